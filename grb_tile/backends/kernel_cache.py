@@ -79,8 +79,8 @@ class KernelCache:
         """The folder, made and checked; None when there is none that can be used."""
         chosen = (os.environ.get("GRB_TILE_CACHE"), os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME"))
         if self._chosen != chosen:
-            self._chosen = chosen
             self._folder = self._first_usable()
+            self._chosen = chosen  # last: another thread may ask meanwhile
         return self._folder
 
     def _first_usable(self) -> Path | None:
@@ -178,8 +178,7 @@ def write_entry(folder: Path, key: str, payload: bytes) -> None:
     fresh = folder / f"{key}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
     try:
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(_digest(key, payload))
-            file.write(payload)
+            file.write(entry_of(key, payload))
         os.replace(fresh, folder / key)
     except BaseException:
         fresh.unlink(missing_ok=True)
@@ -200,4 +199,15 @@ def read_entry(path: Path, key: str, private: bool) -> bytes | None:
             data = stream.read()
     except OSError:
         return None
-    return data[DIGEST:] if data[:DIGEST] == _digest(key, data[DIGEST:]) else None
+    return payload_of(data, key)
+
+
+def entry_of(key: str, payload: bytes) -> bytes:
+    """The bytes of an entry."""
+    return _digest(key, payload) + payload
+
+
+def payload_of(entry: bytes, key: str) -> bytes | None:
+    """The payload of an entry's bytes; None unless its digest is right."""
+    payload = entry[DIGEST:]
+    return payload if entry[:DIGEST] == _digest(key, payload) else None

@@ -303,6 +303,10 @@ class EmulatedLauncher:
         """At most 64: two warps."""
         return min(wanted, THREADS)
 
+    def threads_that_wait(self, wanted):
+        """One warp: those of an emulated block take turns at barriers only."""
+        return 32
+
     def blocks(self, most, work=None, grain=1):
         """More than one block for the smallest work, so that tests see blocks work together; at most four."""
         return min(most, BLOCKS)

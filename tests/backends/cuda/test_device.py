@@ -177,7 +177,7 @@ def test_no_compiler_is_an_error_with_a_remedy(monkeypatch):
 
     monkeypatch.setattr(nvrtc, "getVersion", missing)
     with pytest.raises(JitError, match=r'libnvrtc\.so\.13\): pip install "grb-tile\[cuda13\]"'):
-        jit.compiled("", "f", 90)
+        jit.stored("", "f", 90)
     with gb.config.set(device=0):
         monkeypatch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: 1)
         monkeypatch.setattr(cupy.cuda, "Device", lambda number: SimpleNamespace(id=0, compute_capability="90"))

@@ -1,6 +1,8 @@
-"""Kernels of kernels/*.cuh compiled by NVRTC, with a cache of cubins on disk.  Loading and launching: launch.py.
+"""Kernels of kernels/*.cuh compiled by NVRTC, with a cache of cubins on disk.
 
     header text, flattened  +  functors  ->  NVRTC  ->  cubin, cached on disk
+
+Which are compiled together: ahead.py.  Those of a release: package.py.  Loading and launching: launch.py.
 
 A kernel is a template over index types, value types and functors, with plain pointers, in namespace grb:
 
@@ -23,40 +25,58 @@ CuPy's RawModule is not used because it adds -ftz=true, which flushes FP32 subno
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import importlib.util
 import re
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .... import kernels
 from ....exceptions import JitError
 from ...kernel_cache import KernelCache
+
+if TYPE_CHECKING:
+    from ....planner.device_limits import DeviceLimits
+    from .package import Package
 
 OPTIONS = ("-std=c++17", "--device-as-default-execution-space", "-DGRB_CUDA=1")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"[^\n]*$', re.MULTILINE)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[^\n]*$", re.MULTILINE)
 
 
+def options_for(limits: DeviceLimits) -> tuple[str, ...]:
+    """The options of a device beside OPTIONS and its architecture."""
+    return () if limits.reduce_sync else ("-DGRB_NO_REDUCE_SYNC=1",)
+
+
 # ---------------------------------------------------------------------- source
 
 
-def flattened(text: str, seen: set[str] | None = None) -> str:
+def flattened(text: str) -> str:
     """`text` with every `#include "file"` of kernels/ replaced by that file, once each.
 
     A flat text is its own cache key: a change in a header touches only the kernels that include it.
     """
-    seen = set() if seen is None else seen
+    return "".join(_flat(_INCLUDE.split(text), set()))
 
-    def replacement(match):
-        name = match.group(1)
-        if name in seen:
-            return ""
-        seen.add(name)
-        body = _ONCE.sub("", flattened(kernels.source(name), seen))
-        return f'#line 1 "{name}"\n{body}\n#line 1 "rest"'
 
-    return _INCLUDE.sub(replacement, text)
+def _flat(pieces, seen):
+    """The parts of a flat text.  pieces: text, the file that is included after it, text, file, ..., text."""
+    yield pieces[0]
+    for name, rest in zip(pieces[1::2], pieces[2::2]):
+        if name not in seen:
+            seen.add(name)
+            yield f'#line 1 "{name}"\n'
+            yield from _flat(_pieces(name), seen)
+            yield '\n#line 1 "rest"'
+        yield rest
+
+
+@cache
+def _pieces(name):
+    return _INCLUDE.split(_ONCE.sub("", kernels.source(name)))
 
 
 def source_text(header: str | None, name: str, functors: str = "", template: tuple[str, ...] = ()) -> tuple[str, str]:
@@ -99,15 +119,20 @@ def compiler() -> Any:
     return nvrtc
 
 
-def compile_cubin(text: str, expression: str, arch: int, options: tuple[str, ...] = ()) -> tuple[str, bytes]:
+def compile_cubin(
+    text: str, expression: str, arch: int, options: tuple[str, ...] = (), stop: Stop | None = None
+) -> tuple[str, bytes]:
     """(lowered name, cubin) of one kernel for compute capability `arch` (90 for sm_90); needs no GPU.
 
+    stop: ends the compilation, from another thread.
     Raises: JitError with the compiler's log.
     """
     nvrtc = compiler()
     program = nvrtc.createProgram(text, "grb_tile.cu", (), ())
     try:
         nvrtc.addNameExpression(program, expression)
+        if stop is not None:
+            stop.watch(program, nvrtc.getVersion()[0])
         flags = (*OPTIONS, *options, f"-arch=sm_{arch}", f"-I{library_headers()}")
         try:
             nvrtc.compileProgram(program, tuple(dict.fromkeys(flags)))
@@ -119,17 +144,65 @@ def compile_cubin(text: str, expression: str, arch: int, options: tuple[str, ...
         nvrtc.destroyProgram(program)
 
 
+class Stop:
+    """Ends the compilations that watch it, when it is set: within a tenth of a second, where NVRTC can (12.9 on).
+
+    NVRTC calls a C function with a pointer now and then, and ends when it returns 1.  A Python function as that would
+    need the interpreter, which may be ending; strlen of the C library needs none: the text is empty until `set` makes
+    it one character.
+    """
+
+    def __init__(self) -> None:
+        self._text = ctypes.create_string_buffer(2)
+
+    def set(self) -> None:
+        """End the compilations."""
+        self._text[0] = 1
+
+    def watch(self, program: int, major: int) -> None:
+        """Let the compilation of NVRTC's `program` end when this is set; major: NVRTC's version."""
+        try:
+            watch = ctypes.CDLL(f"libnvrtc.so.{major}").nvrtcSetFlowCallback
+            strlen = ctypes.cast(ctypes.CDLL(None).strlen, ctypes.c_void_p)
+        except (OSError, AttributeError):  # it ends when it is done
+            return
+        watch(ctypes.c_void_p(program), strlen, ctypes.c_void_p(ctypes.addressof(self._text)))
+
+
 _disk = KernelCache("cuda")
 
 
-def compiled(text: str, expression: str, arch: int, options: tuple[str, ...] = ()) -> tuple[str, bytes]:
-    """compile_cubin, through the verified cache on disk (backends/kernel_cache.py)."""
-    state = "\0".join([text, expression, str(arch), *OPTIONS, *options, str(compiler().getVersion())])
-    key = f"{hashlib.sha256(state.encode()).hexdigest()[:32]}.cubin"
-    stored = _disk.get(key)
-    if stored is not None:
-        lowered, _, cubin = stored.partition(b"\n")
-        return lowered.decode(), cubin
-    name, cubin = compile_cubin(text, expression, arch, options)
-    _disk.put(key, name.encode() + b"\n" + cubin)
-    return name, cubin
+def key_of(text: str, expression: str, arch: int, options: tuple[str, ...] = (), compiler_version: str = "") -> str:
+    """The name of an entry.  compiler_version: of NVRTC for entries of the cache, none for those of the package."""
+    state = "\0".join([text, expression, str(arch), *OPTIONS, *options, compiler_version])
+    return f"{hashlib.sha256(state.encode()).hexdigest()[:32]}.cubin"
+
+
+def stored(
+    text: str, expression: str, arch: int, options: tuple[str, ...] = (), package: Package | None = None
+) -> tuple[str, bytes] | None:
+    """(lowered name, cubin) from the verified cache on disk (backends/kernel_cache.py), else from the package."""
+    entry = _disk.get(key_of(text, expression, arch, options, str(compiler().getVersion())))
+    if entry is None and package is not None:
+        entry = package.get(key_of(text, expression, package.arch, options))
+    return None if entry is None else unpacked(entry)
+
+
+def compile_and_store(
+    text: str, expression: str, arch: int, options: tuple[str, ...] = (), stop: Stop | None = None
+) -> tuple[str, bytes]:
+    """compile_cubin, into the cache on disk.  Raises: JitError with the compiler's log."""
+    found = compile_cubin(text, expression, arch, options, stop)
+    _disk.put(key_of(text, expression, arch, options, str(compiler().getVersion())), packed(*found))
+    return found
+
+
+def packed(name: str, cubin: bytes) -> bytes:
+    """The payload of an entry: the kernel's lowered name, a line's end, its cubin."""
+    return name.encode() + b"\n" + cubin
+
+
+def unpacked(entry: bytes) -> tuple[str, bytes]:
+    """(lowered name, cubin) of a payload."""
+    name, _, cubin = entry.partition(b"\n")
+    return name.decode(), cubin

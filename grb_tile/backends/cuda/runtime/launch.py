@@ -33,9 +33,11 @@ import numpy as np
 
 from ....planner.device_limits import ENVIRONMENT, MOST_STATIC, DeviceLimits, limits_of, restricted
 from ....planner.device_profile import MEASURED_SHARE, DeviceProfile, profile_of
+from .ahead import Compilations
 from .array_block import ArrayBlock
 from .beside import SideStreams
-from .compile import compiled, source_text
+from .compile import options_for, source_text
+from .package import package_for
 
 # Bytes of dynamic shared memory that a launch may have without an attribute of the kernel: 48 KiB less static ones.
 SHARED_LIMIT = (48 << 10) - MOST_STATIC
@@ -270,7 +272,8 @@ class Launcher:
         self.limits = limits = restricted(_limits_of(device), os.environ.get(ENVIRONMENT, ""))
         self.arch, self.processors = limits.arch, limits.processors
         self.shared = limits.shared_per_block  # bytes that a block may have
-        self._options = () if limits.reduce_sync else ("-DGRB_NO_REDUCE_SYNC=1",)
+        package = package_for(self.arch, self.driver_version())
+        self._compilations = Compilations(self.arch, options_for(limits), package)
         self.hole = cupy.zeros(64, cupy.uint64)  # what kernels get for empty arrays
         self._kernels = {}
         self._lock = threading.Lock()
@@ -299,15 +302,14 @@ class Launcher:
     def _load(self, key: tuple) -> Kernel:
         from cupy.cuda.function import Module
 
+        lowered, cubin = self._compilations.get(key)
         with self._lock:
             found = self._kernels.get(key)
             if found is None:
-                text, expression = source_text(*key)
-                lowered, cubin = compiled(text, expression, self.arch, self._options)
                 module = Module()
                 module.load(cubin)
-                found = Kernel(expression, module.get_function(lowered), module, self)
-                self._kernels[key] = found
+                found = self._kernels[key] = Kernel(source_text(*key)[1], module.get_function(lowered), module, self)
+        self._compilations.drop(key)
         return found
 
     def device_name(self) -> str:
@@ -329,6 +331,10 @@ class Launcher:
 
     def threads(self, wanted: int) -> int:
         """Threads of a block whose kernel works with any number of them."""
+        return wanted
+
+    def threads_that_wait(self, wanted: int) -> int:
+        """Threads of a block whose warps wait for each other without a barrier."""
         return wanted
 
     def blocks(self, most: int, work: int | None = None, grain: int = 1) -> int:

@@ -65,6 +65,6 @@ def independent_set(device: Device, A: Compressed, order: Any, state: Any) -> An
 
 
 def _launch(device, kernel, n, args):
-    threads = device.launcher.size(BLOCK, 32)  # warps wait for each other, which those of one emulated block cannot
+    threads = device.launcher.threads_that_wait(BLOCK)
     blocks = device.launcher.blocks(kernel.resident_blocks(threads), n * 32 + threads - 1, threads)
     kernel(blocks, threads, args, 0, True)

@@ -1,0 +1,270 @@
+"""Compilation in threads: the kernels that a program will ask for, as soon as one of them is missing.
+
+NVRTC takes 0.25 s of one core for a kernel, and compiles in as many threads as call it.  Where a requested kernel is
+neither on disk nor in the package, those that programs ask for with it (kernel_groups.py) are put into a queue for
+daemon threads, all cores but one, those that take longest first; the thread that asked compiles its own.  A later
+request finds its kernel done, waits for the thread that compiles it, or compiles it itself where no thread has begun.
+
+Errors of a compilation that nobody asked for are dropped: the request compiles once more and raises them.  At the end
+of the process the queue is emptied, and the compilations that run are ended.  A forked child begins without threads.
+"""
+
+from __future__ import annotations
+
+import atexit
+import heapq
+import itertools
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from typing import Any
+
+from ....exceptions import InvalidValue
+from ....planner.device_limits import ENVIRONMENT, DeviceLimits, limits_of, restricted
+from ...cpu.jit.threads import thread_count
+from . import compile as jit
+from .compile import Stop
+from .kernel_groups import Instance, Prediction, recorded
+from .package import Package, package_for
+
+Cubin = tuple[str, bytes]  # lowered name, code
+
+
+class Job:
+    """The compilation of one instance, which runs once, in the thread that comes first; others wait for it."""
+
+    __slots__ = ("_found", "_lock", "_make")
+
+    def __init__(self, make: Callable[[Stop | None], Cubin]) -> None:
+        self._make, self._found = make, None
+        self._lock = threading.Lock()
+
+    def result(self) -> Cubin:
+        """What it makes.  Raises: what it raises here; a failure in the background is tried again."""
+        with self._lock:
+            if self._found is None:
+                self._found = self._make(None)
+            return self._found
+
+    def run(self, stop: Stop) -> None:
+        """In the background: nothing is raised."""
+        if self._lock.acquire(blocking=False):  # else the thread that asked compiles it
+            try:
+                if self._found is None:
+                    self._found = self._make(stop)
+            except Exception:  # noqa: BLE001 - raised by the request, if one comes
+                pass
+            finally:
+                self._lock.release()
+
+
+class Threads:
+    """Daemon threads that take jobs from a queue and end when it is empty."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count()
+        self._forget()
+
+    def _forget(self) -> None:
+        """As in a new process: a forked child has no threads, and another thread may have had the lock."""
+        self._lock = threading.Lock()
+        self._waiting: list[tuple[int, int, Job]] = []
+        self._running: set[threading.Thread] = set()
+        self._stop = Stop()
+        self._stopped = False
+
+    def submit(self, jobs: Iterable[tuple[int, Job]]) -> None:
+        """Queue jobs with their costs, the greatest first, and start threads for them: all cores but one."""
+        most = thread_count() - 1
+        with self._lock:
+            if self._stopped:
+                return
+            for cost, job in jobs:
+                heapq.heappush(self._waiting, (-cost, next(self._numbers), job))
+            for _ in range(min(most - len(self._running), len(self._waiting))):
+                thread = threading.Thread(target=self._work, args=(self._stop,), name="grb_tile_nvrtc", daemon=True)
+                self._running.add(thread)
+                try:
+                    thread.start()
+                except RuntimeError:  # can't start new thread: the requests compile
+                    self._running.discard(thread)
+                    break
+
+    def _work(self, stop: Stop) -> None:
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    self._running.discard(threading.current_thread())
+                    return
+                job = heapq.heappop(self._waiting)[2]
+            job.run(stop)
+
+    def stop(self) -> None:
+        """Empty the queue and end what runs: NVRTC must not run while the process takes its library down."""
+        with self._lock:
+            self._stopped = True
+            self._waiting.clear()
+            running = list(self._running)
+        self._stop.set()
+        for thread in running:
+            thread.join()
+
+
+_threads = Threads()
+_all: weakref.WeakSet[Compilations] = weakref.WeakSet()
+atexit.register(_threads.stop)
+
+
+def _after_fork() -> None:
+    _threads._forget()
+    for compilations in _all:
+        compilations._forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class Compilations:
+    """The cubins of one device: from the disk, from the package, or compiled; those that are expected ahead."""
+
+    def __init__(self, arch: int, options: tuple[str, ...] = (), package: Package | None = None) -> None:
+        self._arch, self._options, self._package = arch, options, package
+        self._asked: dict[Instance, None] = {}
+        self._prediction: Prediction | None = None
+        self._forget()
+        _all.add(self)
+
+    def _forget(self) -> None:
+        self._lock = threading.Lock()
+        self._jobs: dict[Instance, Job] = {}
+
+    def get(self, instance: Instance) -> Cubin:
+        """(lowered name, cubin) of an instance; what programs ask for with it is being compiled from then on.
+
+        Raises: JitError with the compiler's log.
+        """
+        with self._lock:
+            job = self._jobs.get(instance)
+            ahead = job is not None
+            if job is None:
+                job = self._jobs[instance] = Job(lambda stop: self._make(instance, stop))
+            self._note(instance)
+        if ahead:
+            self._expect(instance)  # fewer candidates than before
+        return job.result()
+
+    def drop(self, instance: Instance) -> None:
+        """The kernel is loaded, or cannot be made: its job is not needed any more."""
+        with self._lock:
+            self._jobs.pop(instance, None)
+
+    def _make(self, instance: Instance, stop: Stop | None) -> Cubin:
+        text, expression = jit.source_text(*instance)
+        found = jit.stored(text, expression, self._arch, self._options, self._package)
+        if found is not None:
+            return found
+        if stop is None:
+            self._expect(instance)
+        return jit.compile_and_store(text, expression, self._arch, self._options, stop)
+
+    def _note(self, instance: Instance) -> None:
+        """Count the request; the record is read with the first kernel that is missing."""
+        if instance not in self._asked:
+            self._asked[instance] = None
+            if self._prediction is not None:
+                self._prediction.asked(instance)
+
+    def _expect(self, instance: Instance) -> None:
+        """Compile in threads what is expected with an instance that is missing."""
+        if thread_count() == 1:
+            return
+        groups = recorded()
+        with self._lock:
+            if self._prediction is None:
+                self._prediction = Prediction(groups)
+                for earlier in self._asked:
+                    self._prediction.asked(earlier)
+            fresh = [
+                other
+                for other in self._prediction.expected_with(instance)
+                if other not in self._asked and other not in self._jobs
+            ]
+            jobs = [(groups.cost(other), Job(lambda stop, other=other: self._make(other, stop))) for other in fresh]
+            self._jobs.update((other, job) for other, (_, job) in zip(fresh, jobs, strict=True))
+        _threads.submit(jobs)
+
+
+def fill_cache(
+    architectures: Sequence[int] | None = None, progress: Callable[[int, int], None] | None = None
+) -> tuple[int, list[tuple[str, str]], float]:
+    """Compile the recorded kernels for devices into the cache on disk, on all cores.
+
+    architectures: compute capabilities, as 90 for sm_90; those of this machine's devices when left out.
+    progress: called with (kernels done, all kernels), from the calling thread.
+    Returns (how many were compiled, [(kernel, reason) of those that failed], seconds).
+    Raises: JitError where there is no NVRTC; InvalidValue for a compute capability that is not supported.
+    """
+    start = time.perf_counter()
+    driver = 1000 * jit.compiler().getVersion()[0]  # a driver that NVRTC fits
+    targets = []
+    for limits in dict.fromkeys(_devices() if architectures is None else map(_limits, architectures)):
+        targets.append((limits.arch, jit.options_for(limits), package_for(limits.arch, driver)))
+
+    def fill(instance, arch, options, package):
+        text, expression = jit.source_text(*instance)
+        if jit.stored(text, expression, arch, options, package) is not None:
+            return False
+        jit.compile_and_store(text, expression, arch, options)
+        return True
+
+    done, failed = 0, []
+    tasks = [(instance, *target) for target in targets for instance in recorded().by_cost()]
+    for (instance, arch, *_), made, error in compile_all(fill, tasks, progress):
+        if error is not None:
+            failed.append((f"{instance[1]} for sm_{arch}", error))
+        done += made is True
+    return done, failed, time.perf_counter() - start
+
+
+def compile_all(
+    compile_one: Callable[..., Any], tasks: Sequence[tuple], progress: Callable[[int, int], None] | None = None,
+    threads: int | None = None,
+) -> Iterator[tuple[tuple, Any, str | None]]:  # fmt: skip
+    """(task, compile_one(*task), None), or (task, None, the reason why it failed), of all tasks, in the order in which
+    they are done; on all cores, or in `threads` threads.
+    """
+    with ThreadPoolExecutor(threads or thread_count()) as pool:
+        futures = {pool.submit(compile_one, *task): task for task in tasks}
+        try:
+            for count, future in enumerate(as_completed(futures), 1):
+                error = future.exception()
+                if error is None:
+                    yield futures[future], future.result(), None
+                else:
+                    yield futures[future], None, f"{type(error).__name__}: {error}"
+                if progress is not None:
+                    progress(count, len(tasks))
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def _devices() -> Iterator[DeviceLimits]:
+    """The limits of this machine's devices."""
+    import cupy
+
+    for number in range(cupy.cuda.runtime.getDeviceCount()):
+        limits = _limits(int(cupy.cuda.Device(number).compute_capability))
+        yield restricted(limits, os.environ.get(ENVIRONMENT, ""))
+
+
+def _limits(arch: int) -> DeviceLimits:
+    try:
+        return replace(limits_of(arch), arch=arch)
+    except ValueError as error:
+        raise InvalidValue(f"architectures: {error}, as 90 for sm_90") from None

@@ -1,0 +1,113 @@
+"""Which kernels programs ask for together: recorded, so that what a program needs next is compiled before it asks.
+
+common_kernels.json beside this file, made by tests/benchmarks/gpu/record_kernels.py:
+
+    "functors"   C++ texts
+    "kernels"    [header, name, number of the functors' text, [template arguments], tenths of a second of compilation]
+    "programs"   {name: numbers of the kernels that it asks for, in that order}
+
+An instance is what Launcher.kernel takes: (header, name, functors, template).
+
+A prediction needs no knowledge of algorithms: the programs of the record that agree with what was asked for so far are
+the candidates, and what at least half of them ask for is expected.  Each request leaves fewer candidates; one that none
+of them has begins anew with the programs that have it.  An instance that is not recorded, of a kernel that is recorded
+with other functors, gets that kernel's candidates, with its own functors in the place of the recorded ones: so products
+over any semiring have their kernels expected.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+Instance: TypeAlias = tuple[str, str, str, tuple[str, ...]]
+
+RECORD = Path(__file__).with_name("common_kernels.json")
+USUAL_COST = 2  # tenths of a second, of a kernel that is not recorded
+
+
+class KernelGroups:
+    """The record.  instances: all of them.  programs: {name: instances, in the order of the requests}."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        functors = data["functors"]
+        self.instances: list[Instance] = [
+            (header, name, functors[text], tuple(template)) for header, name, text, template, _ in data["kernels"]
+        ]
+        self._costs = {
+            instance: row[4] for instance, row in zip(self.instances, data["kernels"], strict=True)
+        }  # fmt: skip
+        self.programs = {name: [self.instances[k] for k in numbers] for name, numbers in data["programs"].items()}
+        self._holders: dict[Instance, set[str]] = {}
+        for name, instances in self.programs.items():
+            for instance in instances:
+                self._holders.setdefault(instance, set()).add(name)
+        self._by_template: dict[tuple, list[Instance]] = {}
+        for instance in self._holders:
+            if instance[2]:
+                self._by_template.setdefault(_without_functors(instance), []).append(instance)
+
+    def cost(self, instance: Instance) -> int:
+        """Tenths of a second of a compilation."""
+        return self._costs.get(instance, USUAL_COST)
+
+    def by_cost(self) -> list[Instance]:
+        """All instances, those that take longest first."""
+        return sorted(self.instances, key=self.cost, reverse=True)
+
+    def holders(self, instance: Instance) -> set[str]:
+        """The programs that ask for the instance."""
+        return self._holders.get(instance, set())
+
+    def nearest(self, instance: Instance) -> Instance | None:
+        """The recorded instance of the same kernel and template whose functors share most lines; None for none."""
+        others = self._by_template.get(_without_functors(instance), ())
+        lines = set(instance[2].splitlines())
+        return max(others, key=lambda other: len(lines.intersection(other[2].splitlines())), default=None)
+
+
+def _without_functors(instance):
+    return instance[0], instance[1], instance[3]
+
+
+@lru_cache(maxsize=1)
+def recorded() -> KernelGroups:
+    """The record that comes with the package."""
+    return KernelGroups(json.loads(RECORD.read_text(encoding="utf-8")))
+
+
+class Prediction:
+    """What one process asks for: the candidates that its requests leave."""
+
+    def __init__(self, groups: KernelGroups) -> None:
+        self._groups = groups
+        self._candidates: set[str] = set()
+
+    def asked(self, instance: Instance) -> None:
+        """Note a request."""
+        holders = self._groups.holders(instance)
+        self._candidates = self._candidates & holders or holders or self._candidates
+
+    def expected_with(self, instance: Instance) -> list[Instance]:
+        """The instances that a program which asked for this one, after the others, is expected to ask for too."""
+        groups = self._groups
+        if groups.holders(instance):
+            return self._of(self._candidates)
+        other = groups.nearest(instance)
+        if other is None:
+            return []
+        found = self._of(groups.holders(other))
+        return [
+            (header, name, instance[2] if functors else "", template)
+            for header, name, functors, template in found
+            if functors in ("", other[2])
+        ]
+
+    def _of(self, programs):
+        counts: dict[Instance, int] = {}
+        for program in programs:
+            for instance in self._groups.programs[program]:
+                counts[instance] = counts.get(instance, 0) + 1
+        return [instance for instance, count in counts.items() if 2 * count >= len(programs)]
