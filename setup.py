@@ -2,10 +2,12 @@
 
 GRB_TILE_PREBUILD   unset   the kernels that a newcomer's first programs use: 10 to 25 s on two cores
                     0       none
-                    1       the whole list of a release, a minute or two; the build fails where a kernel does
+                    1       the whole list of a release, a minute or two, and with CuPy that of GPUs, some minutes;
+                            the build fails where a kernel does
 
-grb_tile/backends/cpu/jit/prebuild.py compiles them.  They are data that systems other than Linux on x86-64 do not read,
-so one wheel serves all.  Without them kernels are compiled when they are used.
+grb_tile/backends/cpu/jit/prebuild.py and grb_tile/backends/cuda/prebuild.py compile them.  They are data that systems
+other than Linux on x86-64, and GPUs of other architectures, do not read, so one wheel serves all.  Without them kernels
+are compiled when they are used.
 """
 
 import os
@@ -36,8 +38,12 @@ class BuildWithKernels(build_py):
         command = [sys.executable, "-m", "grb_tile.backends.cpu.jit.prebuild", str(folder), LISTS[chosen]]
         command += [] if required else [MOST_SECONDS]
         search = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+        options = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": search}, "check": True}
         try:
-            subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": search}, check=True)
+            subprocess.run(command, **options)
+            if required:
+                folder = folder.parents[1] / "cuda" / "prebuilt"
+                subprocess.run([sys.executable, "-m", "grb_tile.backends.cuda.prebuild", str(folder)], **options)
         except (OSError, subprocess.SubprocessError) as error:
             if required:
                 raise

@@ -257,6 +257,11 @@ class CudaPrimitives(WholeLoops, Backend):
 
         return report_of(self.device)
 
+    def compile_ahead(self, progress=None):
+        from .runtime.ahead import fill_cache
+
+        return fill_cache(None, progress)
+
     def describe_device(self):
         return self.device.launcher.device_name()
 

@@ -32,6 +32,7 @@ from .kernel_groups import Instance, Prediction, recorded
 from .package import Package, package_for
 
 Cubin = tuple[str, bytes]  # lowered name, code
+MOST_THREADS = 32  # of 30 MB each while they compile; programs ask for at most a hundred kernels
 
 
 class Job:
@@ -79,7 +80,7 @@ class Threads:
 
     def submit(self, jobs: Iterable[tuple[int, Job]]) -> None:
         """Queue jobs with their costs, the greatest first, and start threads for them: all cores but one."""
-        most = thread_count() - 1
+        most = min(thread_count() - 1, MOST_THREADS)
         with self._lock:
             if self._stopped:
                 return
