@@ -39,9 +39,7 @@ def prebuild(
     def build(instance, arch):
         text, expression = jit.source_text(*instance)
         options = jit.options_for(limits_of(arch))
-        found = jit.stored(text, expression, arch, options)
-        if found is None:
-            found = jit.compile_and_store(text, expression, arch, options)
+        found = jit.compiled(text, expression, arch, options)
         return jit.key_of(text, expression, arch, options), jit.packed(*found)
 
     wanted = recorded().by_cost() if instances is None else instances

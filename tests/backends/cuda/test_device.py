@@ -177,7 +177,7 @@ def test_no_compiler_is_an_error_with_a_remedy(monkeypatch):
 
     monkeypatch.setattr(nvrtc, "getVersion", missing)
     with pytest.raises(JitError, match=r'libnvrtc\.so\.13\): pip install "grb-tile\[cuda13\]"'):
-        jit.stored("", "f", 90)
+        jit.compiled("", "f", 90)
     with gb.config.set(device=0):
         monkeypatch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: 1)
         monkeypatch.setattr(cupy.cuda, "Device", lambda number: SimpleNamespace(id=0, compute_capability="90"))
@@ -327,7 +327,7 @@ def test_a_damaged_cubin_is_compiled_again(monkeypatch, tmp_path):
     monkeypatch.setenv("GRB_TILE_CACHE", str(tmp_path))
     compilations = []
 
-    def fake(text, expression, arch, options=()):
+    def fake(text, expression, arch, options, stop):
         compilations.append(expression)
         return "lowered", bytes(range(256))
 

@@ -4,7 +4,7 @@
     programs()  {name: (graph, call)} of everything that is recorded: the algorithms on several kinds of graphs, and
                 single operations over the semirings of common programs
 
-A graph is made by GRAPHS[name](scale), a call is given what that returned.
+Graphs are made by GRAPHS[name](scale); a call takes such a graph.
 """
 
 import sys

@@ -188,6 +188,11 @@ def stored(
     return None if entry is None else unpacked(entry)
 
 
+def compiled(text: str, expression: str, arch: int, options: tuple[str, ...] = ()) -> tuple[str, bytes]:
+    """What the cache on disk has, else compile_and_store.  Raises: JitError with the compiler's log."""
+    return stored(text, expression, arch, options) or compile_and_store(text, expression, arch, options)
+
+
 def compile_and_store(
     text: str, expression: str, arch: int, options: tuple[str, ...] = (), stop: Stop | None = None
 ) -> tuple[str, bytes]:
