@@ -34,7 +34,7 @@ from .backends.select import current
 from .core.matrix import Matrix
 from .core.vector import Vector
 from .dtypes import UINT64
-from .operations import traversal
+from .operations import checks, traversal
 from .operations.one_pass import Program, Total, run
 from .operations.traversal import LoopReport
 from .operators import get_typed_op
@@ -313,7 +313,7 @@ def cuthill_mckee(A: Matrix) -> tuple[Vector, Vector] | None:
     number, reversed.
 
     Shapes: A n x n, symmetric, without loops; results of size n.  Types: any A, whose values do not matter; INT64.
-    Raises: TypeError, DimensionMismatch.
+    Raises: TypeError, DimensionMismatch; InvalidValue where A is found not to be symmetric.
     None where the backend in use has no kernel for A.
     Source: Karantasis, Lenharth, Nguyen, Garzaran, Pingali, "Parallelization of reordering algorithms for bandwidth and
     wavefront reduction" (SC 2014).
@@ -323,6 +323,7 @@ def cuthill_mckee(A: Matrix) -> tuple[Vector, Vector] | None:
     found = current().cuthill_mckee(store)
     if found is NotImplemented:
         return None
+    checks.symmetric("cuthill_mckee", found is not None)
     order, positions = found
     return Vector._from_store(order, name="order"), Vector._from_store(positions, name="positions")
 

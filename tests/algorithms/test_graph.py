@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from every_algorithm import EVERY, outcome
 from samples import edges, karate, matrix, random_graph
 
 import grb_tile as gb
@@ -157,3 +158,23 @@ def test_refuses_other_types():
         Graph(edges([(0, 1)], 2), directed="yes")
     with pytest.raises(FileNotFoundError, match="no file 'nowhere.mtx'"):
         Graph("nowhere.mtx")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_results_after_a_change_are_those_of_a_new_graph(seed, base_seed):
+    """Every algorithm before and after writes to its matrix, and G.forget() between: nothing kept outlives a change."""
+    rng = np.random.default_rng([base_seed, seed])
+    A = matrix(random_graph(base_seed * 1000 + seed, undirected=seed % 2 == 0))
+    A.resize(max(A.nrows, 3), max(A.nrows, 3))
+    G = Graph(A)
+    for _ in range(3):
+        for name in EVERY:
+            rows, columns, values = A.to_coo()
+            fresh = Graph(gb.Matrix.from_coo(rows, columns, values, A.dtype, nrows=A.nrows, ncols=A.ncols))
+            assert repr(outcome(name, G)) == repr(outcome(name, fresh)), name
+        for i, j in rng.integers(0, A.nrows, (4, 2)).tolist():  # elements, whole rows, and values in place
+            A[i, j] = int(rng.integers(1, 9))
+        if A.nvals:
+            del A[*(int(index[0]) for index in A.to_coo(values=False)[:2])]
+        A(accum=gb.binary.plus)[0, :] << 1
+        G.forget()
