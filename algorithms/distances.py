@@ -170,6 +170,7 @@ def eccentricity(
         if sources is None and not weighted and G.n and G.is_symmetric_structure:
             return VertexResult(_bounded(G, report, "all"), report, vertices=G.labels)
         wanted = list(range(G.n)) if sources is None else sorted(set(arguments.nodes(sources, G.n)))
+        dtype = Weights(G).result_dtype if weighted else dtypes.INT32
         report.finish("converged", True)
         found: list[Any] = []
         for start in range(0, len(wanted), BATCH):
@@ -178,8 +179,7 @@ def eccentricity(
             found += _greatest(G, D, part)
             if report.note(vertices=len(found)):
                 break
-        e = Vector.from_coo(wanted[: len(found)], np.array(found, None if found else np.int32), size=G.n)
-        e.name = "eccentricity"
+        e = Vector.from_coo(wanted[: len(found)], np.array(found, dtype.np_type), dtype, size=G.n, name="eccentricity")
     return VertexResult(e, report, vertices=G.labels)
 
 
