@@ -119,7 +119,7 @@ def _adopted(G: Graph, found: fused.Bfs, report: Report, max_level: int | None, 
     report.finish("converged", True)
     # A search is complete if all that it found it also went on from.
     limited = max_level is not None or target is not None
-    if limited and sum(level["frontier"] for level in done.levels) < done.reached:
+    if limited and done.expanded < done.reached:
         report.finish("target" if len(done.levels) != max_level else "max_level", False)
     return BfsResult(found.levels, found.parents, report, vertices=G.labels)
 
@@ -196,6 +196,6 @@ def _adopted_multi(G: Graph, sources: list[int], found: fused.Bfs, report: Repor
     # A search is complete if all that it found it also went on from.
     if max_level is not None:
         held = found.parents if found.levels is None else found.levels
-        if sum(level["frontier"] for level in done.levels) < held.nvals:
+        if done.expanded < held.nvals:
             report.finish("max_level", False)
     return BfsResult(found.levels, found.parents, report, vertices=G.labels, sources=sources)

@@ -126,6 +126,9 @@ class CudaPrimitives(WholeLoops, Backend):
             device.iso_value, partial(element, device), device.host, device.in_order, device.synchronize,
         )  # fmt: skip
 
+    def check_memory(self, wanted, what, remedy):
+        self.device.check_room(wanted, what, remedy)
+
     # ------------------------------------------------------------------ structure
 
     @reporting
