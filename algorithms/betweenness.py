@@ -31,7 +31,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, monoid, semiring, sequentia
 
 from . import arguments
 from .betweenness_weighted import add_to_edges, add_to_vertices, lengths
-from .graph import as_graph
+from .graph import room_for
 from .report import Report
 from .result import EdgeResult, VertexResult
 
@@ -79,7 +79,7 @@ def betweenness(
     >>> betweenness(A).to_dict()
     {0: 0.0, 1: 1.0, 2: 0.0}
     """
-    G = as_graph(G)
+    G = room_for(G, "betweenness", 48 if k is None and sources is None else 8)
     chosen, batch = _sources(G, k, sources, seed), arguments.count(batch, "batch", 1)
     _check_normalized(normalized)
     L = lengths(G) if weighted else None
@@ -129,7 +129,7 @@ def edge_betweenness(
     >>> edge_betweenness(A, normalized=False).to_dict()
     {(0, 1): 2.0, (1, 2): 2.0}
     """
-    G = as_graph(G)
+    G = room_for(G, "edge_betweenness", 40 if k is None and sources is None else 0)
     chosen, batch = _sources(G, k, sources, seed), arguments.count(batch, "batch", 1)
     _check_normalized(normalized)
     L = lengths(G) if weighted else None

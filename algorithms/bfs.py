@@ -119,7 +119,7 @@ def _adopted(G: Graph, found: fused.Bfs, report: Report, max_level: int | None, 
     report.finish("converged", True)
     # A search is complete if all that it found it also went on from.
     limited = max_level is not None or target is not None
-    if limited and done.expanded < done.reached:
+    if limited and done.expanded < (done.reached or 0):
         report.finish("target" if len(done.levels) != max_level else "max_level", False)
     return BfsResult(found.levels, found.parents, report, vertices=G.labels)
 

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grb_tile import Matrix, Vector, binary, dtypes, exceptions, monoid, sequential, unary
+from grb_tile.memory import require
 
 from . import arguments
 from .bfs import bfs, bfs_multi
 from .errors import NegativeCycleError
-from .graph import Graph, as_graph
+from .graph import Graph, as_graph, room_for
 from .report import Report
 from .result import VertexResult
 from .sssp import Weights, sssp
@@ -76,7 +77,7 @@ def apsp(
     {0: 6.0, 1: 0.0, 2: 2.0}
     """
     G = as_graph(G)
-    wanted = list(range(G.n)) if sources is None else arguments.nodes(sources, G.n)
+    wanted: Any = range(G.n) if sources is None else arguments.nodes(sources, G.n)
     arguments.choice(method, ("auto", "search", "floyd_warshall"), "method")
     if arguments.real(memory, "memory") < 0:
         raise ValueError(f"memory: expected 0 or more bytes, got {memory!r}")
@@ -91,6 +92,9 @@ def apsp(
             f"apsp: {len(wanted)} sources x {G.n} vertices need up to {needed:,} bytes, memory allows {memory:,.0f}; "
             "give fewer sources, or raise memory"
         )
+    if method == "floyd_warshall":
+        require(8 * G.n**2, f"apsp: {G.n} x {G.n} distances", 'name sources, or method="search"')
+    wanted = list(wanted)
     rows = []
     with Report("apsp", callback) as report:
         report.finish("converged", True)
@@ -165,7 +169,7 @@ def eccentricity(
     >>> eccentricity(A).to_dict()
     {0: 2, 1: 1, 2: 2}
     """
-    G = as_graph(G)
+    G = room_for(G, "eccentricity", 40 if sources is None else 0)
     with Report("eccentricity", callback) as report:
         if sources is None and not weighted and G.n and G.is_symmetric_structure:
             return VertexResult(_bounded(G, report, "all"), report, vertices=G.labels)
@@ -217,7 +221,7 @@ def radius(G: Graph | Matrix, *, weighted: bool = False) -> Any:
 
 
 def _with_vertices(G: Graph | Matrix) -> Graph:
-    G = as_graph(G)
+    G = room_for(G, "diameter", 40)
     if G.n == 0:
         raise ValueError("G: a graph without vertices has no diameter and no radius")
     return G

@@ -72,7 +72,7 @@ def eigenvector(
     >>> [round(x, 3) for x in eigenvector(A).to_numpy().tolist()]
     [0.5, 0.707, 0.5]
     """
-    G, tol, max_iter, along = iteration.checked(G, tol, max_iter, weighted)
+    G, tol, max_iter, along = iteration.checked(G, "eigenvector", 24, tol, max_iter, weighted)
     x = iteration.vector(nstart, "nstart", G.n, 1.0)
     x.name = "eigenvector"
     if G.n and iteration.norm(x) == 0:

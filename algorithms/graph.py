@@ -11,10 +11,11 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from grb_tile import Matrix, Vector, binary, dtypes, exceptions, monoid, semiring
+from grb_tile import Matrix, Vector, binary, dtypes, exceptions, memory, monoid, semiring
 
 from .summary import GraphSummary, summarize
 
+CERTAIN = 1 << 26  # bytes that are never asked about
 _SYMMETRIC = {"is_symmetric": True, "is_symmetric_structure": True}
 
 
@@ -174,7 +175,7 @@ class Graph:
         >>> Graph(gb.generators.grid(3, 3)).summary().edges
         12
         """
-        return summarize(self)
+        return summarize(room_for(self, "summary", 9))
 
     def keep(self, key: Any, make: Callable[[], Any]) -> Any:
         """What `make()` returned at the first use of `key`: for the parts of A that an algorithm derives."""
@@ -226,6 +227,34 @@ class Graph:
 def as_graph(G: Any) -> Graph:
     """G itself, or the Graph of a matrix given instead (whose cached properties then serve this call only)."""
     return G if isinstance(G, Graph) else Graph(G)
+
+
+def room_for(G: Any, name: str, each: float) -> Graph:
+    """as_graph, for an algorithm with arrays of a number for each node.  each, raises: as `check_room`."""
+    G = as_graph(G)
+    check_room(G.A, G.n, name, each)
+    return G
+
+
+def check_room(A: Matrix, count: int, name: str, each: float) -> None:
+    """Refuse what needs arrays of `count` numbers, one for each node, that do not fit into memory.
+
+    each   bytes for each node, measured where few nodes have edges; compiled loops, which other graphs have, take a
+           quarter of it or more
+    Raises: OutOfMemory, which names the algorithm and the bytes, before anything is allocated.
+    """
+    wanted = int(count * each)
+    if wanted < CERTAIN:
+        return
+    few = 2 * A.nvals < count
+    remedy = "give a smaller graph, or free objects"
+    if few:
+        remedy = (
+            f"at most {2 * A.nvals:,} nodes have edges: number those alone, with used = numpy.unique(A.to_coo()[:2]) "
+            "and A[used, used], or have the labels of edges numbered by gb.io.from_pandas_edgelist"
+        )
+    what = f"{name}: arrays with a number for each of the {count:,} nodes"
+    memory.require(wanted if few else wanted // 4, what, remedy)
 
 
 def _check_square(A: Matrix) -> None:

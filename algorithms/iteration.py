@@ -10,7 +10,7 @@ from grb_tile import Vector, dtypes, monoid, semiring, unary
 
 from . import arguments
 from .errors import ConvergenceFailure
-from .graph import as_graph
+from .graph import room_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,9 +35,12 @@ def limits(tol: Any, max_iter: Any) -> tuple[float, int]:
     return number, count
 
 
-def checked(G: Any, tol: Any, max_iter: Any, weighted: bool) -> tuple[Graph, float, int, Any]:
-    """(G as a Graph, tol, max_iter, the semiring of a step): plus.times where the weights count, plus.second else."""
-    G = as_graph(G)
+def checked(G: Any, name: str, each: int, tol: Any, max_iter: Any, weighted: bool) -> tuple[Graph, float, int, Any]:
+    """(G as a Graph, tol, max_iter, the semiring of a step): plus.times where the weights count, plus.second else.
+
+    name, each: of graph.room_for.
+    """
+    G = room_for(G, name, each)
     tol, max_iter = limits(tol, max_iter)
     check_weights(G, weighted)
     return G, tol, max_iter, (semiring.plus_times if weighted else semiring.plus_second)[dtypes.FP64]

@@ -70,7 +70,7 @@ def katz(
     >>> [round(x, 6) for x in katz(A, alpha=0.5, normalized=False).to_numpy().tolist()]
     [1.0, 1.0, 2.0]
     """
-    G, tol, max_iter, along = iteration.checked(G, tol, max_iter, weighted)
+    G, tol, max_iter, along = iteration.checked(G, "katz", 20, tol, max_iter, weighted)
     alpha = arguments.real(alpha, "alpha")
     number = isinstance(beta, (int, float, np.number))
     given: Any = None if number else beta

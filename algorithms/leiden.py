@@ -50,7 +50,7 @@ def leiden(
     >>> found.to_numpy().tolist(), round(found.modularity, 4)
     ([0, 0, 0, 1, 1, 1], 0.3571)
     """
-    G, A, gamma, coins, max_level, tol = checked(G, resolution, seed, max_level, tol, weighted)
+    G, A, gamma, coins, max_level, tol = checked(G, "leiden", 180, resolution, seed, max_level, tol, weighted)
     B = A
     node: Any = None  # what each node of A is in B; None: itself
     x: Any = None  # communities of B's nodes; None: each node by itself

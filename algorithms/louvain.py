@@ -28,7 +28,7 @@ from grb_tile import Matrix, Vector, binary, monoid, rowwise, select, semiring
 from grb_tile.local_moves import Coins, LocalMoves, dense, labels_in_order, quotient, sums_by_label, vector_of
 
 from . import arguments
-from .graph import Graph, as_graph
+from .graph import Graph, room_for
 from .modularity import resolution_of, weights
 from .report import Callback, Report
 from .result import Result
@@ -80,7 +80,7 @@ def louvain(
     >>> found.to_numpy().tolist(), round(found.modularity, 4)
     ([0, 0, 0, 1, 1, 1], 0.3571)
     """
-    G, A, gamma, coins, max_level, tol = checked(G, resolution, seed, max_level, tol, weighted)
+    G, A, gamma, coins, max_level, tol = checked(G, "louvain", 100, resolution, seed, max_level, tol, weighted)
     B = A
     x: Any = np.arange(G.n)
     best = -np.inf
@@ -107,10 +107,13 @@ def noting(report: Report, level: int) -> Callable[[float, int], Any]:
 
 
 def checked(
-    G: Any, resolution: Any, seed: Any, max_level: Any, tol: Any, weighted: bool
+    G: Any, name: str, each: int, resolution: Any, seed: Any, max_level: Any, tol: Any, weighted: bool
 ) -> tuple[Graph, Matrix, float, Coins, int | None, float]:
-    """(G as a Graph, its symmetric weights, gamma, the coins of the halves that move, max_level, tol)."""
-    G = as_graph(G)
+    """(G as a Graph, its symmetric weights, gamma, the coins of the halves that move, max_level, tol).
+
+    name, each: of graph.room_for.
+    """
+    G = room_for(G, name, each)
     gamma = resolution_of(resolution)
     coins = Coins(arguments.count(seed, "seed"))
     max_level, tol = arguments.limit(max_level, "max_level"), arguments.real(tol, "tol")

@@ -6,8 +6,8 @@
 
 Contract: G is not changed.  The cluster of a vertex is named by one of its vertices, the attractor; of equal entries
 the least row is taken.  An attractor whose own flow goes on to another one (they share a cluster, or the iteration was
-stopped) belongs to that one's cluster, and of several that lead to each other the least names it.  A loop of the graph is replaced by the one of weight `loops`.  Edges count both ways only where
-both are there.
+stopped) belongs to that one's cluster, and of several that lead to each other the least names it.  A loop of the graph
+is replaced by the one of weight `loops`.  Edges count both ways only where both are there.
 References: van Dongen, "Graph clustering by flow simulation" (thesis, Utrecht 2000); LAGraph's LAGr_MarkovClustering.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, indexunary, monoid, select, semiring, unary
 
 from . import arguments, iteration
-from .graph import as_graph
+from .graph import room_for
 from .report import Report
 from .result import VertexResult
 
@@ -65,7 +65,7 @@ def mcl(
     >>> mcl(A).to_numpy().tolist()
     [0, 0, 2, 2, 4]
     """
-    G = as_graph(G)
+    G = room_for(G, "mcl", 200)
     expansion = arguments.count(expansion, "expansion", 2)
     inflation, loops = arguments.real(inflation, "inflation"), arguments.real(loops, "loops")
     if inflation <= 1:

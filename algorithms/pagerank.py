@@ -23,7 +23,7 @@ import numpy as np
 from grb_tile import Vector, binary, dtypes, fused, monoid, select, semiring, unary
 
 from . import arguments, iteration
-from .graph import as_graph
+from .graph import room_for
 from .report import Report
 from .result import Result
 
@@ -93,7 +93,7 @@ def pagerank(
     >>> [round(x, 6) for x in pagerank(A).ranks.to_dense().tolist()]
     [0.333333, 0.333333, 0.333333]
     """
-    G = as_graph(G)
+    G = room_for(G, "pagerank", 40)
     arguments.choice(method, ("standard", "gap", "ldbc", "adaptive"), "method")
     alpha, dtype = arguments.fraction(alpha, "alpha"), float_type(dtype, method)
     walk = Walk(G, method, alpha, personalization, dangling, weighted, dtype)

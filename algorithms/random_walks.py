@@ -8,8 +8,8 @@ read as CSR arrays and drawn in NumPy for all walks at once, because drawing an 
 
 node2vec weighs an edge v -> x after t -> v by 1 / p where x = t, by 1 where t -> x is an edge, by 1 / q elsewhere.  An
 edge is proposed by its weight and kept with probability bias / (largest bias), else another is proposed; after as many
-proposals as v has edges, and no more than 64, all edges of v are weighed instead and one is drawn, so that every p and q
-end.  What was kept and what is drawn have the same distribution, and so has their mixture.
+proposals as v has edges, and no more than 64, all edges of v are weighed instead and one is drawn, so that it ends for
+every p and q.  What was kept and what is drawn have the same distribution, and so has their mixture.
 
 Weighted edges are drawn by the running sum of the weights of their row alone, scaled by a power of two, so that the
 weights of other rows do not matter.
@@ -31,7 +31,7 @@ import numpy as np
 from grb_tile import Matrix, Vector
 
 from . import arguments
-from .graph import as_graph
+from .graph import room_for
 from .report import Report
 from .result import Result
 
@@ -111,7 +111,7 @@ def random_walks(
     >>> random_walks(A, [0, 3], 4, seed=1).walks.tolist()
     [[0, 1, 2, 0, 1], [3, -1, -1, -1, -1]]
     """
-    G = as_graph(G)
+    G = room_for(G, "random_walks", 24)
     first = np.array(arguments.nodes(starts, G.n, "starts"), np.int64)
     length = arguments.count(length, "length")
     p, q = (_positive(value, name) for value, name in ((p, "p"), (q, "q")))

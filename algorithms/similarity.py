@@ -25,7 +25,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, select, semiring, unary
 
 from . import arguments
-from .graph import as_graph
+from .graph import room_for
 from .report import Report
 from .result import EdgeResult
 
@@ -141,7 +141,7 @@ def _similar(
     weight: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> EdgeResult:
     """formula(B, d(u), d(v), |N(u) | N(v)|) for each pair; `weight` of d(w): what a common neighbour w counts."""
-    G = as_graph(G)
+    G = room_for(G, name, 40)
     if topk is not None:
         topk = arguments.count(topk, "topk", 1)
         if pairs is not None:

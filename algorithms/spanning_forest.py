@@ -22,7 +22,7 @@ import numpy as np
 
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, sequential, unary
 
-from .graph import Graph, as_graph
+from .graph import Graph, room_for
 from .pattern import quotient
 from .report import Callback, Report
 from .result import EdgeResult, Result
@@ -76,7 +76,7 @@ def minimum_spanning_forest(
     >>> found.top(1)
     [((3, 4), 7)]
     """
-    G = as_graph(G)
+    G = room_for(G, "minimum_spanning_forest", 24)
     if not isinstance(maximum, (bool, np.bool_)):
         raise TypeError(f"maximum: expected True or False, got {maximum!r}")
     U = _edges(G, bool(maximum))

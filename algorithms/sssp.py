@@ -284,8 +284,8 @@ class Weights:
         if self.emin < 0:
             if asked == "auto":
                 raise ValueError(
-                    f"delta: {delta!r} was given, but a weight is negative ({self.emin}), which delta-stepping does not "
-                    "permit; leave delta out, so that another method is chosen"
+                    f"delta: {delta!r} was given, but a weight is negative ({self.emin}), which delta-stepping does "
+                    "not permit; leave delta out, so that another method is chosen"
                 )
             raise ValueError(
                 f'method="delta": a weight is negative ({self.emin}); use method="bellman_ford", which permits that'

@@ -320,7 +320,7 @@ def cuthill_mckee(A: Matrix) -> tuple[Vector, Vector] | None:
     """
     store = _store(A)
     traversal.check_square("cuthill_mckee", store)
-    found = current().cuthill_mckee(store)
+    found: Any = current().cuthill_mckee(store)
     if found is NotImplemented:
         return None
     checks.symmetric("cuthill_mckee", found is not None)

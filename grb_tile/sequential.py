@@ -239,7 +239,6 @@ def _array(order: Vector, n: int) -> Any:
     """The vertices in that order as an array of the backend in use."""
     if order.size != n:
         raise DimensionMismatch(f"order: expected a Vector of size {n}, got {order.size}")
-    xp = current().xp
     x = current().tuples((order if order.dtype is INT64 else order.dup(INT64))._store)[1]
     return _each_once(x, n, "order")
 

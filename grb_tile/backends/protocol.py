@@ -146,7 +146,10 @@ class Backend(LoopPrimitives):
         return plain.outside(self, A, I, J)
 
     def check_memory(self, wanted: int, what: str, remedy: str) -> None:
-        """Raises: OutOfMemory, which names them all, where `wanted` bytes are more than are free for this backend."""
+        """Raises: OutOfMemory, which names them all, where `wanted` bytes for arrays of this backend are not free.
+
+        A backend on a device does nothing, because allocations that do not fit fail there.
+        """
         check_memory(wanted, what, remedy)
 
     # ------------------------------------------------------------------ facts for the planner

@@ -72,6 +72,6 @@ def symmetric(call, is_symmetric):
     """What a loop over a graph that was said to be symmetric found out."""
     if not is_symmetric:
         raise InvalidValue(
-            f"{call}: A has entries A(i, j) without A(j, i), but a symmetric matrix was promised; call G.forget() after "
-            "changing the matrix of a Graph, and use Graph.of_symmetric for symmetric matrices alone (A | A.T makes one)"
+            f"{call}: A has entries A(i, j) without A(j, i), but was promised to be symmetric; call G.forget() after "
+            "changing the matrix of a Graph, and give Graph.of_symmetric symmetric matrices alone (A | A.T makes one)"
         )

@@ -25,7 +25,8 @@ def check_memory(wanted, what, remedy="use a mask or smaller operands, or free o
     free = free_bytes()
     if free is not None and wanted > free:
         raise OutOfMemory(
-            f"{what}: {wanted:,} bytes needed, {free:,} free; the operands are unchanged.  {remedy[0].upper()}{remedy[1:]}"
+            f"{what}: {wanted:,} bytes needed, {free:,} free; the operands are unchanged.  "
+            f"{remedy[0].upper()}{remedy[1:]}"
         )
 
 

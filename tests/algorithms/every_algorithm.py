@@ -1,4 +1,4 @@
-"""Every algorithm as a call of a graph of at least two vertices, its result as plain Python, its errors as their text."""
+"""Every algorithm as a call of a graph of at least two vertices, its result as plain Python, an error as its text."""
 
 import dataclasses
 from itertools import count
@@ -96,7 +96,7 @@ def outcome(name, G):
 
 
 def wrong_claims(rng):
-    """(what is claimed, Graph) for one random matrix that is not symmetric: by the caller, or by what was true before."""
+    """(what is claimed, Graph) of random matrices that are not symmetric: by the caller, or by what was true before."""
     n = int(rng.integers(3, 40))
     for kind in count():
         if kind == 3:

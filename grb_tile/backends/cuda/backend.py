@@ -127,7 +127,7 @@ class CudaPrimitives(WholeLoops, Backend):
         )  # fmt: skip
 
     def check_memory(self, wanted, what, remedy):
-        self.device.check_room(wanted, what, remedy)
+        """Nothing: the device itself refuses what does not fit."""
 
     # ------------------------------------------------------------------ structure
 

@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "algorithms"))
 from every_algorithm import EVERY, Refused, outcome, wrong_claims  # noqa: E402
 
 OUTSIDE = "AssertionError", "IndexError", "IndexOutOfBound"
+FLAGS = {"COUNT", "PARENTS", "X_ISO", "MASK"}
 TEMPLATES = {name for name, _ in compiled.KERNELS}
 
 
@@ -53,7 +54,7 @@ class Unset:
 def fenced_kernel(name, **constants):
     """The template as plain Python, in the place of the compiled kernel."""
     template = import_module(f"grb_tile.backends.cpu.templates.{name}")
-    vars(template).update({key: value for key, value in constants.items() if key in ("COUNT", "PARENTS", "X_ISO", "MASK")})
+    vars(template).update({key: value for key, value in constants.items() if key in FLAGS})
 
     def function(run):
         return lambda *arguments: run(*(Fenced(a) if isinstance(a, np.ndarray) else a for a in arguments))
@@ -76,7 +77,7 @@ def fenced(monkeypatch):
     original = compiled.jit.plain_kernel
     for name in TEMPLATES:  # what fenced_kernel changes is as before afterwards
         template = import_module(f"grb_tile.backends.cpu.templates.{name}")
-        for key in {"COUNT", "PARENTS", "X_ISO", "MASK"} & set(vars(template)):
+        for key in FLAGS & set(vars(template)):
             monkeypatch.setattr(template, key, vars(template)[key])
     monkeypatch.setattr(compiled.jit, "plain_kernel", plain_kernel)
     monkeypatch.setattr(sequential, "np", Unset())
@@ -118,14 +119,14 @@ def test_arguments_that_are_positions_are_checked():
         (lambda: sequential.core_numbers(A, None, ones[:3]), DimensionMismatch, "degree: expected 4 numbers"),
         (lambda: sequential.core_numbers(A, None, -ones), IndexOutOfBound, "degree: expected numbers from 0 to 8"),
         (lambda: sequential.topological_levels(A, np.ones(9)), DimensionMismatch, "in_degree: expected 4 numbers"),
-        (lambda: sequential.breadth_first(near, np.array([1, 1]), 5), ValueError, "sources: expected each vertex once"),
-        (lambda: sequential.breadth_first(near, np.array([2]), 5), IndexOutOfBound, "sources: expected vertices 0 .. 1"),
+        (lambda: sequential.breadth_first(near, np.array([1, 1]), 5), ValueError, "sources: expected each"),
+        (lambda: sequential.breadth_first(near, np.array([2]), 5), IndexOutOfBound, "sources: expected vertices"),
         (lambda: sequential.label_turns(near, order + 1, order, ones), ValueError, "order: expected each of the 2"),
         (lambda: sequential.label_turns(near, order, order + 1, ones), IndexOutOfBound, "label: expected numbers"),
         (lambda: sequential.local_round(B, 5 * ones, x, x, ones), IndexOutOfBound, "x: expected numbers from 0 to 3"),
         (lambda: sequential.local_round(B, ones, x[:2], x, ones), DimensionMismatch, "u: expected 4 numbers"),
         (lambda: sequential.floyd_warshall(np.zeros((2, 3))), DimensionMismatch, "D: expected n x n weights"),
-        (lambda: sequential.Lists(np.array([0, 3]), np.array([0])), InvalidValue, "indptr: expected numbers that ascend"),
+        (lambda: sequential.Lists(np.array([0, 3]), np.array([0])), InvalidValue, "indptr: expected numbers"),
         (lambda: sequential.Lists(np.array([0, 1]), np.array([1])), IndexOutOfBound, "indices: expected vertices"),
     ):
         with pytest.raises(error, match=message):

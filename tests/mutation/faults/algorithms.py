@@ -293,8 +293,8 @@ FAULTS = [
     Fault(
         "algorithms/bfs.py",
         "a search cut off at max_level says that it converged",
-        '    if limited and done.expanded < done.reached:',
-        '    if limited and done.expanded < 0:',
+        "    if limited and done.expanded < (done.reached or 0):",
+        "    if limited and done.expanded < 0:",
     ),
     Fault(
         "algorithms/bfs.py",

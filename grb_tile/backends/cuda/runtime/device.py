@@ -404,9 +404,7 @@ class Device:
         """Is it an array of this device?"""
         return isinstance(array, self.array_class) and not (self.several and number_of(array) != self.number)
 
-    def check_room(
-        self, bytes_wanted: int, what: str, remedy: str = "use a smaller mask, free objects"
-    ) -> None:
+    def check_room(self, bytes_wanted: int, what: str) -> None:
         """Raises: OutOfMemory when `bytes_wanted` cannot fit, before anything is allocated."""
         if bytes_wanted < _SMALL_REQUEST:
             return
@@ -414,7 +412,7 @@ class Device:
         if bytes_wanted > free:
             raise OutOfMemory(
                 f"{what}: {bytes_wanted} bytes asked for on the device, {free} of {total} free; the operands are "
-                f"unchanged. {remedy[0].upper()}{remedy[1:]}, or compute on the host: gb.config.set(backend='cpu')"
+                "unchanged. Use a smaller mask, free objects, or compute on the host: gb.config.set(backend='cpu')"
             )
 
 
