@@ -89,6 +89,8 @@ def strong_components(A: Matrix) -> tuple[np.ndarray, int] | None:
     Cost: O(n + nvals).  Source: Pearce, "A space-efficient algorithm for finding strongly connected components" (Inf.
     Proc. Letters 116, 2016).
     """
+    if _is_hypersparse(A):
+        return None
     n = A.nrows
     label = np.empty(n, np.int64)
     work = np.zeros(n, np.int64), np.empty(n, np.int32), *np.empty((3, n), np.int64)
@@ -97,7 +99,7 @@ def strong_components(A: Matrix) -> tuple[np.ndarray, int] | None:
 
 
 def _is_hypersparse(A: Matrix) -> bool:
-    """Whether A lists its rows, so that no array of nrows may be made."""
+    """Whether A lists its rows: no array of nrows may be made then, and no backend has a loop."""
     return getattr(A._store, "rows", None) is not None
 
 
@@ -162,6 +164,8 @@ def greedy_colours(A: Matrix, order: Vector) -> tuple[Vector, int] | None:
     >>> found is None or found[0].to_dense().tolist() == [0, 1, 0]
     True
     """
+    if _is_hypersparse(A):
+        return None
     xp = current().xp
     colour = xp.full(A.nrows, -1, np.int64)
     count = _run("greedy_colouring", [A], _array(order, A.nrows), colour, xp.zeros(A.nrows + 1, np.int64))
@@ -182,6 +186,8 @@ def independent_set(A: Matrix, order: Vector, left_out: Vector) -> Vector | None
     >>> found is None or found.to_dict() == {0: True, 2: True}
     True
     """
+    if _is_hypersparse(A):
+        return None
     xp = current().xp
     if left_out.size != A.nrows:
         raise DimensionMismatch(f"left_out: expected a Vector of size {A.nrows}, got {left_out.size}")
@@ -353,6 +359,8 @@ def bipartite_matching(B: Matrix) -> tuple[np.ndarray, np.ndarray] | None:
     Cost: O(nvals sqrt(nrows + ncols)).  Source: Hopcroft and Karp, "An n^(5/2) algorithm for maximum matchings in
     bipartite graphs" (SIAM J. Comput. 2, 1973).
     """
+    if _is_hypersparse(B):
+        return None
     rows, cols = np.full(B.nrows, -1, np.int64), np.full(B.ncols, -1, np.int64)
     found = _run("bipartite_matching", [B], rows, cols, *np.empty((4, B.nrows), np.int64))
     return None if found is None else (rows, cols)
@@ -367,6 +375,8 @@ def cuthill_mckee(A: Matrix, by_degree: np.ndarray) -> np.ndarray | None:
     Cost: O(n + nvals) a search.  Source: Cuthill and McKee, "Reducing the bandwidth of sparse symmetric matrices" (ACM
     1969); George and Liu, "An implementation of a pseudoperipheral node finder" (ACM TOMS 5, 1979).
     """
+    if _is_hypersparse(A):
+        return None
     n = A.nrows
     by_degree = _each_once(by_degree.astype(np.int64), n, "by_degree")
     rank = np.empty(n, np.int64)

@@ -131,3 +131,16 @@ def test_arguments_that_are_positions_are_checked():
     ):
         with pytest.raises(error, match=message):
             call()
+
+
+def test_hypersparse_matrices_cost_no_array_of_their_rows():
+    """Of 2^40 rows; each loop is left to GraphBLAS calls."""
+    n = 2**40
+    A = gb.Matrix.from_coo([0, n - 1], [n - 1, 0], True, nrows=n, ncols=n)
+    order, none = gb.Vector(gb.dtypes.INT64, n), gb.Vector(bool, n)
+    for found in (
+        sequential.strong_components(A), sequential.components(A), sequential.greedy_colours(A, order),
+        sequential.independent_set(A, order, none), sequential.bipartite_matching(A), sequential.distances(A, [0]),
+        sequential.cuthill_mckee(A, np.arange(2)), sequential.dependencies(A, [0]),
+    ):  # fmt: skip
+        assert found is None
