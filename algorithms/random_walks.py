@@ -7,9 +7,10 @@ the same walks on every backend, and each walk is the same whatever other walks 
 read as CSR arrays and drawn in NumPy for all walks at once, because drawing an edge is no semiring operation.
 
 node2vec weighs an edge v -> x after t -> v by 1 / p where x = t, by 1 where t -> x is an edge, by 1 / q elsewhere.  An
-edge is proposed by its weight and kept with probability bias / (largest bias), else another is proposed; after as many
-proposals as v has edges, and no more than 64, all edges of v are weighed instead and one is drawn, so that it ends for
-every p and q.  What was kept and what is drawn have the same distribution, and so has their mixture.
+edge is proposed by its weight and kept with probability bias / (largest bias), else another is proposed.  What 1 / p
+exceeds the other biases by is drawn beforehand, as the edge back alone.  After as many proposals as v has edges, and no
+more than 64, all edges of v are weighed instead and one is drawn, so that it ends for every p and q.  What was kept and
+what is drawn have the same distribution, and so has their mixture.
 
 Weighted edges are drawn by the running sum of the weights of their row alone, scaled by a power of two, so that the
 weights of other rows do not matter.
@@ -18,7 +19,7 @@ Contract: G is not changed.  A walk ends at a vertex without out-edges, or weigh
 -1 follows.  Edges of weight 0 are never taken.  Loops are edges like others.
 References: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014) (SplitMix64); Grover and
 Leskovec, "node2vec: scalable feature learning for networks" (KDD 2016); Yang et al., "KnightKing: a fast distributed
-graph random walk engine" (SOSP 2019) (rejection).
+graph random walk engine" (SOSP 2019) (rejection, and the edge back apart).
 """
 
 from __future__ import annotations
@@ -179,13 +180,25 @@ class _Edges:
             return self.indices[self.indptr[at] + (u * self.degree[at]).astype(np.int64)]
         return self.indices[_chosen(self.sums, at, u * self.total(at))]
 
-    def has(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-        """Whether i -> j is an edge."""
+    def find(self, i: np.ndarray, j: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(whether i -> j is an edge, its number where it is one)."""
         if self.keys is None:
             self.keys = _pairs(np.arange(self.n), self.degree, self.indices)
         wanted = i + 1j * j
         k = np.minimum(np.searchsorted(self.keys, wanted), self.keys.size - 1)
-        return self.keys[k] == wanted
+        return self.keys[k] == wanted, k
+
+    def has(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Whether i -> j is an edge."""
+        return self.find(i, j)[0]
+
+    def share(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """The probability with which `draw` chooses the edge i -> j, 0 where there is none."""
+        there, k = self.find(i, j)
+        if self.sums is None:
+            return there / self.degree[i]
+        before = np.where(k > self.indptr[i], self.sums.imag[k - 1], 0.0)
+        return np.where(there, (self.sums.imag[k] - before) / self.total(i), 0.0)
 
 
 def _pairs(rows: np.ndarray, lengths: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -239,11 +252,19 @@ def _second_order(
     edges: _Edges, key: np.ndarray, step: int, before: np.ndarray, at: np.ndarray, p: float, q: float
 ) -> np.ndarray:
     """node2vec's next vertex: propose by weight and keep with probability bias / (largest bias), or weigh all edges."""
-    kept_with = min(p, 1.0, q) / np.array([p, 1.0, q])
+    least = min(1.0, q)  # 1 / least is the largest bias but for that of the edge back
+    kept_with = least / np.array([max(p, least), 1.0, q])
+    if apart := p < least:
+        excess = edges.share(at, before) * (least - p)
+        back = excess / (p + excess)
     to = np.full(at.size, -1, np.int64)
     left = np.arange(at.size)
     more: list[np.ndarray] = []
     for attempt in range(1, PROPOSALS + 1):
+        if apart:
+            returns = _uniform(key[left], step, 2 * PROPOSALS + 1 + attempt) < back[left]
+            to[left[returns]] = before[left[returns]]
+            left = left[~returns]
         x = edges.draw(at[left], _uniform(key[left], step, 2 * attempt))
         kept = _uniform(key[left], step, 2 * attempt + 1) < kept_with[_kinds(edges, before[left], x)]
         to[left[kept]] = x[kept]

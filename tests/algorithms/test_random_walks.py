@@ -123,7 +123,7 @@ def second_step(A, before, at, p, q, weighted):
 
 @pytest.mark.parametrize("proposals", [1, 3, 64])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("p", "q"), [(0.25, 4.0), (30.0, 0.02), (1e-3, 1.0), (50.0, 30.0)])
+@pytest.mark.parametrize(("p", "q"), [(0.25, 4.0), (30.0, 0.02), (1e-3, 1.0), (50.0, 30.0), (0.03, 0.1)])
 def test_node2vec_has_the_distribution_of_its_definition(proposals, weighted, p, q, monkeypatch, base_seed):
     """Few proposals are kept, so that edges are weighed, in pieces of a few walks."""
     monkeypatch.setattr(walks_module, "PROPOSALS", proposals)
