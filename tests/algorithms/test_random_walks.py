@@ -92,6 +92,14 @@ def test_running_sums_are_those_of_each_row(seed, base_seed):
         assert (sums == wanted).all() and (greatest == 0 or sums[-1] >= 0.5)
 
 
+def test_an_edge_of_weight_0_is_never_chosen():
+    """Not even by a number that is exactly the sum before it."""
+    sums = walks_module._pairs(np.arange(2), np.array([4, 3]), np.array([0.0, 0.5, 0.5, 1.0, 0.0, 0.0, 0.25]))
+    wanted = [(0, 0.0), (0, 0.25), (0, 0.5), (0, 0.75), (1, 0.0), (1, 0.125)]
+    rows, numbers = np.array(wanted).T
+    assert walks_module._chosen(sums, rows, numbers).tolist() == [1, 1, 3, 3, 6, 6]
+
+
 def test_restarts_have_their_probability():
     n = 20000
     circle = edges([(i, (i + 1) % 50) for i in range(50)], 50)
