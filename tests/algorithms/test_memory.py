@@ -57,21 +57,21 @@ def test_one_source_needs_no_list_of_all(name):
 
 
 def test_what_the_machine_has_decides(monkeypatch):
-    """24 GB are enough for a few hundred million nodes, not for two thousand million."""
-    monkeypatch.setattr(host_memory, "free_bytes", lambda: 24 * 10**9)
-    text = r"pagerank: arrays with a number for each of the 2,000,000,001 nodes: .*At most 10 nodes have edges"
+    """240 MB are enough for a few million nodes, not for twenty."""
+    monkeypatch.setattr(host_memory, "free_bytes", lambda: 240 * 10**6)
+    text = r"pagerank: arrays with a number for each of the 20,000,001 nodes: .*At most 10 nodes have edges"
     with pytest.raises(OutOfMemory, match=text):
-        alg.pagerank(hypersparse(2 * 10**9 + 1, False))
-    few = hypersparse(3 * 10**8, False)
+        alg.pagerank(hypersparse(2 * 10**7 + 1, False))
+    few = hypersparse(3 * 10**6, False)
     graph_module.check_room(few, few.nrows, "pagerank", 40)
     with pytest.raises(OutOfMemory):
         graph_module.check_room(few, few.nrows, "pagerank", 81)
     # of a graph in which most nodes have edges a quarter is certain
     many = gb.Matrix.from_coo(np.arange(1000), np.arange(1000), nrows=1000, ncols=1000)
-    graph_module.check_room(many, 1500, "pagerank", 60 * 10**6)
-    monkeypatch.setattr(host_memory, "free_bytes", lambda: 22 * 10**9)
+    graph_module.check_room(many, 1500, "pagerank", 6 * 10**5)
+    monkeypatch.setattr(host_memory, "free_bytes", lambda: 220 * 10**6)
     with pytest.raises(OutOfMemory, match="Give a smaller graph, or free objects"):
-        graph_module.check_room(many, 1500, "pagerank", 60 * 10**6)
+        graph_module.check_room(many, 1500, "pagerank", 6 * 10**5)
 
 
 @pytest.mark.parametrize("options", [{}, {"weighted": True}, {"method": "floyd_warshall"}])
