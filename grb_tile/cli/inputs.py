@@ -31,7 +31,7 @@ def add_common_options(parser):
     parser.add_argument(
         "--backend",
         choices=("auto", *(name for name in select.AVAILABLE if name not in select.FOR_TESTS)),
-        help="backend: cuda is an NVIDIA GPU, auto uses it where there is one (default cpu)",
+        help="backend: cuda is an NVIDIA GPU, auto uses it where there is one (default: GRB_TILE_BACKEND, else cpu)",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress and no remarks on stderr")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
