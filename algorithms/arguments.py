@@ -70,6 +70,13 @@ def count(value: Any, name: str, least: int = 0) -> int:
     return operator.index(value)
 
 
+def flags(**given: Any) -> None:
+    """Raises: TypeError for a value that is not True or False; the names are those of the caller's arguments."""
+    for name, value in given.items():
+        if value is not True and value is not False and not isinstance(value, np.bool_):
+            raise TypeError(f"{name}: expected True or False, got {value!r} of type {type(value).__name__}")
+
+
 def choice(value: str, allowed: Sequence[str], name: str) -> str:
     """`value` if it is among `allowed`."""
     if value not in allowed:
@@ -88,7 +95,7 @@ def fraction(value: Any, name: str) -> float:
 def real(value: Any, name: str) -> float:
     """`value` as a finite float."""
     try:
-        number = float(value)
+        number = float(value if not isinstance(value, (str, bytes, bool, np.bool_)) else "no number")
     except (TypeError, ValueError):
         raise TypeError(f"{name}: expected a number, got {value!r} of type {type(value).__name__}") from None
     if not np.isfinite(number):

@@ -64,6 +64,7 @@ def mcl(
     >>> mcl(A).to_numpy().tolist()
     [0, 0, 2, 2, 4]
     """
+    arguments.flags(weighted=weighted, strict=strict)
     G = as_graph(G)
     expansion = arguments.count(expansion, "expansion", 2)
     inflation, loops = arguments.real(inflation, "inflation"), arguments.real(loops, "loops")

@@ -22,6 +22,7 @@ import numpy as np
 
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, sequential, unary
 
+from . import arguments
 from .graph import Graph, as_graph
 from .pattern import quotient
 from .report import Callback, Report
@@ -76,6 +77,7 @@ def minimum_spanning_forest(
     >>> found.top(1)
     [((3, 4), 7)]
     """
+    arguments.flags(maximum=maximum)
     G = as_graph(G)
     if not isinstance(maximum, (bool, np.bool_)):
         raise TypeError(f"maximum: expected True or False, got {maximum!r}")
