@@ -97,7 +97,7 @@ def read(
     path : path of the file, or an open file; text formats may be compressed (.gz, .bz2, .xz).  It is opened once, so
         that a pipe can be read
     format : "mtx", "edges", "metis", "npz" or "grb"; None: as detect_format says
-    dup_op : how equal entries combine, where the format permits them
+    dup_op : how equal entries combine, where the format permits them; None: of an edge list as read_edge_list says
     edge_options : of read_edge_list (weights, labels, base, directed, delimiter, header, size)
     """
     if format is not None and format not in FORMATS:

@@ -56,7 +56,8 @@ def test_indices_that_are_no_list(what):
     "right",
     [
         [1, 3], (1, 3), [1.0, 3.0], [np.int8(1), 3], [np.float32(1), np.uint64(3)], range(1, 4, 2),
-        np.array([1, 3], "u1"), np.array([1, 3], ">i4"), array.array("i", [1, 3]), {1: "a", 3: "b"}.keys(), np.array([[1, 0], [3, 0]])[:, 0],
+        np.array([1, 3], "u1"), np.array([1, 3], ">i4"), array.array("i", [1, 3]), {1: "a", 3: "b"}.keys(),
+        np.array([[1, 0], [3, 0]])[:, 0],
     ],
 )  # fmt: skip
 def test_indices_that_are(right):
