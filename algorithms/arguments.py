@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from grb_tile.core.arguments import flags as flags  # the same in every layer
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -68,13 +70,6 @@ def count(value: Any, name: str, least: int = 0) -> int:
     if value < least:
         raise ValueError(f"{name}: expected {least} or more, got {value}")
     return operator.index(value)
-
-
-def flags(**given: Any) -> None:
-    """Raises: TypeError for a value that is not True or False; the names are those of the caller's arguments."""
-    for name, value in given.items():
-        if value is not True and value is not False and not isinstance(value, np.bool_):
-            raise TypeError(f"{name}: expected True or False, got {value!r} of type {type(value).__name__}")
 
 
 def choice(value: str, allowed: Sequence[str], name: str) -> str:

@@ -285,6 +285,25 @@ def values_array(values, dtype=None, subarray_after=None):
     return array, dtype
 
 
+def flags(**given):
+    """Raises: TypeError for a value that is not True or False; the names are those of the caller's arguments."""
+    for name, value in given.items():
+        if value is not True and value is not False and not isinstance(value, np.bool_):
+            raise TypeError(f"{name}: expected True or False, got {value!r} of type {type(value).__name__}")
+
+
+def flags_or_none(**given):
+    """As `flags`, for arguments that may be None, too, which means that the library finds out."""
+    flags(**{name: value for name, value in given.items() if value is not None})
+
+
+def name_of_choice(value, name):
+    """`value` in small letters.  Raises: TypeError for what is no text."""
+    if not isinstance(value, str):
+        raise TypeError(f"`{name}` must be a text; got {value!r} of type {type(value)}")
+    return value.lower()
+
+
 def dimension(value, name):
     """A size as a Python int.  Raises: TypeError, ValueError, OverflowError for what cannot be a size."""
     if type(value) is not int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grb_tile.core.arguments import flags_or_none
 from grb_tile.io.build import matrix_of_edges
 from grb_tile.io.dialect import dialect_of
 from grb_tile.io.edge_chunks import LARGEST_SIZE, Chunks, joined_weights
@@ -91,6 +92,7 @@ def read_edge_list(
     >>> A.shape, labels
     ((3, 3), range(1, 4))
     """
+    flags_or_none(directed=directed)
     edges = read_edges(
         source,
         weights=weights,
@@ -113,6 +115,7 @@ def matrix_from_edges(
     name: str | None = None,
 ) -> Matrix:
     """The Matrix of Edges, see read_edge_list."""
+    flags_or_none(directed=directed)
     if directed is False and edges.shape[0] != edges.shape[1]:
         raise ValueError(
             f"directed=False: the file's matrix has {edges.shape[0]} rows and {edges.shape[1]} columns, which are no "
@@ -142,7 +145,8 @@ def read_edges(
     progress: bool | None = None,
 ) -> Edges:
     """The arrays of an edge list, see read_edge_list."""
-    if base not in (None, 0, 1):
+    flags_or_none(weights=weights, labels=labels, header=header, progress=progress)
+    if isinstance(base, bool) or base not in (None, 0, 1):
         raise ValueError(f"base must be 0 or 1, not {base!r}")
     with (
         opened(source) as stream,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grb_tile.core.arguments import flags
 from grb_tile.io.build import matrix_of_edges
 from grb_tile.io.errors import missing_library
 
@@ -58,6 +59,7 @@ def from_pandas_edgelist(
     >>> A.nvals, list(labels)
     (2, ['ann', 'bob', 'cyd'])
     """
+    flags(directed=directed)
     try:
         import pandas as pd
     except ImportError:  # pragma: no cover

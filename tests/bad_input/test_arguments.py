@@ -127,3 +127,53 @@ def test_flags_of_results():
 def test_seeds(seed):
     for function, name, needed in (case.values for case in cases(lambda p: p.name == "seed")):
         refused(function, name, needed, seed, (TypeError, ValueError))
+
+
+def flags_of(module, wanted):
+    """(name, function, its flags) of the public functions of a module."""
+    for name, each in sorted(vars(module).items()):
+        if inspect.isfunction(each) and name[0] != "_" and each.__module__.startswith(module.__name__):
+            found = [p.name for p in inspect.signature(each).parameters.values() if p.annotation in wanted]
+            if found:
+                yield name, each, found
+
+
+NEEDED = {
+    "rmat": (2, 2), "kronecker": (2, 2), "uniform_random": (4, 4), "grid": (2, 2), "random_geometric": (4, 0.5),
+    "bfs": (UNDIRECTED, 0), "bfs_multi": (UNDIRECTED, [0]), "sssp": (UNDIRECTED, 0), "components": (UNDIRECTED,),
+    "strong_components": (UNDIRECTED,), "mmread": ("no such file",), "read": ("no such file",),
+    "read_edge_list": ("no such file",), "mmwrite": ("/no/such/folder/a.mtx", UNDIRECTED),
+    "write_edge_list": ("/no/such/folder/a.txt", UNDIRECTED), "save_npz": ("/no/such/folder/a.npz", UNDIRECTED),
+    "from_pandas_edgelist": (None,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("module", [gb.generators, gb.fused, gb.io])
+def test_flags_of_the_other_layers(module):
+    """Refused before anything is read, computed or written."""
+    tried = 0
+    for name, function, found in flags_of(module, {"bool", "bool | None"}):
+        assert name in NEEDED, f"{name} has the flags {found}: give its arguments here"
+        for flag in found:
+            for wrong in ("no", 1, 0.0, []):
+                with pytest.raises(TypeError, match=f"{flag}: expected True or False"):
+                    function(*NEEDED[name], **{flag: wrong})
+                tried += 1
+    assert tried > 20
+
+
+def test_texts_that_name_a_choice():
+    A = UNDIRECTED
+    for call in (
+        lambda wrong: A.to_dicts(order=wrong),
+        lambda wrong: gb.Matrix.from_dicts({0: {0: 1}}, order=wrong),
+        lambda wrong: A.wait(wrong),
+        lambda wrong: A.ss.reshape(9, 1, order=wrong),
+    ):
+        with pytest.raises(TypeError, match="must be a text"):
+            call(5)
+        with pytest.raises(ValueError):
+            call("bogus")
+    for wrong in (True, False, "1", 2):
+        with pytest.raises(ValueError, match="base must be 0 or 1"):
+            gb.io.read_edge_list("no such file", base=wrong)
