@@ -298,7 +298,7 @@ def flags_or_none(**given):
 
 
 def name_of_choice(value, name):
-    """`value` in small letters.  Raises: TypeError for what is no text."""
+    """`value` in lower case.  Raises: TypeError for what is no text."""
     if not isinstance(value, str):
         raise TypeError(f"`{name}` must be a text; got {value!r} of type {type(value)}")
     return value.lower()
