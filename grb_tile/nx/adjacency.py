@@ -94,8 +94,8 @@ def _read(
         found = edge_values(G._adj, weight, default, parallel, only)
     except TypeError as error:
         raise NotImplementedError(f"{what}: {error}; grb_tile computes with real numbers") from error
-    if parallel is sum and any(isinstance(value, np.integer) for value in found):
-        raise NotImplementedError(f"{what}: integers of NumPy, whose sums leave their type")
+    if parallel is sum and any(isinstance(value, (np.integer, np.float16, np.float32)) for value in found):
+        raise NotImplementedError(f"{what}: numbers of NumPy, whose sums leave their type")
     return found
 
 

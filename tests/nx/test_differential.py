@@ -124,6 +124,10 @@ def calls_with_iterators(rng, G):
     yield lambda G: nx.bfs_layers(G, iter(sorted(some)))
     yield lambda G: nx.volume(G, iter(some), weight=weight)
     yield lambda G: nx.triangles(G, iter(some)) if not G.is_multigraph() else 0
+    if not G.is_multigraph():
+        yield lambda G: nx.clustering(G, iter(some), weight=weight)
+        yield lambda G: nx.average_clustering(G, iter(some), weight=weight)
+    yield lambda G: nx.eccentricity(G, iter(some), weight=weight)
     yield lambda G: nx.closeness_centrality(G, distance=weight)
     yield lambda G: nx.harmonic_centrality(G, nbunch=iter(some), distance=weight)
     yield lambda G: nx.multi_source_dijkstra_path_length(G, some, cutoff=cutoff)

@@ -227,11 +227,11 @@ def eccentricity(G, v=None, sp=None, weight=None):
     """e(v) = max_u d(v, u)."""
     if sp is not None or callable(weight):
         return original("eccentricity")(G, v=v, sp=sp, weight=weight)
+    of = graph(G) if weight is None else least.weighted(G, weight, nonnegative=True)
     chosen = list(dict.fromkeys(G.nbunch_iter(v)))
     numbers = list(map(nodes_of(G).number, chosen))
     if not numbers:
         return {}
-    of = graph(G) if weight is None else least.weighted(G, weight, nonnegative=True)
     try:
         values = algorithms.eccentricity(of, numbers, weighted=weight is not None).to_numpy(-1)
     except ValueError:
