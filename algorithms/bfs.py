@@ -75,6 +75,7 @@ def bfs(
     >>> found.parents[3].value in (1, 2)
     True
     """
+    arguments.flags(levels=levels, parents=parents)
     G = as_graph(G)
     source = arguments.node(source, G.n)
     max_level = arguments.limit(max_level, "max_level")
@@ -145,6 +146,7 @@ def bfs_multi(
     >>> bfs_multi(A, [0, 2]).levels.to_dicts()
     {0: {0: 0, 1: 1, 2: 2, 3: 3}, 1: {2: 0, 3: 1}}
     """
+    arguments.flags(levels=levels, parents=parents)
     G = as_graph(G)
     sources = arguments.nodes(sources, G.n)
     max_level = arguments.limit(max_level, "max_level")

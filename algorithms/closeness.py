@@ -63,6 +63,7 @@ def closeness(
     >>> closeness(A).to_dict()
     {0: 0.6666666666666666, 1: 1.0, 2: 0.6666666666666666}
     """
+    arguments.flags(wf_improved=wf_improved, weighted=weighted)
     G = room_for(G, "closeness", 48 if sources is None else 0)
 
     def score(L: Matrix) -> np.ndarray:
@@ -96,6 +97,7 @@ def harmonic(
     >>> harmonic(A).to_dict()
     {0: 1.5, 1: 2.0, 2: 1.5}
     """
+    arguments.flags(weighted=weighted)
     G = room_for(G, "harmonic", 48 if sources is None else 0)
 
     def score(L: Matrix) -> np.ndarray:

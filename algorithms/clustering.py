@@ -64,6 +64,7 @@ def clustering(
     >>> [round(x, 3) for x in clustering(A).to_numpy().tolist()]
     [1.0, 1.0, 0.333, 0.0]
     """
+    arguments.flags(weighted=weighted)
     G = room_for(G, "clustering", 24 if weighted else 40)
     arguments.choice(mode, ("auto", "undirected", "directed", "ldbc"), "mode")
     if mode == "auto":
@@ -99,6 +100,7 @@ def average_clustering(
     >>> average_clustering(gb.Matrix.from_coo([0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2], nrows=3, ncols=3))
     1.0
     """
+    arguments.flags(weighted=weighted, count_zeros=count_zeros)
     found = clustering(G, nodes=nodes, weighted=weighted, mode=mode).values.to_coo(indices=False)[1]
     if not count_zeros:
         found = found[found != 0]

@@ -18,6 +18,7 @@ import numpy as np
 
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, semiring
 
+from . import arguments
 from .graph import as_graph, room_for
 from .report import Report
 from .result import VertexResult
@@ -45,6 +46,7 @@ def degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
     >>> degree(A).to_dict()
     {0: 3, 1: 1, 2: 0}
     """
+    arguments.flags(weighted=weighted)
     G = room_for(G, "degree", 8)
     with Report("degree") as report:
         if G.directed:
@@ -70,6 +72,7 @@ def out_degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
     >>> out_degree(gb.Matrix.from_coo([0, 0, 1], [0, 1, 0], nrows=3, ncols=3)).to_dict()
     {0: 2, 1: 1, 2: 0}
     """
+    arguments.flags(weighted=weighted)
     G = room_for(G, "out_degree", 8)
     with Report("out_degree") as report:
         d = _sums(G, G.A, weighted, "out")
@@ -86,6 +89,7 @@ def in_degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
     >>> in_degree(gb.Matrix.from_coo([0, 0, 1], [0, 1, 0], [1, 4, 5], nrows=3, ncols=3), weighted=True).to_dict()
     {0: 6, 1: 4, 2: 0}
     """
+    arguments.flags(weighted=weighted)
     G = room_for(G, "in_degree", 8)
     with Report("in_degree") as report:
         d = _sums(G, G.AT, weighted, "in")

@@ -76,6 +76,7 @@ def apsp(
     >>> apsp(A, weighted=True).to_dict()[1]
     {0: 6.0, 1: 0.0, 2: 2.0}
     """
+    arguments.flags(weighted=weighted)
     G = as_graph(G)
     wanted: Any = range(G.n) if sources is None else arguments.nodes(sources, G.n)
     arguments.choice(method, ("auto", "search", "floyd_warshall"), "method")
@@ -169,6 +170,7 @@ def eccentricity(
     >>> eccentricity(A).to_dict()
     {0: 2, 1: 1, 2: 2}
     """
+    arguments.flags(weighted=weighted)
     G = room_for(G, "eccentricity", 40 if sources is None else 0)
     with Report("eccentricity", callback) as report:
         if sources is None and not weighted and G.n and G.is_symmetric_structure:
@@ -202,6 +204,7 @@ def diameter(G: Graph | Matrix, *, method: str = "exact", weighted: bool = False
     >>> diameter(gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], nrows=3, ncols=3))
     2
     """
+    arguments.flags(weighted=weighted)
     G = _with_vertices(G)
     arguments.choice(method, ("exact", "estimate"), "method")
     if method == "estimate":
@@ -217,6 +220,7 @@ def radius(G: Graph | Matrix, *, weighted: bool = False) -> Any:
     >>> radius(gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], nrows=3, ncols=3))
     1
     """
+    arguments.flags(weighted=weighted)
     return _extreme(_with_vertices(G), weighted, "least")
 
 

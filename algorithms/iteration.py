@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +47,35 @@ def checked(G: Any, name: str, each: int, tol: Any, max_iter: Any, weighted: boo
     return G, tol, max_iter, (semiring.plus_times if weighted else semiring.plus_second)[dtypes.FP64]
 
 
+def given_vector(values: Values, name: str, n: int, dtype: Any) -> Vector:
+    """The numbers of a Vector, a dict {node: number} or a sequence of n numbers, as a Vector of size n.
+
+    Raises: TypeError for what is none of these, ValueError for another size.
+    """
+    if isinstance(values, Mapping):
+        numbers = [arguments.node(key, n, f"{name}, key {key!r}") for key in values]
+        given = Vector.from_coo(numbers, _floats(list(values.values()), name), dtype, size=n)
+    elif isinstance(values, Vector):
+        given = values.dup(dtype)
+    else:
+        given = Vector.from_dense(_floats(values, name), dtype=dtype)
+    if given.size != n:
+        raise ValueError(f"{name}: expected {n} places, one per node, got {given.size}")
+    return given
+
+
+def _floats(values: Any, name: str) -> np.ndarray:
+    try:
+        found = np.asarray(values)
+        text = found.dtype.kind in "USV"  # which NumPy reads as numbers
+        found = found.astype(np.float64)
+    except (TypeError, ValueError):
+        text = True
+    if text or found.ndim != 1:
+        raise TypeError(f"{name}: expected a Vector, a dict {{node: number}} or a sequence of numbers, got {values!r}")
+    return found
+
+
 def vector(values: Values | None, name: str, n: int, default: float) -> Vector:
     """`values` (a Vector, dict or array of n finite numbers) as a full FP64 vector; vertices left out have 0.
 
@@ -54,16 +84,7 @@ def vector(values: Values | None, name: str, n: int, default: float) -> Vector:
     full = Vector.from_scalar(default if values is None else 0.0, n, dtypes.FP64, name=name)
     if values is None:
         return full
-    if isinstance(values, dict):
-        for key in values:
-            arguments.node(key, n, f"{name}, key {key!r}")
-        given = Vector.from_dict(values, dtypes.FP64, size=n)
-    elif isinstance(values, Vector):
-        given = values.dup(dtypes.FP64)
-    else:
-        given = Vector.from_dense(np.asarray(values, dtype=np.float64), dtype=dtypes.FP64)
-    if given.size != n:
-        raise ValueError(f"{name}: expected {n} places, one per node, got {given.size}")
+    given = given_vector(values, name, n, dtypes.FP64)
     at, x = given.to_coo()
     if not np.isfinite(x).all():
         bad = int(np.argmin(np.isfinite(x)))

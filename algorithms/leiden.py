@@ -23,6 +23,7 @@ import numpy as np
 from grb_tile import Matrix, fused
 from grb_tile.local_moves import LocalMoves, entries, inside, labels_in_order, quotient
 
+from . import arguments
 from .graph import Graph
 from .louvain import CommunitiesResult, checked, communities, levels, noting
 from .report import Callback, Report
@@ -50,6 +51,7 @@ def leiden(
     >>> found.to_numpy().tolist(), round(found.modularity, 4)
     ([0, 0, 0, 1, 1, 1], 0.3571)
     """
+    arguments.flags(weighted=weighted)
     G, A, gamma, coins, max_level, tol = checked(G, "leiden", 180, resolution, seed, max_level, tol, weighted)
     B = A
     node: Any = None  # what each node of A is in B; None: itself

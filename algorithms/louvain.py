@@ -80,6 +80,7 @@ def louvain(
     >>> found.to_numpy().tolist(), round(found.modularity, 4)
     ([0, 0, 0, 1, 1, 1], 0.3571)
     """
+    arguments.flags(weighted=weighted)
     G, A, gamma, coins, max_level, tol = checked(G, "louvain", 100, resolution, seed, max_level, tol, weighted)
     B = A
     x: Any = np.arange(G.n)

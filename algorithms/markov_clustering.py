@@ -65,6 +65,7 @@ def mcl(
     >>> mcl(A).to_numpy().tolist()
     [0, 0, 2, 2, 4]
     """
+    arguments.flags(weighted=weighted, strict=strict)
     G = room_for(G, "mcl", 200)
     expansion = arguments.count(expansion, "expansion", 2)
     inflation, loops = arguments.real(inflation, "inflation"), arguments.real(loops, "loops")

@@ -44,6 +44,7 @@ def modularity(G: Graph | Matrix, labels: Any, *, resolution: float = 1.0, weigh
     >>> modularity(A, [0, 0, 1, 1])
     0.5
     """
+    arguments.flags(weighted=weighted)
     G = room_for(G, "modularity", 140)
     label = community_labels(labels, G.n)
     gamma = resolution_of(resolution)

@@ -88,6 +88,7 @@ def pagerank_multi(
     >>> [[round(x, 3) for x in row] for row in found.ranks.to_dense().tolist()]
     [[0.571, 0.286, 0.143], [0.214, 0.357, 0.429]]
     """
+    arguments.flags(weighted=weighted, strict=strict)
     G = room_for(G, "pagerank_multi", 100)
     alpha, dtype = arguments.fraction(alpha, "alpha"), float_type(dtype)
     batch = arguments.count(batch, "batch", 1)

@@ -112,6 +112,7 @@ def random_walks(
     >>> random_walks(A, [0, 3], 4, seed=1).walks.tolist()
     [[0, 1, 2, 0, 1], [3, -1, -1, -1, -1]]
     """
+    arguments.flags(weighted=weighted)
     G = room_for(G, "random_walks", 24)
     first = np.array(arguments.nodes(starts, G.n, "starts"), np.int64)
     length = arguments.count(length, "length")

@@ -22,6 +22,7 @@ import numpy as np
 
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, sequential, unary
 
+from . import arguments
 from .graph import Graph, room_for
 from .pattern import quotient
 from .report import Callback, Report
@@ -76,9 +77,8 @@ def minimum_spanning_forest(
     >>> found.top(1)
     [((3, 4), 7)]
     """
+    arguments.flags(maximum=maximum)
     G = room_for(G, "minimum_spanning_forest", 24)
-    if not isinstance(maximum, (bool, np.bool_)):
-        raise TypeError(f"maximum: expected True or False, got {maximum!r}")
     U = _edges(G, bool(maximum))
     with Report("minimum_spanning_forest", callback) as report:
         found = sequential.spanning_forest(U, bool(maximum)) if callback is None else None

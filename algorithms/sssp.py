@@ -95,6 +95,7 @@ def sssp(
     >>> found.predecessors.to_dict()
     {0: 0, 1: 0, 2: 1, 3: 2}
     """
+    arguments.flags(predecessors=predecessors)
     G = as_graph(G)
     source = arguments.node(source, G.n)
     arguments.choice(method, ("auto", "delta", "bellman_ford"), "method")

@@ -47,10 +47,11 @@ def triangle_count(G: Graph | Matrix, *, presort: bool | str = "auto") -> int:
     1
     """
     G = undirected(G, "triangles are counted in")
-    if presort not in (True, False, "auto"):
-        raise ValueError(f"presort: expected True, False or 'auto', got {presort!r}")
-    if presort == "auto":
+    if isinstance(presort, str):
+        if presort != "auto":
+            raise ValueError(f"presort: expected True, False or 'auto', got {presort!r}")
         presort = _degrees_differ(G)
+    arguments.flags(presort=presort)
     if presort:
         L = G.keep("degree_ordered", lambda: degree_ordered(G))
     else:

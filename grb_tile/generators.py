@@ -25,6 +25,7 @@ import numpy as np
 
 from . import dtypes, exceptions
 from .backends import select
+from .core.arguments import flags
 from .core.matrix import Matrix
 from .hashing import MASK, hashes, mixed
 from .storage.store import Compressed, index_dtype
@@ -80,6 +81,7 @@ def rmat(
     >>> generators.rmat(5, 4, seed=1).shape
     (32, 32)
     """
+    flags(directed=directed, shuffle=shuffle)
     _whole("scale", scale, 1, 30)
     _whole("edge_factor", edge_factor, 1, 1024)
     for name, share in (("a", a), ("b", b), ("c", c)):
@@ -126,6 +128,7 @@ def kronecker(
     >>> A.shape, bool(A.isequal(A.T.new()))
     ((64, 64), True)
     """
+    flags(directed=directed)
     return rmat(
         scale, edge_factor, directed=directed, shuffle=True, weights=weights, dtype=dtype, seed=seed, progress=progress
     )
@@ -150,6 +153,7 @@ def uniform_random(
     >>> generators.uniform_random(100, 300, weights=(1, 9), seed=4).dtype.name
     'INT64'
     """
+    flags(directed=directed)
     _whole("n", n, 1, LARGEST)
     _whole("nedges", nedges, 0, 1 << 40)
     _check_seed(seed)
@@ -178,6 +182,7 @@ def grid(*sides: int, diagonals: bool = False, weights: Weights = None, dtype: A
     >>> generators.grid(2, 3).nvals     # 7 edges, each in both directions
     14
     """
+    flags(diagonals=diagonals)
     if not sides:
         raise ValueError("sides: expected at least one number, such as grid(300, 200)")
     for side in sides:
@@ -239,6 +244,7 @@ def random_geometric(
     >>> generators.random_geometric(50, 2.0).nvals      # all 50 x 49 pairs
     2450
     """
+    flags(distances=distances)
     points = random_points(n, dimension, seed=seed)
     if not (radius > 0 and math.isfinite(radius)):
         raise ValueError(f"radius: expected a positive number, got {radius}")

@@ -54,7 +54,7 @@ def real_launcher(number=0):
     if number >= count:
         raise GraphblasException(
             f"device: there is no device {number}; this machine has {count}, of numbers 0 to {count - 1}: choose one "
-            "with gb.config.set(device=...), gb.device(...) or CUDA_VISIBLE_DEVICES"
+            "with gb.config.set(device=...), gb.device(...), GRB_TILE_DEVICE or CUDA_VISIBLE_DEVICES"
         )
     capability = int(cupy.cuda.Device(number).compute_capability)
     if capability < LEAST_ARCH:
