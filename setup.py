@@ -12,6 +12,7 @@ are compiled when they are used.
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -31,9 +32,14 @@ class BuildWithKernels(build_py):
         chosen = os.environ.get("GRB_TILE_PREBUILD", "")
         if chosen not in LISTS:
             raise SystemExit(f"GRB_TILE_PREBUILD={chosen!r} is unknown: expected 0, 1 or nothing")
-        if self.editable_mode or LISTS[chosen] is None:
+        if self.editable_mode:
             return
         folder = pathlib.Path(self.build_lib).resolve() / "grb_tile" / "backends" / "cpu" / "prebuilt"
+        for earlier in (folder, folder.parents[1] / "cuda" / "prebuilt"):  # build/ outlives a build
+            if chosen != "1":
+                shutil.rmtree(earlier, ignore_errors=True)
+        if LISTS[chosen] is None:
+            return
         required = chosen == "1"
         command = [sys.executable, "-m", "grb_tile.backends.cpu.jit.prebuild", str(folder), LISTS[chosen]]
         command += [] if required else [MOST_SECONDS]

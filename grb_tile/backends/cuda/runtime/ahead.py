@@ -26,12 +26,13 @@ from typing import Any
 from ....exceptions import InvalidValue
 from ....planner.device_limits import ENVIRONMENT, DeviceLimits, limits_of, restricted
 from ...cpu.jit.threads import thread_count
-from . import compile as jit
+from . import compile as jit, cupy_kernels
 from .compile import Stop
 from .kernel_groups import Instance, Prediction, recorded
 from .package import Package, package_for
 
 Cubin = tuple[str, bytes]  # lowered name, code
+FIRST = 1 << 30  # the cost of what is to be compiled before anything else
 MOST_THREADS = 32  # of 30 MB each while they compile; programs ask for at most a hundred kernels
 
 
@@ -133,8 +134,12 @@ if hasattr(os, "register_at_fork"):
 class Compilations:
     """The cubins of one device: from the disk, from the package, or compiled; those that are expected ahead."""
 
-    def __init__(self, arch: int, options: tuple[str, ...] = (), package: Package | None = None) -> None:
-        self._arch, self._options, self._package = arch, options, package
+    def __init__(
+        self, arch: int, options: tuple[str, ...] = (), package: Package | None = None, device: int | None = None
+    ) -> None:
+        """device: CuPy's number of the device, for CuPy's kernels; None: there are none."""
+        self._arch, self._options, self._package, self._device = arch, options, package, device
+        self._cupys: set[int] = set()  # CuPy's kernels that are compiled, or were expected
         self._asked: dict[Instance, None] = {}
         self._prediction: Prediction | None = None
         self._forget()
@@ -166,11 +171,14 @@ class Compilations:
 
     def _make(self, instance: Instance, stop: Stop | None) -> Cubin:
         text, expression = jit.source_text(*instance)
-        found = jit.stored(text, expression, self._arch, self._options, self._package)
+        found = jit.on_disk(text, expression, self._arch, self._options)
         if found is not None:
             return found
         if stop is None:
             self._expect(instance)
+        found = jit.in_package(text, expression, self._options, self._package)
+        if found is not None:
+            return found
         return jit.compile_and_store(text, expression, self._arch, self._options, stop)
 
     def _note(self, instance: Instance) -> None:
@@ -197,7 +205,20 @@ class Compilations:
             ]
             jobs = [(groups.cost(other), Job(lambda stop, other=other: self._make(other, stop))) for other in fresh]
             self._jobs.update((other, job) for other, (_, job) in zip(fresh, jobs, strict=True))
+            jobs += self._cupys_jobs(self._prediction.programs(instance))
         _threads.submit(jobs)
+
+    def _cupys_jobs(self, programs: set[str]) -> list[tuple[int, Job]]:
+        """CuPy's kernels that the programs ask for, before all others: CuPy does not wait for one that is begun."""
+        if self._device is None:
+            return []
+        fresh = [number for number in cupy_kernels.asked_by(programs) if number not in self._cupys]
+        self._cupys.update(fresh)
+        arch, device = self._arch, self._device
+        return [
+            (FIRST, Job(lambda stop, number=number: cupy_kernels.compile_kernel(number, arch, device)))
+            for number in fresh
+        ]
 
 
 def fill_cache(

@@ -181,10 +181,21 @@ def key_of(text: str, expression: str, arch: int, options: tuple[str, ...] = (),
 def stored(
     text: str, expression: str, arch: int, options: tuple[str, ...] = (), package: Package | None = None
 ) -> tuple[str, bytes] | None:
-    """(lowered name, cubin) from the verified cache on disk (backends/kernel_cache.py), else from the package."""
+    """(lowered name, cubin) from the cache on disk, else from the package."""
+    return on_disk(text, expression, arch, options) or in_package(text, expression, options, package)
+
+
+def on_disk(text: str, expression: str, arch: int, options: tuple[str, ...]) -> tuple[str, bytes] | None:
+    """(lowered name, cubin) from the verified cache on disk (backends/kernel_cache.py)."""
     entry = _disk.get(key_of(text, expression, arch, options, str(compiler().getVersion())))
-    if entry is None and package is not None:
-        entry = package.get(key_of(text, expression, package.arch, options))
+    return None if entry is None else unpacked(entry)
+
+
+def in_package(
+    text: str, expression: str, options: tuple[str, ...], package: Package | None
+) -> tuple[str, bytes] | None:
+    """(lowered name, cubin) from the package."""
+    entry = None if package is None else package.get(key_of(text, expression, package.arch, options))
     return None if entry is None else unpacked(entry)
 
 
@@ -200,6 +211,16 @@ def compile_and_store(
     found = compile_cubin(text, expression, arch, options, stop)
     _disk.put(key_of(text, expression, arch, options, str(compiler().getVersion())), packed(*found))
     return found
+
+
+def remembers(name: str) -> bool:
+    """Has the cache on disk a mark of that name?"""
+    return _disk.get(name) is not None
+
+
+def remember(name: str) -> None:
+    """Put a mark into the cache on disk."""
+    _disk.put(name, b"")
 
 
 def packed(name: str, cubin: bytes) -> bytes:

@@ -90,15 +90,20 @@ class Prediction:
         holders = self._groups.holders(instance)
         self._candidates = self._candidates & holders or holders or self._candidates
 
-    def expected_with(self, instance: Instance) -> list[Instance]:
-        """The instances that a program which asked for this one, after the others, is expected to ask for too."""
+    def programs(self, instance: Instance) -> set[str]:
+        """The programs of which one is expected to run, after a request for this instance."""
         groups = self._groups
         if groups.holders(instance):
-            return self._of(self._candidates)
+            return self._candidates
         other = groups.nearest(instance)
+        return set() if other is None else groups.holders(other)
+
+    def expected_with(self, instance: Instance) -> list[Instance]:
+        """The instances that a program which asked for this one, after the others, is expected to ask for too."""
+        found = self._of(self.programs(instance))
+        other = None if self._groups.holders(instance) else self._groups.nearest(instance)
         if other is None:
-            return []
-        found = self._of(groups.holders(other))
+            return found
         return [
             (header, name, instance[2] if functors else "", template)
             for header, name, functors, template in found

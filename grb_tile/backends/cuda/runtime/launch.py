@@ -273,7 +273,7 @@ class Launcher:
         self.arch, self.processors = limits.arch, limits.processors
         self.shared = limits.shared_per_block  # bytes that a block may have
         package = package_for(self.arch, self.driver_version())
-        self._compilations = Compilations(self.arch, options_for(limits), package)
+        self._compilations = Compilations(self.arch, options_for(limits), package, self.number)
         self.hole = cupy.zeros(64, cupy.uint64)  # what kernels get for empty arrays
         self._kernels = {}
         self._lock = threading.Lock()
