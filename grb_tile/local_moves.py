@@ -2,6 +2,7 @@
 
     move    t(i) = argmax over c of  B S(i, c) - gamma k(i) K(c) / 2m,   x(i) = t(i)   for the nodes of a random half
     join    the same within given communities, for nodes that are alone
+    settle  the same for nodes of different communities that go to different ones, until no node gains
 
 B is a symmetric matrix, k its row sums, K(c) the sum of k over community c, 2m the sum of k, S(i, x(i)) = 1.  A round
 is rowwise.best_move for the nodes whose neighbours have moved, and sums by label.  The half that may move is drawn by
@@ -36,6 +37,7 @@ __all__ = [
     "entries",
     "inside",
     "labels_in_order",
+    "nodes",
     "quotient",
     "sums_by_label",
     "vector_of",
@@ -63,7 +65,7 @@ class LocalMoves:
     """The rounds of one level on the graph B, whose diagonal counts each loop twice; gamma: the resolution."""
 
     def __init__(self, B: Matrix, gamma: float, coins: Coins) -> None:
-        self.n = B.nrows
+        self.n, self.graph = B.nrows, B
         self.coins = coins
         # k(i) = [+_j B(i, j)],  2m = [+_i k(i)]
         self.k = dense(B.reduce_rowwise(monoid.plus).new())
@@ -75,6 +77,10 @@ class LocalMoves:
         self.gamma = gamma
         self.u = self.k * (gamma / self.total if self.total else 0.0)
         self.vectors = vector_of(self.u), vector_of(self.k)
+
+    def modularity(self, within: float, squares: float) -> float:
+        """Q of communities: the entries within them and [+_c K(c)^2]."""
+        return (within + self.loops) / self.total - self.gamma * squares / self.total**2
 
     def until_stable(
         self, tol: float, note: Callable[[float, int], Any], start: Any = None
@@ -100,11 +106,11 @@ class LocalMoves:
                 after, within, squares, wanting, moving = whole
             else:
                 K = sums_by_label(x, self.k, n)
-                found = [v._store for v in self.best(x, K, active)]
+                found = [v._store for v in self.best(self.B, x, K, active)]
                 chosen = None if active is None else active._store
                 after, own, wants, moves, numbers = backend.move_half(x, K, found, chosen, own, self.u, self.k, key)
                 within, squares, wanting, moving = numbers
-            quality = (within + self.loops) / self.total - self.gamma * squares / self.total**2
+            quality = self.modularity(within, squares)
             first = quality if first is None else first
             since = 0 if quality > best + max(tol, SMALL_SHARE * (best - first)) else since + 1
             if quality > best + ROUNDING:
@@ -115,7 +121,7 @@ class LocalMoves:
                 return *labels_in_order(kept), best, True
             x = after
             if not few:
-                active = self._next(wants, wanting, moves, moving)
+                active = self._next(self.B, wants, wanting, moves, moving)
 
     def _whole_round(self, x: Any, key: int) -> tuple[Any, float, float, int, int] | None:
         """A round over all nodes as one compiled loop; None where the backend has none."""
@@ -124,10 +130,10 @@ class LocalMoves:
         stays = (mixed_by(np.arange(self.n, dtype=np.uint64), key) >> np.uint64(63)).astype(np.int64)
         return sequential.local_round(self.B, x, self.u, self.k, stays)
 
-    def best(self, x: Any, K: Any, active: Vector | None) -> tuple[Vector, Vector, Vector]:
-        """rowwise.best_move of the active nodes."""
+    def best(self, B: Matrix, x: Any, K: Any, active: Vector | None) -> tuple[Vector, Vector, Vector]:
+        """rowwise.best_move of the active nodes, along the edges of B."""
         u, k = self.vectors
-        return rowwise.best_move(self.B, vector_of(x), u, vector_of(K), k, rows=active)
+        return rowwise.best_move(B, vector_of(x), u, vector_of(K), k, rows=active)
 
     def join(self, communities: Any) -> tuple[Any, int]:
         """(parts 0 .. count - 1 of the communities, count): nodes that are alone join the best part, until none gains.
@@ -135,10 +141,10 @@ class LocalMoves:
         Parts are connected: a node joins by an edge, and a part that is joined does not move in that round.
         """
         xp, n = current().xp, self.n
-        self.B = inside(self.B, communities)
-        keep_symmetric(self.B._store)
+        E = inside(self.B, communities)
+        keep_symmetric(E._store)
         # within(i) = [+_j E(i, j)],  whole(i): the sum of the degrees of i's community
-        within = dense(self.B.reduce_rowwise(monoid.plus).new())
+        within = dense(E.reduce_rowwise(monoid.plus).new())
         whole = sums_by_label(communities, self.k, n)[communities]
         scale = self.gamma / self.total if self.total else 0.0
         joined = within >= scale * self.k * (whole - self.k)  # nodes that are well connected to their community
@@ -147,21 +153,70 @@ class LocalMoves:
         active: Vector | None = None
         while self.total:
             K, size = sums_by_label(y, self.k, n), sums_by_label(y, ones, n)
-            found = [v._store for v in self.best(y, K, active)]
+            found = [v._store for v in self.best(E, y, K, active)]
             chosen = None if active is None else active._store
             key = self.coins.next_round()
             y, own, wants, moves, (wanting, moving) = current().join_half(y, K, size, found, chosen, own, level, key)
             if not wanting:
                 break
-            active = self._next(wants, wanting, moves, moving)
+            active = self._next(E, wants, wanting, moves, moving)
         return labels_in_order(y)
 
-    def _next(self, wants: Any, wanting: float, moves: Any, moving: float) -> Vector:
+    def settle(self, tol: float, note: Callable[[float, int], Any], x: Any) -> tuple[Any, int, bool, bool]:
+        """(communities, count, did any node move?, did `note` stop it?): from x, moves until none gains more than tol.
+
+        A node goes to the community of greatest gain, or, where it loses by staying, to one of its own.  Of the nodes
+        that leave or join a community only the first moves in a round.  No community is then touched twice, so that
+        gains add up and each round raises the modularity.  The last round looks at all nodes.
+        """
+        xp, n, changed, quality = current().xp, self.n, False, 0.0
+        least = max(tol, ROUNDING) * self.total / 2  # a gain of modularity in the unit of scores
+        active: Vector | None = None
+        while self.total:
+            K = sums_by_label(x, self.k, n)
+            target, gain, kept = (entries(v) for v in self.best(self.B, x, K, active))
+            if active is None:
+                at = xp.arange(n)
+                own = kept + self.u * (K[x] - self.k)
+                quality = self.modularity(float(own.sum()), float((K * K).sum()))
+            else:
+                at = current().tuples(active._store)[0].astype(np.int64)
+            alone = gain < -kept  # the score of a community of its own is 0
+            gain = xp.where(alone, -kept, gain)
+            wants = gain > least
+            at, target, gain, alone = at[wants], target[wants], gain[wants], alone[wants]
+            if not at.shape[0]:
+                if active is None:
+                    break
+                active = None  # sums of communities have changed, for nodes that are no neighbours, too
+                continue
+            target = xp.where(alone, x[at], target)
+            first = xp.full(n, n, np.int64)
+            for ends in (x[at], target):
+                xp.minimum.at(first, ends, at)
+            moves = (first[x[at]] == at) & (first[target] == at)
+            free = xp.flatnonzero(sums_by_label(x, xp.ones(n), n) == 0)
+            number = xp.cumsum(moves & alone) - 1  # which of the free labels
+            moves &= ~alone | (number < free.shape[0])
+            movers, target, alone = at[moves], target[moves], alone[moves]
+            target[alone] = free[number[moves][alone]]
+            quality += 2 * float(gain[moves].sum()) / self.total
+            changed = True
+            if note(quality, int(movers.shape[0])):
+                return *labels_in_order(x), changed, True
+            x = x.copy()
+            x[movers] = target
+            # active = wants or B any.pair movers
+            near = semiring.any_pair[BOOL](self.B @ Vector.from_coo(movers, True, size=n)).new()
+            active = binary.any(Vector.from_coo(at, True, size=n) | near).new(name="active")
+        return *labels_in_order(x), changed, False
+
+    def _next(self, B: Matrix, wants: Any, wanting: float, moves: Any, moving: float) -> Vector:
         """The nodes to be looked at: those that want to move, and those next to one that moves."""
         active = _positions(wants, int(wanting), self.n)
         if moving:
             # active = wants or B any.pair moves
-            near = semiring.any_pair[BOOL](self.B @ _positions(moves, int(moving), self.n)).new()
+            near = semiring.any_pair[BOOL](B @ _positions(moves, int(moving), self.n)).new()
             active = binary.any(active | near).new(name="active")
         return active
 
@@ -183,6 +238,11 @@ def _positions(words: Any, count: int, n: int) -> Vector:
     """The vector with an entry for each of the `count` bits."""
     true = current().array(np.ones(1, np.bool_))
     return Vector._from_store(BitmapVector(n, BOOL, words, true, count, True))
+
+
+def nodes(count: int) -> Any:
+    """0 .. count - 1."""
+    return current().xp.arange(count)
 
 
 def dense(v: Vector) -> Any:
