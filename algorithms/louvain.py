@@ -152,27 +152,32 @@ def _passes(
     if level == max_level:
         report.finish("max_level", False)
         return _apart(finest, x)[0] if refine else x
-    return _settled(finest, x, coins, tol, noting(report, level), report, refine)
+    return _settled(finest, x, tol, noting(report, level), report, refine)
 
 
-def _settled(finest: LocalMoves, x: Any, coins: Coins, tol: float, note: Any, report: Report, connected: bool) -> Any:
+def _settled(finest: LocalMoves, x: Any, tol: float, note: Any, report: Report, connected: bool) -> Any:
     """x after moves of nodes and unions of communities, until none of either gains more than tol."""
     report.finish("converged", True)
-    while True:
+    # halves of the nodes make most of the moves that the levels of communities left, in fewer rounds
+    x, _, _, stop = finest.until_stable(tol, note, x)
+    while not stop:
         x, count, _, stop = finest.settle(tol, note, x)
-        joined = False
+        if stop:
+            break
         if connected:
             x, parts = _apart(finest, x)
-            if parts > count and not stop:
+            if parts > count:
                 continue
-        if not stop:
-            B = quotient(finest.graph, x, count)
-            label, _, joined, stop = LocalMoves(B, finest.gamma, coins).settle(tol, note, nodes(count))
-            x = label[x]
-        if stop:
-            report.finish("callback", False)
-        if stop or not joined:
-            return x
+        # communities as nodes: their moves are unions
+        unions = LocalMoves(quotient(finest.graph, x, count), finest.gamma, finest.coins)
+        label, _, joined, stop = unions.settle(tol, note, nodes(count))
+        x = label[x]
+        if not joined:
+            break
+    if stop:
+        report.finish("callback", False)
+        return _apart(finest, x)[0] if connected else x
+    return x
 
 
 def _apart(moves: LocalMoves, x: Any) -> tuple[Any, int]:

@@ -77,6 +77,7 @@ class LocalMoves:
         self.gamma = gamma
         self.u = self.k * (gamma / self.total if self.total else 0.0)
         self.vectors = vector_of(self.u), vector_of(self.k)
+        self._nodes: np.ndarray | None = None  # 0 .. n - 1, to be hashed
 
     def modularity(self, within: float, squares: float) -> float:
         """Q of communities: the entries within them and [+_c K(c)^2]."""
@@ -93,7 +94,7 @@ class LocalMoves:
         backend, n = current(), self.n
         x = backend.xp.arange(n) if start is None else start
         own = backend.xp.zeros(n)
-        active: Vector | None = None  # nodes to be looked at: a neighbour has moved, or they wait for their turn
+        active: Any = None  # nodes to be looked at: a neighbour has moved, or they wait for their turn; None: all
         best, kept, since, first = -np.inf, x, 0, None
         few = self.B.nvals <= FEW_ENTRIES
         while True:
@@ -101,10 +102,14 @@ class LocalMoves:
                 return *labels_in_order(x), 0.0, False
             # the nodes of a random half move
             key = self.coins.next_round()
-            whole = self._whole_round(x, key) if few else None
+            looked_at = self._flags(active, x)
+            whole = None
+            if looked_at is not None:
+                whole = sequential.local_round(self.B, x, self.u, self.k, self._stays(key), looked_at, own)
             if whole is not None:
-                after, within, squares, wanting, moving = whole
+                after, near, within, squares, wanting, moving = whole
             else:
+                active = self._vector(active)
                 K = sums_by_label(x, self.k, n)
                 found = [v._store for v in self.best(self.B, x, K, active)]
                 chosen = None if active is None else active._store
@@ -121,14 +126,27 @@ class LocalMoves:
                 return *labels_in_order(kept), best, True
             x = after
             if not few:
-                active = self._next(self.B, wants, wanting, moves, moving)
+                active = near if whole is not None else self._next(self.B, wants, wanting, moves, moving)
 
-    def _whole_round(self, x: Any, key: int) -> tuple[Any, float, float, int, int] | None:
-        """A round over all nodes as one compiled loop; None where the backend has none."""
+    def _stays(self, key: int) -> np.ndarray:
+        """0 for the nodes of the half that moves in the round of that key: backends/loops.py's move_half."""
+        if self._nodes is None:
+            self._nodes = np.arange(self.n, dtype=np.uint64)
+        return (mixed_by(self._nodes, key) >> np.uint64(63)).astype(np.int64)
+
+    def _flags(self, active: Any, x: Any) -> np.ndarray | None:
+        """Active nodes as compiled rounds take them, 1 or 0 for each; None for arrays of a device."""
         if not isinstance(x, np.ndarray):
             return None
-        stays = (mixed_by(np.arange(self.n, dtype=np.uint64), key) >> np.uint64(63)).astype(np.int64)
-        return sequential.local_round(self.B, x, self.u, self.k, stays)
+        if active is None:
+            return np.ones(self.n, np.int64)
+        return dense(active).astype(np.int64) if isinstance(active, Vector) else active
+
+    def _vector(self, active: Any) -> Vector | None:
+        """Active nodes as rowwise.best_move takes them."""
+        if isinstance(active, np.ndarray):
+            return Vector.from_coo(np.flatnonzero(active), True, size=self.n, name="active")
+        return active
 
     def best(self, B: Matrix, x: Any, K: Any, active: Vector | None) -> tuple[Vector, Vector, Vector]:
         """rowwise.best_move of the active nodes, along the edges of B."""
@@ -141,25 +159,39 @@ class LocalMoves:
         Parts are connected: a node joins by an edge, and a part that is joined does not move in that round.
         """
         xp, n = current().xp, self.n
-        E = inside(self.B, communities)
-        keep_symmetric(E._store)
-        # within(i) = [+_j E(i, j)],  whole(i): the sum of the degrees of i's community
-        within = dense(E.reduce_rowwise(monoid.plus).new())
+        # within(i) = [+_j B(i, j) over x(j) = x(i)],  whole(i): the sum of the degrees of i's community
+        within = dense(rowwise.sum_of_own(self.B, vector_of(communities)))
         whole = sums_by_label(communities, self.k, n)[communities]
         scale = self.gamma / self.total if self.total else 0.0
         joined = within >= scale * self.k * (whole - self.k)  # nodes that are well connected to their community
         level = self.u, self.k, within, whole, joined, scale
         y, ones, own = xp.arange(n), xp.ones(n), xp.zeros(n)
-        active: Vector | None = None
+        E: Matrix | None = None  # the entries within communities
+        active: Any = None
         while self.total:
-            K, size = sums_by_label(y, self.k, n), sums_by_label(y, ones, n)
-            found = [v._store for v in self.best(E, y, K, active)]
-            chosen = None if active is None else active._store
             key = self.coins.next_round()
-            y, own, wants, moves, (wanting, moving) = current().join_half(y, K, size, found, chosen, own, level, key)
+            looked_at = self._flags(active, y)
+            whole_round = None
+            if looked_at is not None:
+                whole_round = sequential.join_round(
+                    self.B, communities, y, level, self._stays(key), looked_at, own
+                )  # fmt: skip
+            if whole_round is not None:
+                y, active, wanting = whole_round
+            else:
+                if E is None:
+                    E = inside(self.B, communities)
+                    keep_symmetric(E._store)
+                active = self._vector(active)
+                K, size = sums_by_label(y, self.k, n), sums_by_label(y, ones, n)
+                found = [v._store for v in self.best(E, y, K, active)]
+                chosen = None if active is None else active._store
+                y, own, wants, moves, (wanting, moving) = current().join_half(
+                    y, K, size, found, chosen, own, level, key
+                )  # fmt: skip
+                active = self._next(E, wants, wanting, moves, moving)
             if not wanting:
                 break
-            active = self._next(E, wants, wanting, moves, moving)
         return labels_in_order(y)
 
     def settle(self, tol: float, note: Callable[[float, int], Any], x: Any) -> tuple[Any, int, bool, bool]:

@@ -380,26 +380,95 @@ def test_the_order_of_additions_does_not_choose(method, number, monkeypatch, bas
         return *found, [within, squares, *counts]
 
     monkeypatch.setitem(vars(backend), "move_half", move_half)
+    monkeypatch.setattr(sequential, "local_round", lambda *operands: None)
     for _ in range(6):
         assert method(A, seed=1).to_numpy().tolist() == wanted
 
 
+def weighted_graph(rng, n):
+    """A symmetric matrix of sums without rounding, without diagonal; an array of int64 flags, some 0."""
+    i, j = rng.integers(0, n, (2, 4 * n))
+    w = rng.integers(1, 9, 4 * n) / 4
+    A = gb.Matrix.from_coo(np.r_[i, j], np.r_[j, i], np.r_[w, w], nrows=n, ncols=n, dup_op=gb.binary.plus)
+    return local_moves.all_rows(gb.select.offdiag(A).new()), (rng.random(n) < 0.7).astype(np.int64)
+
+
+def half(n, key):
+    return (mixed_by(np.arange(n, dtype=np.uint64), key) >> np.uint64(63)).astype(np.int64)
+
+
+def looked_at_next(B, wants, moves):
+    """1 for nodes that want to move or are next to one that does, of words of bits."""
+    n = B.nrows
+    wants, moves = (np.unpackbits(x.view(np.uint8), bitorder="little")[:n].astype(np.int64) for x in (wants, moves))
+    return ((wants + (B.to_dense(0.0) > 0) @ moves) > 0).astype(np.int64).tolist()
+
+
+@pytest.mark.parametrize("part", [False, True])
 @pytest.mark.parametrize("seed", range(8))
-def test_a_compiled_round_is_the_vote_and_the_moves(seed):
+def test_a_compiled_round_is_the_vote_and_the_moves(seed, part):
     """sequential.local_round against rowwise.best_move and the backend's move_half."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 40))
-    i, j = rng.integers(0, n, (2, 4 * n))
-    w = rng.integers(1, 9, 4 * n) / 4  # sums without rounding
     with gb.config.set(backend="cpu"), gb.plan(force="numba"):
-        A = gb.Matrix.from_coo(np.r_[i, j], np.r_[j, i], np.r_[w, w], nrows=n, ncols=n, dup_op=gb.binary.plus)
-        B = local_moves.all_rows(gb.select.offdiag(A).new())
+        B, active = weighted_graph(rng, n)
         k, x = B.reduce_rowwise("plus").new().to_dense(0.0), rng.integers(0, max(n // 2, 1), n)
         u, key = k / 64, 12345 + seed
-        K = np.bincount(x, k, n)
-        stays = (mixed_by(np.arange(n, dtype=np.uint64), key) >> np.uint64(63)).astype(np.int64)
-        found = sequential.local_round(B, x, u, k, stays)
-        vote = [v._store for v in gb.rowwise.best_move(B, *map(gb.Vector.from_dense, (x, u, K, k)))]
-        after, _, _, _, numbers = current().move_half(x, K, vote, None, np.zeros(n), u, k, key)
+        K, own = np.bincount(x, k, n), rng.integers(0, 9, n) / 4
+        active = active if part else np.ones(n, np.int64)
+        before = own.copy()
+        found = sequential.local_round(B, x, u, k, half(n, key), active, own)
+        rows = gb.Vector.from_coo(np.flatnonzero(active), True, size=n)
+        vote = [v._store for v in gb.rowwise.best_move(B, *map(gb.Vector.from_dense, (x, u, K, k)), rows=rows)]
+        after, sums, wants, moves, numbers = current().move_half(x, K, vote, rows._store, before, u, k, key)
     assert found is not None and found[0].tolist() == after.tolist()
-    assert np.allclose(found[1:], numbers, rtol=1e-12)
+    assert own.tolist() == sums.tolist()
+    assert np.allclose(found[2:], numbers, rtol=1e-12)
+    assert found[1].tolist() == looked_at_next(B, wants, moves)
+
+
+@pytest.mark.parametrize("part", [False, True])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_compiled_round_of_joins_is_the_vote_and_the_joins(seed, part):
+    """sequential.join_round against rowwise.best_move and the backend's join_half, in each round until none joins."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 60))
+    with gb.config.set(backend="cpu"), gb.plan(force="numba"):
+        B, active = weighted_graph(rng, n)
+        k, x = B.reduce_rowwise("plus").new().to_dense(0.0), rng.integers(0, 3, n)
+        u, scale = k / 128, 1 / 128
+        E = local_moves.inside(B, x)
+        within = E.reduce_rowwise("plus").new().to_dense(0.0)
+        whole = np.bincount(x, k, n)[x]
+        level = u, k, within, whole, within >= scale * k * (whole - k), scale
+        y, own = np.arange(n), np.zeros(n)
+        active = active if part else np.ones(n, np.int64)
+        for key in range(12):
+            K, size, before = np.bincount(y, k, n), np.bincount(y, minlength=n), own.copy()
+            found = sequential.join_round(B, x, y, level, half(n, key), active, own)
+            rows = gb.Vector.from_coo(np.flatnonzero(active), True, size=n)
+            vote = [v._store for v in gb.rowwise.best_move(E, *map(gb.Vector.from_dense, (y, u, K, k)), rows=rows)]
+            after, sums, wants, moves, numbers = current().join_half(
+                y, K, size, vote, rows._store, before, level, key
+            )  # fmt: skip
+            assert found is not None and found[0].tolist() == after.tolist()
+            assert own.tolist() == sums.tolist() and found[2] == numbers[0]
+            assert found[1].tolist() == looked_at_next(E, wants, moves)
+            y, active, _ = found
+
+
+@BOTH
+@pytest.mark.parametrize("seed", range(3))
+def test_code_that_is_compiled_meanwhile_changes_nothing(method, seed, monkeypatch):
+    """Rounds take turns between compiled loops and loops of calls, as when a kernel becomes ready on the way."""
+    A = matrix(planted(5, 12, 0.5, 0.1, seed))
+    wanted = method(A, seed=seed).to_numpy().tolist()
+    rng = np.random.default_rng(seed)
+    for name in ("local_round", "join_round"):
+        plain = getattr(sequential, name)
+        monkeypatch.setattr(sequential, name, lambda *a, plain=plain: None if rng.random() < 0.5 else plain(*a))
+    for few in (0, local_moves.FEW_ENTRIES):
+        monkeypatch.setattr(local_moves, "FEW_ENTRIES", few)
+        found = [method(A, seed=seed).to_numpy().tolist() for _ in range(3)]
+        assert found[0] == found[1] == found[2]
+    assert found[0] == wanted
