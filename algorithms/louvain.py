@@ -28,8 +28,8 @@ import numpy as np
 
 from grb_tile import Matrix, Vector, binary, fused, monoid, rowwise, select, semiring
 from grb_tile.local_moves import (
-    Coins,
     LocalMoves,
+    RandomHalves,
     dense,
     entries,
     inside,
@@ -106,34 +106,38 @@ def search(
     name: str, G: Any, resolution: Any, seed: Any, max_level: Any, tol: Any, weighted: Any, callback: Any, refine: bool
 ) -> CommunitiesResult:
     """The communities that PASSES passes of levels find, then settled.  refine: Leiden's, else Louvain's."""
-    G, A, gamma, coins, max_level, tol = checked(G, resolution, seed, max_level, tol, weighted)
+    G, A, gamma, halves, max_level, tol = checked(G, resolution, seed, max_level, tol, weighted)
     with Report(name, callback) as report:
-        x = _passes(A, gamma, coins, max_level, tol, report, refine) if A.nvals else np.arange(G.n)
+        report.finish("converged", True)
+        finest = LocalMoves(A, gamma, halves)
+        x = _passes(finest, max_level, tol, report, refine) if A.nvals else np.arange(G.n)
+        if refine and report.stopped_by != "converged":
+            x, _ = _apart(finest, x)
     return communities(G, A, x, gamma, report)
 
 
-def _passes(
-    A: Matrix, gamma: float, coins: Coins, max_level: int | None, tol: float, report: Report, refine: bool
-) -> Any:
-    """The community of each node of A."""
-    finest, best, level = LocalMoves(A, gamma, coins), -np.inf, 0
-    x: Any = nodes(A.nrows)
+def _passes(finest: LocalMoves, max_level: int | None, tol: float, report: Report, refine: bool) -> Any:
+    """The community of each node."""
+    best, level = -np.inf, 0
+    x: Any = nodes(finest.n)
+    stable = False
     for turn in range(PASSES):
         before = best
         moves, start = finest, x if turn else None
-        node: Any = None  # what each node of A is in the graph of the level; None: itself
+        node: Any = None  # what each node is in the graph of the level; None: itself
         while True:
             if level == max_level:
                 report.finish("max_level", False)
-                return _apart(finest, x)[0] if refine else x
+                return x
             label, count, quality, stop = moves.until_stable(tol, noting(report, level), start)
             gained, level = quality > best + tol, level + 1
             if gained or node is None:
-                x, best = label if node is None else label[node], max(quality, best)
+                x, best, stable = label if node is None else label[node], max(quality, best), node is None
             if stop:
                 report.finish("callback", False)
-                return _apart(finest, x)[0] if refine else x
-            if (node is not None and not gained) or level == max_level:
+                return x
+            # Louvain's communities are the nodes of the next level, where the pass before ended
+            if level == max_level or (not gained and (node is not None or (turn and not refine))):
                 break
             y, parts = moves.join(label) if refine else (label, count)
             if parts == moves.n:
@@ -146,20 +150,23 @@ def _passes(
                 of_part[y] = label
                 start = labels_in_order(of_part)[0]
             node = y if node is None else y[node]
-            moves = LocalMoves(B, gamma, coins)
+            moves = LocalMoves(B, finest.gamma, finest.halves)
         if best <= before + tol:
             break
     if level == max_level:
         report.finish("max_level", False)
-        return _apart(finest, x)[0] if refine else x
-    return _settled(finest, x, tol, noting(report, level), report, refine)
+        return x
+    return _settled(finest, x, tol, noting(report, level), report, refine, stable)
 
 
-def _settled(finest: LocalMoves, x: Any, tol: float, note: Any, report: Report, connected: bool) -> Any:
-    """x after moves of nodes and unions of communities, until none of either gains more than tol."""
-    report.finish("converged", True)
-    # halves of the nodes make most of the moves that the levels of communities left, in fewer rounds
-    x, _, _, stop = finest.until_stable(tol, note, x)
+def _settled(finest: LocalMoves, x: Any, tol: float, note: Any, report: Report, connected: bool, stable: bool) -> Any:
+    """x after moves of nodes and unions of communities, until none of either gains more than tol.
+
+    stable   x is what rounds of moves on the finest level ended with
+    """
+    stop = False
+    if not stable:  # halves of the nodes make most of the moves that the levels left to make, in fewer rounds
+        x, _, _, stop = finest.until_stable(tol, note, x)
     while not stop:
         x, count, _, stop = finest.settle(tol, note, x)
         if stop:
@@ -169,14 +176,13 @@ def _settled(finest: LocalMoves, x: Any, tol: float, note: Any, report: Report, 
             if parts > count:
                 continue
         # communities as nodes: their moves are unions
-        unions = LocalMoves(quotient(finest.graph, x, count), finest.gamma, finest.coins)
+        unions = LocalMoves(quotient(finest.graph, x, count), finest.gamma, finest.halves)
         label, _, joined, stop = unions.settle(tol, note, nodes(count))
         x = label[x]
         if not joined:
             break
     if stop:
         report.finish("callback", False)
-        return _apart(finest, x)[0] if connected else x
     return x
 
 
@@ -193,15 +199,15 @@ def noting(report: Report, level: int) -> Callable[[float, int], Any]:
 
 def checked(
     G: Any, resolution: Any, seed: Any, max_level: Any, tol: Any, weighted: bool
-) -> tuple[Graph, Matrix, float, Coins, int | None, float]:
-    """(G as a Graph, its symmetric weights, gamma, the coins of the halves that move, max_level, tol)."""
+) -> tuple[Graph, Matrix, float, RandomHalves, int | None, float]:
+    """(G as a Graph, its symmetric weights, gamma, the halves that move, max_level, tol)."""
     G = as_graph(G)
     gamma = resolution_of(resolution)
-    coins = Coins(arguments.count(seed, "seed"))
+    halves = RandomHalves(arguments.count(seed, "seed"))
     max_level, tol = arguments.limit(max_level, "max_level"), arguments.real(tol, "tol")
     if tol < 0:
         raise ValueError(f"tol: expected 0 or more, got {tol!r}; 1e-7 is usual")
-    return G, symmetric_weights(G, weighted), gamma, coins, max_level, tol
+    return G, symmetric_weights(G, weighted), gamma, halves, max_level, tol
 
 
 def communities(

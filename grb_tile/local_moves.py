@@ -31,7 +31,7 @@ from .storage.convert import keep_symmetric
 from .storage.store import BitmapVector, index_dtype
 
 __all__ = [
-    "Coins",
+    "RandomHalves",
     "LocalMoves",
     "dense",
     "entries",
@@ -49,8 +49,8 @@ ROUNDING = 1e-12  # modularities of equal communities differ by less, in whichev
 FEW_ENTRIES = 4096  # a pass over them all takes 30 us, as the product that finds the nodes to look at
 
 
-class Coins:
-    """A coin for each node, tossed again each round; the same seed gives the same tosses."""
+class RandomHalves:
+    """A random half of the nodes for each round; the same seed gives the same halves."""
 
     def __init__(self, seed: int) -> None:
         self.seed, self.rounds = seed, 0
@@ -64,9 +64,9 @@ class Coins:
 class LocalMoves:
     """The rounds of one level on the graph B, whose diagonal counts each loop twice; gamma: the resolution."""
 
-    def __init__(self, B: Matrix, gamma: float, coins: Coins) -> None:
+    def __init__(self, B: Matrix, gamma: float, halves: RandomHalves) -> None:
         self.n, self.graph = B.nrows, B
-        self.coins = coins
+        self.halves = halves
         # k(i) = [+_j B(i, j)],  2m = [+_i k(i)]
         self.k = dense(B.reduce_rowwise(monoid.plus).new())
         self.total = float(self.k.sum())
@@ -101,7 +101,7 @@ class LocalMoves:
             if not self.total:
                 return *labels_in_order(x), 0.0, False
             # the nodes of a random half move
-            key = self.coins.next_round()
+            key = self.halves.next_round()
             looked_at = self._flags(active, x)
             whole = None
             if looked_at is not None:
@@ -169,7 +169,7 @@ class LocalMoves:
         E: Matrix | None = None  # the entries within communities
         active: Any = None
         while self.total:
-            key = self.coins.next_round()
+            key = self.halves.next_round()
             looked_at = self._flags(active, y)
             whole_round = None
             if looked_at is not None:
