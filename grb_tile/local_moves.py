@@ -77,7 +77,7 @@ class LocalMoves:
         self.gamma = gamma
         self.u = self.k * (gamma / self.total if self.total else 0.0)
         self.vectors = vector_of(self.u), vector_of(self.k)
-        self._nodes: np.ndarray | None = None  # 0 .. n - 1, to be hashed
+        self._values: np.ndarray | None = None  # those of B, as compiled rounds take them
 
     def modularity(self, within: float, squares: float) -> float:
         """Q of communities: the entries within them and [+_c K(c)^2]."""
@@ -105,7 +105,9 @@ class LocalMoves:
             looked_at = self._flags(active, x)
             whole = None
             if looked_at is not None:
-                whole = sequential.local_round(self.B, x, self.u, self.k, self._stays(key), looked_at, own)
+                whole = sequential.local_round(
+                    self.B, self._values, x, self.u, self.k, self._stays(key, looked_at), looked_at, own
+                )
             if whole is not None:
                 after, near, within, squares, wanting, moving = whole
             else:
@@ -128,15 +130,20 @@ class LocalMoves:
             if not few:
                 active = near if whole is not None else self._next(self.B, wants, wanting, moves, moving)
 
-    def _stays(self, key: int) -> np.ndarray:
-        """0 for the nodes of the half that moves in the round of that key: backends/loops.py's move_half."""
-        if self._nodes is None:
-            self._nodes = np.arange(self.n, dtype=np.uint64)
-        return (mixed_by(self._nodes, key) >> np.uint64(63)).astype(np.int64)
+    def _stays(self, key: int, active: np.ndarray) -> np.ndarray:
+        """0 for active nodes of the half that moves in the round of that key: backends/loops.py's move_half."""
+        at = np.flatnonzero(active)
+        stays = np.zeros(self.n, np.int64)
+        stays[at] = mixed_by(at.astype(np.uint64), key) >> np.uint64(63)
+        return stays
 
     def _flags(self, active: Any, x: Any) -> np.ndarray | None:
         """Active nodes as compiled rounds take them, 1 or 0 for each; None for arrays of a device."""
         if not isinstance(x, np.ndarray):
+            return None
+        if self._values is None:
+            self._values = sequential.values_of(self.B)
+        if self._values is None:
             return None
         if active is None:
             return np.ones(self.n, np.int64)
@@ -174,7 +181,7 @@ class LocalMoves:
             whole_round = None
             if looked_at is not None:
                 whole_round = sequential.join_round(
-                    self.B, communities, y, level, self._stays(key), looked_at, own
+                    self.B, self._values, communities, y, level, self._stays(key, looked_at), looked_at, own
                 )  # fmt: skip
             if whole_round is not None:
                 y, active, wanting = whole_round

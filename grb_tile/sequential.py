@@ -285,26 +285,34 @@ def label_turns(lists: Lists, order: np.ndarray, label: np.ndarray, state: np.nd
 
 
 def local_round(
-    B: Matrix, x: np.ndarray, u: np.ndarray, k: np.ndarray, stays: np.ndarray, active: np.ndarray, own: np.ndarray
+    B: Matrix,
+    values: np.ndarray,
+    x: np.ndarray,
+    u: np.ndarray,
+    k: np.ndarray,
+    stays: np.ndarray,
+    active: np.ndarray,
+    own: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, float, float, int, int] | None:
     """(labels after a round of local moves, 1 for each vertex to look at in the next, [+_i own(i)], the sum of K^2, how
     many want to move, do).
 
-    B symmetric, FP64, without diagonal; x labels 0 .. n - 1, INT64; u, k FP64; stays: 0 where a vertex may move,
-    active: 0 where it is not looked at, INT64.  own: the sum of B(i, j) with x(i) = x(j), renewed in place for active
-    vertices.
+    B symmetric, FP64, without diagonal, values: values_of(B); x labels 0 .. n - 1, INT64; u, k FP64.
+    active: 0 where a vertex is not looked at, stays: 0 where an active one may move, INT64.  own: the sum of B(i, j)
+    with x(i) = x(j), renewed in place for active vertices.
     The vote is rowwise.best_move's with K(c) = [+_i k(i) over x(i) = c] as v.
     Cost: O(n + the entries of active rows).  Source: Lu, Halappanavar, Kalyanaraman (Parallel Computing 47, 2015).
     """
     n = x.size
     after, near, K, total, sums = np.empty(n, np.int64), np.zeros(n, np.int64), np.zeros(n), np.zeros(n), np.empty(3)
     work = after, near, K, total, np.empty(n, np.int64), sums
-    moving = _run_on_values("local_round", B, x, u, k, stays, active, own, *work)
+    moving = _run("local_round", [B], values, x, u, k, stays, active, own, *work)
     return None if moving is None else (after, near, *sums[:2].tolist(), int(sums[2]), moving)
 
 
 def join_round(
     B: Matrix,
+    values: np.ndarray,
     x: np.ndarray,
     y: np.ndarray,
     level: Sequence[Any],
@@ -315,7 +323,8 @@ def join_round(
     """(parts after a round in which vertices join parts of communities, 1 for each to look at next, how many want to).
 
     x: communities, y: their parts, each named by its first vertex, INT64.  level: u, k, within, whole, joined, scale,
-    as backends/loops.py's join_half has them, which this is, with the vote.  B, stays, active, own: as local_round.
+    as backends/loops.py's join_half has them, which this is, with the vote.  B, values, stays, active, own: as
+    local_round.
     Cost: as local_round.  Source: Traag, Waltman, van Eck (Scientific Reports 9, 2019), algorithm A.2.
     """
     n = x.size
@@ -324,16 +333,16 @@ def join_round(
     work = after, near, asks, size, *np.zeros((3, n)), *np.empty((2, n), np.int64)
     *given, joined, scale = level
     given += joined.astype(np.int64), float(scale)
-    wanting = _run_on_values("join_round", B, x, y, *given, stays, active, own, *work)
+    wanting = _run("join_round", [B], values, x, y, *given, stays, active, own, *work)
     return None if wanting is None else (after, near, wanting)
 
 
-def _run_on_values(name: str, B: Matrix, *arguments: Any) -> int | None:
-    """As _run, with the values of the entries before the arguments; None for a hypersparse matrix, too."""
+def values_of(B: Matrix) -> np.ndarray | None:
+    """The values of the entries, one each, as rounds take them; None for a hypersparse matrix, which they do not."""
     store = B._store
     if store.format != "csr":
         return None
-    return _run(name, [B], np.full(store.nvals, store.values[0]) if store.iso else store.values, *arguments)
+    return np.full(store.nvals, store.values[0]) if store.iso else store.values
 
 
 def bipartite_matching(B: Matrix) -> tuple[np.ndarray, np.ndarray] | None:

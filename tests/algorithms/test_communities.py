@@ -439,7 +439,7 @@ def test_a_compiled_round_is_the_vote_and_the_moves(seed, part):
         K, own = np.bincount(x, k, n), rng.integers(0, 9, n) / 4
         active = active if part else np.ones(n, np.int64)
         before = own.copy()
-        found = sequential.local_round(B, x, u, k, half(n, key), active, own)
+        found = sequential.local_round(B, sequential.values_of(B), x, u, k, half(n, key), active, own)
         rows = gb.Vector.from_coo(np.flatnonzero(active), True, size=n)
         vote = [v._store for v in gb.rowwise.best_move(B, *map(gb.Vector.from_dense, (x, u, K, k)), rows=rows)]
         after, sums, wants, moves, numbers = current().move_half(x, K, vote, rows._store, before, u, k, key)
@@ -468,7 +468,7 @@ def test_a_compiled_round_of_joins_is_the_vote_and_the_joins(seed, part):
         active = active if part else np.ones(n, np.int64)
         for key in range(12):
             K, size, before = np.bincount(y, k, n), np.bincount(y, minlength=n), own.copy()
-            found = sequential.join_round(B, x, y, level, half(n, key), active, own)
+            found = sequential.join_round(B, sequential.values_of(B), x, y, level, half(n, key), active, own)
             rows = gb.Vector.from_coo(np.flatnonzero(active), True, size=n)
             vote = [v._store for v in gb.rowwise.best_move(E, *map(gb.Vector.from_dense, (y, u, K, k)), rows=rows)]
             after, sums, wants, moves, numbers = current().join_half(
