@@ -83,11 +83,14 @@ def katz(
         # y = beta + alpha A' x
         return _step(along(G.AT @ x).new(), x, b, alpha)
 
+    weight = float(unary.abs(b).new().reduce(monoid.plus).new().value or 0.0)
+
+    def gain(total: float) -> float:
+        """|x| / |b|, which is about 1 / (1 - alpha times the largest eigenvalue)"""
+        return max(1.0, total / weight) if weight else 1.0
+
     with Report("katz", callback) as report:
         if G.n:
-            weight = float(unary.abs(b).new().reduce(monoid.plus).new().value or 0.0)
-            # |x| / |b|, which is about 1 / (1 - alpha times the largest eigenvalue)
-            gain = lambda total: max(1.0, total / weight) if weight else 1.0  # noqa: E731
             x = iteration.until(step, x, G.n * tol, max_iter, report, gain)
         else:
             report.finish("converged", True)
