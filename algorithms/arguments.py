@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from grb_tile.core.arguments import flags as flags  # the same in every layer
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -88,7 +90,7 @@ def fraction(value: Any, name: str) -> float:
 def real(value: Any, name: str) -> float:
     """`value` as a finite float."""
     try:
-        number = float(value)
+        number = float(value if not isinstance(value, (str, bytes, bool, np.bool_)) else "no number")
     except (TypeError, ValueError):
         raise TypeError(f"{name}: expected a number, got {value!r} of type {type(value).__name__}") from None
     if not np.isfinite(number):

@@ -31,7 +31,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, monoid, semiring, sequentia
 
 from . import arguments
 from .betweenness_weighted import add_to_edges, add_to_vertices, lengths
-from .graph import as_graph
+from .graph import room_for
 from .report import Report
 from .result import EdgeResult, VertexResult
 
@@ -80,7 +80,8 @@ def betweenness(
     >>> betweenness(A).to_dict()
     {0: 0.0, 1: 1.0, 2: 0.0}
     """
-    G = as_graph(G)
+    arguments.flags(endpoints=endpoints, weighted=weighted)
+    G = room_for(G, "betweenness", 48 if k is None and sources is None else 8)
     chosen, batch = _sources(G, k, sources, seed), arguments.count(batch, "batch", 1)
     _check_normalized(normalized)
     L = lengths(G) if weighted else None
@@ -130,7 +131,8 @@ def edge_betweenness(
     >>> edge_betweenness(A, normalized=False).to_dict()
     {(0, 1): 2.0, (1, 2): 2.0}
     """
-    G = as_graph(G)
+    arguments.flags(weighted=weighted)
+    G = room_for(G, "edge_betweenness", 40 if k is None and sources is None else 0)
     chosen, batch = _sources(G, k, sources, seed), arguments.count(batch, "batch", 1)
     _check_normalized(normalized)
     L = lengths(G) if weighted else None
@@ -158,6 +160,8 @@ def edge_betweenness(
 
 def _sources(G: Graph, k: int | None, sources: Sequence[int] | None, seed: int | None) -> list[int] | None:
     """The vertices that paths start from; None: all."""
+    if seed is not None:
+        arguments.count(seed, "seed")
     if sources is not None:
         if k is not None:
             raise ValueError(f"k, sources: only one may be given, got k={k!r} and sources={sources!r}")
@@ -174,7 +178,9 @@ def _sources(G: Graph, k: int | None, sources: Sequence[int] | None, seed: int |
 
 
 def _check_normalized(normalized: bool | str) -> None:
-    if normalized not in (True, False, "sum"):
+    if normalized is not True and normalized is not False and not isinstance(normalized, np.bool_):
+        if isinstance(normalized, str) and normalized == "sum":
+            return
         raise ValueError(f"normalized: expected True, False or 'sum', got {normalized!r}")
 
 

@@ -75,6 +75,7 @@ def bfs(
     >>> found.parents[3].value in (1, 2)
     True
     """
+    arguments.flags(levels=levels, parents=parents)
     G = as_graph(G)
     source = arguments.node(source, G.n)
     max_level = arguments.limit(max_level, "max_level")
@@ -119,7 +120,7 @@ def _adopted(G: Graph, found: fused.Bfs, report: Report, max_level: int | None, 
     report.finish("converged", True)
     # A search is complete if all that it found it also went on from.
     limited = max_level is not None or target is not None
-    if limited and sum(level["frontier"] for level in done.levels) < done.reached:
+    if limited and done.expanded < (done.reached or 0):
         report.finish("target" if len(done.levels) != max_level else "max_level", False)
     return BfsResult(found.levels, found.parents, report, vertices=G.labels)
 
@@ -145,6 +146,7 @@ def bfs_multi(
     >>> bfs_multi(A, [0, 2]).levels.to_dicts()
     {0: {0: 0, 1: 1, 2: 2, 3: 3}, 1: {2: 0, 3: 1}}
     """
+    arguments.flags(levels=levels, parents=parents)
     G = as_graph(G)
     sources = arguments.nodes(sources, G.n)
     max_level = arguments.limit(max_level, "max_level")
@@ -196,6 +198,6 @@ def _adopted_multi(G: Graph, sources: list[int], found: fused.Bfs, report: Repor
     # A search is complete if all that it found it also went on from.
     if max_level is not None:
         held = found.parents if found.levels is None else found.levels
-        if sum(level["frontier"] for level in done.levels) < held.nvals:
+        if done.expanded < held.nvals:
             report.finish("max_level", False)
     return BfsResult(found.levels, found.parents, report, vertices=G.labels, sources=sources)

@@ -23,6 +23,7 @@ import numpy as np
 
 from grb_tile import Matrix, Vector, dtypes, semiring, sequential
 
+from .graph import check_room
 from .report import Callback, Report
 from .result import Result
 
@@ -65,6 +66,7 @@ def bipartite_matching(B: Matrix, *, callback: Callback | None = None) -> Matchi
     """
     if not isinstance(B, Matrix):
         raise TypeError(f"B: expected a Matrix, rows and columns of which are matched, got {type(B).__name__}")
+    check_room(B, B.nrows + B.ncols, "bipartite_matching", 28)
     with Report("bipartite_matching", callback) as report:
         found = sequential.bipartite_matching(B) if callback is None else None
         if found is None:

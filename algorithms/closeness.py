@@ -23,7 +23,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, monoid, semiring
 
 from . import arguments
 from .bfs import bfs_multi
-from .graph import Graph, as_graph
+from .graph import Graph, room_for
 from .report import Report
 from .result import VertexResult
 from .sssp import Weights
@@ -63,7 +63,8 @@ def closeness(
     >>> closeness(A).to_dict()
     {0: 0.6666666666666666, 1: 1.0, 2: 0.6666666666666666}
     """
-    G = as_graph(G)
+    arguments.flags(wf_improved=wf_improved, weighted=weighted)
+    G = room_for(G, "closeness", 48 if sources is None else 0)
 
     def score(L: Matrix) -> np.ndarray:
         # total = L plus.first 1,  r = L plus.pair 1 - 1
@@ -96,7 +97,8 @@ def harmonic(
     >>> harmonic(A).to_dict()
     {0: 1.5, 1: 2.0, 2: 1.5}
     """
-    G = as_graph(G)
+    arguments.flags(weighted=weighted)
+    G = room_for(G, "harmonic", 48 if sources is None else 0)
 
     def score(L: Matrix) -> np.ndarray:
         # h = L plus.rdiv 1 : the sum of 1 / L(v, u)

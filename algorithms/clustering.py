@@ -25,7 +25,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring, unary
 
 from . import arguments
-from .graph import as_graph
+from .graph import room_for
 from .pattern import undirected
 from .report import Report
 from .result import VertexResult
@@ -64,7 +64,8 @@ def clustering(
     >>> [round(x, 3) for x in clustering(A).to_numpy().tolist()]
     [1.0, 1.0, 0.333, 0.0]
     """
-    G = as_graph(G)
+    arguments.flags(weighted=weighted)
+    G = room_for(G, "clustering", 24 if weighted else 40)
     arguments.choice(mode, ("auto", "undirected", "directed", "ldbc"), "mode")
     if mode == "auto":
         mode = "directed" if G.directed and not G.is_symmetric_structure else "undirected"
@@ -99,6 +100,7 @@ def average_clustering(
     >>> average_clustering(gb.Matrix.from_coo([0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2], nrows=3, ncols=3))
     1.0
     """
+    arguments.flags(weighted=weighted, count_zeros=count_zeros)
     found = clustering(G, nodes=nodes, weighted=weighted, mode=mode).values.to_coo(indices=False)[1]
     if not count_zeros:
         found = found[found != 0]
@@ -119,7 +121,7 @@ def transitivity(G: Graph | Matrix) -> float:
     >>> transitivity(A)
     0.6
     """
-    G = as_graph(G)
+    G = room_for(G, "transitivity", 40)
     found, pairs = _undirected(_either(G), G, None, False)
     return float(found.sum() / pairs.sum()) if found.any() else 0.0
 
@@ -143,7 +145,7 @@ def square_clustering(G: Graph | Matrix, *, nodes: Sequence[int] | None = None, 
     >>> square_clustering(A).to_numpy().tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    G = undirected(G, "this coefficient needs")
+    G = undirected(room_for(G, "square_clustering", 80 if nodes is None else 32), "this coefficient needs")
     batch = arguments.count(batch, "batch", 1)
     wanted = list(range(G.n)) if nodes is None else sorted(set(arguments.nodes(nodes, G.n, "nodes")))
     A = _loopless(G)

@@ -23,7 +23,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, rowwise, select, semiring, sequential
 
 from . import arguments
-from .graph import Graph
+from .graph import Graph, room_for
 from .pattern import loopless, undirected
 from .report import Callback, Report
 from .result import Result
@@ -73,7 +73,7 @@ def coloring(
     >>> found.count, found.to_dict()[2]
     (3, 0)
     """
-    G = undirected(G, "colours need")
+    G = undirected(room_for(G, "coloring", 110), "colours need")
     arguments.choice(method, ("jp_ldf", "jp_random"), "method")
     A = loopless(G)
     if order is None:

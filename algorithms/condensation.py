@@ -17,7 +17,7 @@ import numpy as np
 
 from grb_tile import Matrix, Vector, binary, dtypes, select
 
-from .graph import Graph, as_graph
+from .graph import Graph, room_for
 from .modularity import community_labels
 from .pattern import numbered, quotient
 from .result import Result
@@ -59,7 +59,7 @@ def condensation(G: Graph | Matrix, labels: Any = None) -> CondensationResult:
     >>> found.to_numpy().tolist(), found.graph.to_edgelist()[0].tolist()
     ([0, 0, 0, 1, 2], [[0, 1], [1, 2]])
     """
-    G = as_graph(G)
+    G = room_for(G, "condensation", 64)
     label = numbered(community_labels(strongly_connected_components(G) if labels is None else labels, G.n))
     count = int(label.max(initial=-1)) + 1
     ones = binary.pair[dtypes.BOOL](G.A & G.A).new()

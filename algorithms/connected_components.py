@@ -24,7 +24,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, exceptions, fused, monoid, semiring, sequential
 
 from . import arguments
-from .graph import Graph, as_graph
+from .graph import Graph, room_for
 from .report import Report
 from .result import Result
 
@@ -66,7 +66,7 @@ def connected_components(
     >>> connected_components(A).labels.to_dense().tolist()
     [0, 0, 2, 3, 3]
     """
-    G = as_graph(G)
+    G = room_for(G, "connected_components", 120)
     arguments.choice(method, ("auto", "fastsv", "afforest"), "method")
     if method == "afforest" and callback is not None:
         raise ValueError('callback: method="afforest" runs as one operation without rounds; use method="fastsv"')

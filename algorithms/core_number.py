@@ -17,7 +17,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, fused, monoid, select, semiring, sequential
 
 from . import arguments
-from .graph import Graph, as_graph
+from .graph import Graph, room_for
 from .pattern import degrees, in_degrees, loopless, loopless_transpose
 from .report import Callback, Report
 from .result import VertexResult
@@ -40,7 +40,7 @@ def core_number(G: Graph | Matrix, *, callback: Callback | None = None) -> Verte
     >>> core_number(A).to_numpy().tolist()
     [2, 2, 2, 1, 0]
     """
-    G = as_graph(G)
+    G = room_for(G, "core_number", 16)
     A = loopless(G)
     AT = loopless_transpose(G) if G.directed else None
     with Report("core_number", callback) as report:
@@ -116,7 +116,7 @@ def k_shell(G: Graph | Matrix, k: int | None = None) -> Matrix:
 
 
 def _cores(G: Graph | Matrix, k: int | None) -> tuple[Graph, np.ndarray, int]:
-    G = as_graph(G)
+    G = room_for(G, "k_core", 32)
     if k is not None:
         k = arguments.count(k, "k")
     core = G.keep("core_number", lambda: core_number(G).to_numpy())

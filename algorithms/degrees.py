@@ -18,7 +18,8 @@ import numpy as np
 
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, semiring
 
-from .graph import as_graph
+from . import arguments
+from .graph import as_graph, room_for
 from .report import Report
 from .result import VertexResult
 from .summary import edge_density
@@ -45,7 +46,8 @@ def degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
     >>> degree(A).to_dict()
     {0: 3, 1: 1, 2: 0}
     """
-    G = as_graph(G)
+    arguments.flags(weighted=weighted)
+    G = room_for(G, "degree", 8)
     with Report("degree") as report:
         if G.directed:
             d = _sums(G, G.A, weighted, "out")
@@ -70,7 +72,8 @@ def out_degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
     >>> out_degree(gb.Matrix.from_coo([0, 0, 1], [0, 1, 0], nrows=3, ncols=3)).to_dict()
     {0: 2, 1: 1, 2: 0}
     """
-    G = as_graph(G)
+    arguments.flags(weighted=weighted)
+    G = room_for(G, "out_degree", 8)
     with Report("out_degree") as report:
         d = _sums(G, G.A, weighted, "out")
     return VertexResult(d, report, vertices=G.labels)
@@ -86,7 +89,8 @@ def in_degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
     >>> in_degree(gb.Matrix.from_coo([0, 0, 1], [0, 1, 0], [1, 4, 5], nrows=3, ncols=3), weighted=True).to_dict()
     {0: 6, 1: 4, 2: 0}
     """
-    G = as_graph(G)
+    arguments.flags(weighted=weighted)
+    G = room_for(G, "in_degree", 8)
     with Report("in_degree") as report:
         d = _sums(G, G.AT, weighted, "in")
     return VertexResult(d, report, vertices=G.labels)
@@ -197,7 +201,7 @@ def isolates(G: Graph | Matrix) -> VertexResult:
     >>> isolates(gb.Matrix.from_coo([0], [1], nrows=4, ncols=4)).to_dict()
     {2: True, 3: True}
     """
-    G = as_graph(G)
+    G = room_for(G, "isolates", 0.25)
     with Report("isolates") as report:
         touched = binary.any(G.out_degree | G.in_degree).new() if G.directed else G.out_degree
         alone = Vector(dtypes.BOOL, G.n, name="isolates")
@@ -249,7 +253,7 @@ def _one(v: Vector) -> Vector:
 
 def _centrality(count: Callable[[Graph], VertexResult], G: Graph | Matrix) -> VertexResult:
     """c = count / (n - 1), 1 where n = 1."""
-    G = as_graph(G)
+    G = room_for(G, "degree_centrality", 24)
     found = count(G)
     c = found.values.dup(dtypes.FP64, name=f"{found.report.algorithm}_centrality")
     if G.n > 1:

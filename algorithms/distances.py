@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grb_tile import Matrix, Vector, binary, dtypes, exceptions, monoid, sequential, unary
+from grb_tile.memory import require
 
 from . import arguments
 from .bfs import bfs, bfs_multi
 from .errors import NegativeCycleError
-from .graph import Graph, as_graph
+from .graph import Graph, as_graph, room_for
 from .report import Report
 from .result import VertexResult
 from .sssp import Weights, sssp
@@ -75,8 +76,9 @@ def apsp(
     >>> apsp(A, weighted=True).to_dict()[1]
     {0: 6.0, 1: 0.0, 2: 2.0}
     """
+    arguments.flags(weighted=weighted)
     G = as_graph(G)
-    wanted = list(range(G.n)) if sources is None else arguments.nodes(sources, G.n)
+    wanted: Any = range(G.n) if sources is None else arguments.nodes(sources, G.n)
     arguments.choice(method, ("auto", "search", "floyd_warshall"), "method")
     if arguments.real(memory, "memory") < 0:
         raise ValueError(f"memory: expected 0 or more bytes, got {memory!r}")
@@ -91,6 +93,9 @@ def apsp(
             f"apsp: {len(wanted)} sources x {G.n} vertices need up to {needed:,} bytes, memory allows {memory:,.0f}; "
             "give fewer sources, or raise memory"
         )
+    if method == "floyd_warshall":
+        require(8 * G.n**2, f"apsp: {G.n} x {G.n} distances", 'name sources, or method="search"')
+    wanted = list(wanted)
     rows = []
     with Report("apsp", callback) as report:
         report.finish("converged", True)
@@ -165,11 +170,13 @@ def eccentricity(
     >>> eccentricity(A).to_dict()
     {0: 2, 1: 1, 2: 2}
     """
-    G = as_graph(G)
+    arguments.flags(weighted=weighted)
+    G = room_for(G, "eccentricity", 40 if sources is None else 0)
     with Report("eccentricity", callback) as report:
         if sources is None and not weighted and G.n and G.is_symmetric_structure:
             return VertexResult(_bounded(G, report, "all"), report, vertices=G.labels)
         wanted = list(range(G.n)) if sources is None else sorted(set(arguments.nodes(sources, G.n)))
+        dtype = Weights(G).result_dtype if weighted else dtypes.INT32
         report.finish("converged", True)
         found: list[Any] = []
         for start in range(0, len(wanted), BATCH):
@@ -178,8 +185,7 @@ def eccentricity(
             found += _greatest(G, D, part)
             if report.note(vertices=len(found)):
                 break
-        e = Vector.from_coo(wanted[: len(found)], np.array(found, None if found else np.int32), size=G.n)
-        e.name = "eccentricity"
+        e = Vector.from_coo(wanted[: len(found)], np.array(found, dtype.np_type), dtype, size=G.n, name="eccentricity")
     return VertexResult(e, report, vertices=G.labels)
 
 
@@ -198,6 +204,7 @@ def diameter(G: Graph | Matrix, *, method: str = "exact", weighted: bool = False
     >>> diameter(gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], nrows=3, ncols=3))
     2
     """
+    arguments.flags(weighted=weighted)
     G = _with_vertices(G)
     arguments.choice(method, ("exact", "estimate"), "method")
     if method == "estimate":
@@ -213,11 +220,12 @@ def radius(G: Graph | Matrix, *, weighted: bool = False) -> Any:
     >>> radius(gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], nrows=3, ncols=3))
     1
     """
+    arguments.flags(weighted=weighted)
     return _extreme(_with_vertices(G), weighted, "least")
 
 
 def _with_vertices(G: Graph | Matrix) -> Graph:
-    G = as_graph(G)
+    G = room_for(G, "diameter", 40)
     if G.n == 0:
         raise ValueError("G: a graph without vertices has no diameter and no radius")
     return G

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from grb_tile import binary, fused
 
-from . import iteration
+from . import arguments, iteration
 from .report import Report
 from .result import VertexResult
 
@@ -74,7 +74,8 @@ def eigenvector(
     >>> [round(x, 3) for x in eigenvector(A).to_numpy().tolist()]
     [0.5, 0.707, 0.5]
     """
-    G, tol, max_iter, along = iteration.checked(G, tol, max_iter, weighted)
+    arguments.flags(weighted=weighted, strict=strict)
+    G, tol, max_iter, along = iteration.checked(G, "eigenvector", 24, tol, max_iter, weighted)
     x = iteration.vector(nstart, "nstart", G.n, 1.0)
     x.name = "eigenvector"
     if G.n and iteration.norm(x) == 0:

@@ -11,9 +11,12 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from grb_tile import Matrix, Vector, binary, dtypes, exceptions, monoid, semiring
+from grb_tile import Matrix, Vector, binary, dtypes, exceptions, memory, monoid, semiring
 
 from .summary import GraphSummary, summarize
+
+CERTAIN = 1 << 26  # bytes that are never asked about
+_SYMMETRIC = {"is_symmetric": True, "is_symmetric_structure": True}
 
 
 class Graph:
@@ -26,8 +29,8 @@ class Graph:
     labels     names of the nodes 0 .. n - 1, which results give back; those of an EdgeList and of a NetworkX graph are
                taken over.  None: nodes are numbers
 
-    Cached: AT, out_degree, in_degree, is_symmetric, is_symmetric_structure, nself, emin, emax.  A must not be
-    changed while the graph lives; after a change call `forget()`.
+    Cached: AT, out_degree, in_degree, is_symmetric, is_symmetric_structure, nself, emin, emax, and the direction where
+    it is found out.  A must not be changed while the graph lives; after a change call `forget()`.
 
     Raises: DimensionMismatch when A is not square, ValueError when directed=False and A is not symmetric or when there
     are not n labels, TypeError when A cannot be read.
@@ -48,24 +51,26 @@ class Graph:
         labels: Sequence[Any] | None = None,
     ) -> None:
         A, default_name, kind, own_labels = _read(A)
-        if A.nrows != A.ncols:
-            raise exceptions.DimensionMismatch(
-                f"A: a graph needs a square matrix, got {A.nrows} x {A.ncols}; "
-                f"resize it (A.resize({max(A.shape)}, {max(A.shape)})) if rows and columns name the same nodes"
-            )
         if directed is not None and not isinstance(directed, bool):
             raise TypeError(f"directed: expected True, False or None (find out), got {directed!r}")
+        _check_square(A)
         self.A = A
         self.name = name if name is not None else default_name
         self.labels = _check_labels(own_labels if labels is None else labels, A.nrows)
         self._cache: dict[Any, Any] = {}
-        self._directed = directed if directed is not None else kind
+        self._declared = directed if directed is not None else kind
+        self._directed = self._declared  # found out at the first use where None
+        self._of_symmetric = False
         if kind is False:
-            self._cache.update(is_symmetric=True, is_symmetric_structure=True)
-        if self._directed is False and not self.is_symmetric:
+            self._cache.update(_SYMMETRIC)
+        self._check_symmetry()
+
+    def _check_symmetry(self) -> None:
+        """Refuse a graph that is declared undirected where A is not symmetric."""
+        if self._declared is False and not self.is_symmetric:
             what = "values" if self.is_symmetric_structure else "structure"
             raise ValueError(
-                f"directed=False: the {what} of A ({A.nrows} x {A.ncols}, {A.nvals} entries) is not symmetric; "
+                f"directed=False: the {what} of A ({self.n} x {self.n}, {self.A.nvals} entries) is not symmetric; "
                 "pass directed=True, or make it symmetric first: A = gb.binary.any(A | A.T).new()"
             )
 
@@ -74,10 +79,12 @@ class Graph:
         """The undirected graph of a matrix that is symmetric by construction: A = A' is taken for granted.
 
         Without that, an undirected graph of the same kind is Graph(A, directed=False), which compares A with A'.
+        Where A is not symmetric after all, results are of no use, or an InvalidValue says so.
         """
         G = cls(A, directed=True, name=name)
-        G._directed = False
-        G._cache.update(is_symmetric=True, is_symmetric_structure=True)
+        G._declared = G._directed = False
+        G._of_symmetric = True
+        G._cache.update(_SYMMETRIC)
         return G
 
     @property
@@ -168,15 +175,27 @@ class Graph:
         >>> Graph(gb.generators.grid(3, 3)).summary().edges
         12
         """
-        return summarize(self)
+        return summarize(room_for(self, "summary", 9))
 
     def keep(self, key: Any, make: Callable[[], Any]) -> Any:
         """What `make()` returned at the first use of `key`: for the parts of A that an algorithm derives."""
         return self._once(key, make)
 
     def forget(self) -> None:
-        """Drop every cached property: to be called after A was changed."""
+        """Drop every cached property, the direction that was found out among them: to be called after A was changed.
+
+        What was declared stays: labels, name, directed=True or False, and of_symmetric's promise.
+
+        Raises: DimensionMismatch when A is no longer square, ValueError when there are not as many labels as nodes, or
+        when directed=False was declared and A is no longer symmetric.
+        """
         self._cache.clear()
+        self._directed = self._declared
+        _check_square(self.A)
+        _check_labels(self.labels, self.A.nrows)
+        if self._of_symmetric:
+            self._cache.update(_SYMMETRIC)
+        self._check_symmetry()
 
     def _once(self, key: Any, make: Callable[[], Any]) -> Any:
         if key not in self._cache:
@@ -208,6 +227,42 @@ class Graph:
 def as_graph(G: Any) -> Graph:
     """G itself, or the Graph of a matrix given instead (whose cached properties then serve this call only)."""
     return G if isinstance(G, Graph) else Graph(G)
+
+
+def room_for(G: Any, name: str, each: float) -> Graph:
+    """as_graph, for an algorithm with arrays of a number for each node.  each, raises: as `check_room`."""
+    G = as_graph(G)
+    check_room(G.A, G.n, name, each)
+    return G
+
+
+def check_room(A: Matrix, count: int, name: str, each: float) -> None:
+    """Refuse what needs arrays of `count` numbers, one for each node, that do not fit into memory.
+
+    each   bytes for each node, measured where few nodes have edges; compiled loops, which other graphs have, take a
+           quarter of it or more
+    Raises: OutOfMemory, which names the algorithm and the bytes, before anything is allocated.
+    """
+    wanted = int(count * each)
+    if wanted < CERTAIN:
+        return
+    few = 2 * A.nvals < count
+    remedy = "give a smaller graph, or free objects"
+    if few:
+        remedy = (
+            f"at most {2 * A.nvals:,} nodes have edges: number those alone, with used = numpy.unique(A.to_coo()[:2]) "
+            "and A[used, used], or have the labels of edges numbered by gb.io.from_pandas_edgelist"
+        )
+    what = f"{name}: arrays with a number for each of the {count:,} nodes"
+    memory.require(wanted if few else wanted // 4, what, remedy)
+
+
+def _check_square(A: Matrix) -> None:
+    if A.nrows != A.ncols:
+        raise exceptions.DimensionMismatch(
+            f"A: a graph needs a square matrix, got {A.nrows} x {A.ncols}; "
+            f"resize it (A.resize({max(A.shape)}, {max(A.shape)})) if rows and columns name the same nodes"
+        )
 
 
 def _check_labels(labels: Sequence[Any] | None, n: int) -> Sequence[Any] | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from grb_tile import Matrix, Vector, binary, dtypes, fused, monoid
 
-from . import iteration
+from . import arguments, iteration
 from .report import Report
 from .result import Result
 
@@ -90,7 +90,8 @@ def hits(
     >>> found.hubs.to_dict(), found.authorities.to_dict()
     ({0: 0.5, 1: 0.5, 2: 0.0}, {0: 0.0, 1: 0.0, 2: 1.0})
     """
-    G, tol, max_iter, along = iteration.checked(G, tol, max_iter, weighted)
+    arguments.flags(normalized=normalized, weighted=weighted, strict=strict)
+    G, tol, max_iter, along = iteration.checked(G, "hits", 40, tol, max_iter, weighted)
     h = iteration.vector(nstart, "nstart", G.n, 1.0 / max(G.n, 1))
     _normalize(h, monoid.plus)
     a = Vector.from_scalar(0.0, G.n, dtypes.FP64)

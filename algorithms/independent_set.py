@@ -23,7 +23,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, select, semiring, sequential
 
 from . import arguments
-from .graph import Graph
+from .graph import Graph, room_for
 from .pattern import loopless, undirected
 from .report import Callback, Report
 from .result import Result
@@ -64,7 +64,7 @@ def maximal_independent_set(
     >>> maximal_independent_set(A, ignore=[1]).to_dict()
     {0: True, 2: True, 4: True}
     """
-    G = undirected(G, "a maximal independent set needs")
+    G = undirected(room_for(G, "maximal_independent_set", 72), "a maximal independent set needs")
     order = sequential.random_order(G.n, arguments.count(seed, "seed"))
     ignored = arguments.nodes(() if ignore is None else ignore, G.n, "ignore")
     left_out = Vector.from_coo(np.unique(np.array(ignored, np.int64)), True, size=G.n, name="left out")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from grb_tile import Matrix, Vector, dtypes, monoid, semiring, unary
 
 from . import arguments
 from .errors import ConvergenceFailure
-from .graph import as_graph
+from .graph import room_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,12 +38,44 @@ def limits(tol: Any, max_iter: Any) -> tuple[float, int]:
     return number, count
 
 
-def checked(G: Any, tol: Any, max_iter: Any, weighted: bool) -> tuple[Graph, float, int, Any]:
-    """(G as a Graph, tol, max_iter, the semiring of a step): plus.times where the weights count, plus.second else."""
-    G = as_graph(G)
+def checked(G: Any, name: str, each: int, tol: Any, max_iter: Any, weighted: bool) -> tuple[Graph, float, int, Any]:
+    """(G as a Graph, tol, max_iter, the semiring of a step): plus.times where the weights count, plus.second else.
+
+    name, each: of graph.room_for.
+    """
+    G = room_for(G, name, each)
     tol, max_iter = limits(tol, max_iter)
     check_weights(G, weighted)
     return G, tol, max_iter, (semiring.plus_times if weighted else semiring.plus_second)[dtypes.FP64]
+
+
+def given_vector(values: Values, name: str, n: int, dtype: Any) -> Vector:
+    """The numbers of a Vector, a dict {node: number} or a sequence of n numbers, as a Vector of size n.
+
+    Raises: TypeError for what is none of these, ValueError for another size.
+    """
+    if isinstance(values, Mapping):
+        numbers = [arguments.node(key, n, f"{name}, key {key!r}") for key in values]
+        given = Vector.from_coo(numbers, _floats(list(values.values()), name), dtype, size=n)
+    elif isinstance(values, Vector):
+        given = values.dup(dtype)
+    else:
+        given = Vector.from_dense(_floats(values, name), dtype=dtype)
+    if given.size != n:
+        raise ValueError(f"{name}: expected {n} places, one per node, got {given.size}")
+    return given
+
+
+def _floats(values: Any, name: str) -> np.ndarray:
+    try:
+        found = np.asarray(values)
+        text = found.dtype.kind in "USV"  # which NumPy reads as numbers
+        found = found.astype(np.float64)
+    except (TypeError, ValueError):
+        text = True
+    if text or found.ndim != 1:
+        raise TypeError(f"{name}: expected a Vector, a dict {{node: number}} or a sequence of numbers, got {values!r}")
+    return found
 
 
 def vector(values: Values | None, name: str, n: int, default: float) -> Vector:
@@ -53,16 +86,7 @@ def vector(values: Values | None, name: str, n: int, default: float) -> Vector:
     full = Vector.from_scalar(default if values is None else 0.0, n, dtypes.FP64, name=name)
     if values is None:
         return full
-    if isinstance(values, dict):
-        for key in values:
-            arguments.node(key, n, f"{name}, key {key!r}")
-        given = Vector.from_dict(values, dtypes.FP64, size=n)
-    elif isinstance(values, Vector):
-        given = values.dup(dtypes.FP64)
-    else:
-        given = Vector.from_dense(np.asarray(values, dtype=np.float64), dtype=dtypes.FP64)
-    if given.size != n:
-        raise ValueError(f"{name}: expected {n} places, one per node, got {given.size}")
+    given = given_vector(values, name, n, dtypes.FP64)
     at, x = given.to_coo()
     if not np.isfinite(x).all():
         bad = int(np.argmin(np.isfinite(x)))

@@ -61,7 +61,7 @@ def k_truss(G: Graph | Matrix, k: int, *, callback: Callback | None = None) -> E
         H = _by_degree(C, G.out_degree)
         S = _supports(C, H)
         if k == 2:  # edges in no triangle stay
-            S = binary.plus(S | H.apply(binary.times, 0)).new()
+            S = binary.plus[INT64](S | H.apply(binary.second[INT64], 0)).new()
         edges, below = H.nvals, select.valuelt(S, k - 2).new()
         gone = edges - S.nvals + below.nvals
         while not report.note(edges=edges - gone, removed=gone) and gone:

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from grb_tile import binary, fused, monoid, unary
 
 from . import arguments, iteration
@@ -72,9 +70,10 @@ def katz(
     >>> [round(x, 6) for x in katz(A, alpha=0.5, normalized=False).to_numpy().tolist()]
     [1.0, 1.0, 2.0]
     """
-    G, tol, max_iter, along = iteration.checked(G, tol, max_iter, weighted)
+    arguments.flags(normalized=normalized, weighted=weighted, strict=strict)
+    G, tol, max_iter, along = iteration.checked(G, "katz", 20, tol, max_iter, weighted)
     alpha = arguments.real(alpha, "alpha")
-    number = isinstance(beta, (int, float, np.number))
+    number = not hasattr(beta, "__iter__")
     given: Any = None if number else beta
     b = iteration.vector(given, "beta", G.n, arguments.real(beta, "beta") if number else 0.0)
     x = iteration.vector(nstart, "nstart", G.n, 0.0)

@@ -18,7 +18,7 @@ from __future__ import annotations
 from grb_tile import Matrix, Vector, binary, dtypes, indexunary, monoid, rowwise
 
 from . import arguments
-from .graph import Graph, as_graph
+from .graph import Graph, room_for
 from .report import Callback, Report
 from .result import VertexResult
 
@@ -39,7 +39,7 @@ def label_propagation(G: Graph | Matrix, *, max_iter: int = 10, callback: Callba
     >>> label_propagation(A).to_numpy().tolist()
     [0, 0, 0, 0, 4]
     """
-    G = as_graph(G)
+    G = room_for(G, "label_propagation", 56)
     max_iter = arguments.count(max_iter, "max_iter")
     votes, weighted = _votes(G)
     # x(i) = i

@@ -41,7 +41,7 @@ from grb_tile.local_moves import (
 )  # fmt: skip
 
 from . import arguments
-from .graph import Graph, as_graph
+from .graph import Graph, room_for
 from .modularity import resolution_of, weights
 from .report import Callback, Report
 from .result import Result
@@ -106,7 +106,9 @@ def search(
     name: str, G: Any, resolution: Any, seed: Any, max_level: Any, tol: Any, weighted: Any, callback: Any, refine: bool
 ) -> CommunitiesResult:
     """The communities that PASSES passes of levels find, then settled.  refine: Leiden's, else Louvain's."""
-    G, A, gamma, halves, max_level, tol = checked(G, resolution, seed, max_level, tol, weighted)
+    arguments.flags(weighted=weighted)
+    each = 240 if refine else 140  # bytes a vertex: arrays of numbers
+    G, A, gamma, halves, max_level, tol = checked(G, name, each, resolution, seed, max_level, tol, weighted)
     with Report(name, callback) as report:
         report.finish("converged", True)
         finest = LocalMoves(A, gamma, halves)
@@ -198,10 +200,13 @@ def noting(report: Report, level: int) -> Callable[[float, int], Any]:
 
 
 def checked(
-    G: Any, resolution: Any, seed: Any, max_level: Any, tol: Any, weighted: bool
+    G: Any, name: str, each: int, resolution: Any, seed: Any, max_level: Any, tol: Any, weighted: bool
 ) -> tuple[Graph, Matrix, float, RandomHalves, int | None, float]:
-    """(G as a Graph, its symmetric weights, gamma, the halves that move, max_level, tol)."""
-    G = as_graph(G)
+    """(G as a Graph, its symmetric weights, gamma, the halves that move, max_level, tol).
+
+    name, each: of graph.room_for.
+    """
+    G = room_for(G, name, each)
     gamma = resolution_of(resolution)
     halves = RandomHalves(arguments.count(seed, "seed"))
     max_level, tol = arguments.limit(max_level, "max_level"), arguments.real(tol, "tol")

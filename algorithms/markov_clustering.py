@@ -2,11 +2,12 @@
 
     M = A' + I, columns of sum 1
     repeat   M = M^e,  M = M .^ r,  M = M where M >= prune,  columns of sum 1      until M stays
-    cluster of j = the row of the largest entry of column j
+    cluster of j = where the rows of the largest entries lead to, j -> argmax_i M(i, j) -> ...
 
 Contract: G is not changed.  The cluster of a vertex is named by one of its vertices, the attractor; of equal entries
-the least row is taken.  A loop of the graph is replaced by the one of weight `loops`.  Edges count both ways only where
-both are there.
+the least row is taken.  An attractor whose own flow goes on to another one (they share a cluster, or the iteration was
+stopped) belongs to that one's cluster, and of several that lead to each other the least names it.  A loop of the graph
+is replaced by the one of weight `loops`.  Edges count both ways only where both are there.
 References: van Dongen, "Graph clustering by flow simulation" (thesis, Utrecht 2000); LAGraph's LAGr_MarkovClustering.
 """
 
@@ -19,7 +20,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, indexunary, monoid, select, semiring, unary
 
 from . import arguments, iteration
-from .graph import as_graph
+from .graph import room_for
 from .report import Report
 from .result import VertexResult
 
@@ -64,7 +65,8 @@ def mcl(
     >>> mcl(A).to_numpy().tolist()
     [0, 0, 2, 2, 4]
     """
-    G = as_graph(G)
+    arguments.flags(weighted=weighted, strict=strict)
+    G = room_for(G, "mcl", 200)
     expansion = arguments.count(expansion, "expansion", 2)
     inflation, loops = arguments.real(inflation, "inflation"), arguments.real(loops, "loops")
     if inflation <= 1:
@@ -136,8 +138,13 @@ def _greatest_change(M: Matrix, last: Matrix) -> float:
 
 
 def _attractors(M: Matrix) -> Vector:
-    """The least row of the largest entries of each column."""
+    """For each column the vertex that the least rows of the largest entries lead to, the least one of a cycle."""
     rows = indexunary.rowindex(_largest(M)).new()
-    clusters = Vector.from_dense(np.arange(M.nrows), name="clusters")
-    clusters << rows.reduce_columnwise(monoid.min)
-    return clusters.dup(dtypes.INT64, name="clusters")
+    least = Vector.from_dense(np.arange(M.nrows))
+    least << rows.reduce_columnwise(monoid.min)
+    # after 2^k steps from j: the vertex `to`, and the least of the vertices before it
+    to, low = least.to_dense().astype(np.int64), np.arange(M.nrows)
+    for _ in range(M.nrows.bit_length()):
+        low = np.minimum(low, low[to])
+        to = to[to]
+    return Vector.from_dense(low[to], dtype=dtypes.INT64, name="clusters")

@@ -22,7 +22,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, rowwise, select
 
 from . import arguments
-from .graph import Graph, as_graph
+from .graph import Graph, room_for
 from .pattern import numbered
 
 
@@ -44,7 +44,8 @@ def modularity(G: Graph | Matrix, labels: Any, *, resolution: float = 1.0, weigh
     >>> modularity(A, [0, 0, 1, 1])
     0.5
     """
-    G = as_graph(G)
+    arguments.flags(weighted=weighted)
+    G = room_for(G, "modularity", 140)
     label = community_labels(labels, G.n)
     gamma = resolution_of(resolution)
     A = weights(G, weighted)
@@ -86,7 +87,7 @@ def partition_quality(G: Graph | Matrix, labels: Any) -> PartitionQuality:
     >>> partition_quality(A, [0, 0, 1, 1])
     PartitionQuality(coverage=0.6666666666666666, performance=0.8333333333333334)
     """
-    G = as_graph(G)
+    G = room_for(G, "partition_quality", 140)
     label = community_labels(labels, G.n)
     A = select.offdiag(G.A).new()
     ones = binary.pair[dtypes.FP64](A & A).new()

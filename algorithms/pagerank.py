@@ -23,7 +23,7 @@ import numpy as np
 from grb_tile import Vector, binary, dtypes, fused, monoid, select, semiring, unary
 
 from . import arguments, iteration
-from .graph import as_graph
+from .graph import room_for
 from .report import Report
 from .result import Result
 
@@ -97,7 +97,8 @@ def pagerank(
     >>> [round(x, 6) for x in pagerank(A).ranks.to_dense().tolist()]
     [0.333333, 0.333333, 0.333333]
     """
-    G = as_graph(G)
+    arguments.flags(weighted=weighted, strict=strict)
+    G = room_for(G, "pagerank", 40)
     arguments.choice(method, ("standard", "gap", "ldbc", "adaptive"), "method")
     alpha, dtype = arguments.fraction(alpha, "alpha"), float_type(dtype, method)
     walk = Walk(G, method, alpha, personalization, dangling, weighted, dtype)
@@ -304,16 +305,7 @@ def distribution(values: Any, name: str, n: int, dtype: Any) -> Vector:
     full = Vector.from_scalar(0.0 if n == 0 or values is not None else 1.0 / n, n, dtype, name=name)
     if values is None:
         return full
-    if isinstance(values, dict):
-        for key in values:
-            arguments.node(key, n, f"{name}, key {key!r}")
-        given = Vector.from_dict(values, dtype, size=n)
-    elif isinstance(values, Vector):
-        given = values.dup(dtype)
-    else:
-        given = Vector.from_dense(np.asarray(values, dtype=np.float64), dtype=dtype)
-    if given.size != n:
-        raise ValueError(f"{name}: expected {n} places, one per node, got {given.size}")
+    given = iteration.given_vector(values, name, n, dtype)
     total = float(given.reduce(monoid.plus).new().value or 0.0)
     least = float(given.reduce(monoid.min).new().value or 0.0)
     if not least >= 0 or not 0 < total < np.inf:

@@ -22,7 +22,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring, unary
 
 from . import arguments, iteration
-from .graph import as_graph
+from .graph import room_for
 from .pagerank import Walk, distribution, float_type
 from .report import Report
 from .result import Result
@@ -88,7 +88,8 @@ def pagerank_multi(
     >>> [[round(x, 3) for x in row] for row in found.ranks.to_dense().tolist()]
     [[0.571, 0.286, 0.143], [0.214, 0.357, 0.429]]
     """
-    G = as_graph(G)
+    arguments.flags(weighted=weighted, strict=strict)
+    G = room_for(G, "pagerank_multi", 100)
     alpha, dtype = arguments.fraction(alpha, "alpha"), float_type(dtype)
     batch = arguments.count(batch, "batch", 1)
     tol, max_iter = iteration.limits(tol, max_iter)

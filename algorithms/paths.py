@@ -64,6 +64,7 @@ def shortest_path(G: Graph | Matrix, source: int, target: int, *, weighted: bool
     >>> shortest_path(A, 0, 3), shortest_path(A, 0, 3, weighted=True)
     ([0, 2, 3], [0, 1, 2, 3])
     """
+    arguments.flags(weighted=weighted)
     G = as_graph(G)
     source, target = arguments.node(source, G.n), arguments.node(target, G.n, "target")
     if weighted:
@@ -100,6 +101,7 @@ def shortest_path_length(G: Graph | Matrix, source: int, target: int | None = No
     >>> shortest_path_length(A, 1).to_dict()
     {1: 0, 2: 1, 3: 2}
     """
+    arguments.flags(weighted=weighted)
     G = as_graph(G)
     source = arguments.node(source, G.n)
     target = None if target is None else arguments.node(target, G.n, "target")
@@ -154,6 +156,7 @@ def ego_graph(G: Graph | Matrix, source: int, radius: int = 1, *, undirected: bo
     >>> E.labels, E.A.to_dicts()
     ([2, 3], {0: {1: 1.0}})
     """
+    arguments.flags(undirected=undirected)
     G = as_graph(G)
     radius = arguments.count(radius, "radius")
     over = G

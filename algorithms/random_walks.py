@@ -7,12 +7,19 @@ the same walks on every backend, and each walk is the same whatever other walks 
 read as CSR arrays and drawn in NumPy for all walks at once, because drawing an edge is no semiring operation.
 
 node2vec weighs an edge v -> x after t -> v by 1 / p where x = t, by 1 where t -> x is an edge, by 1 / q elsewhere.  An
-edge is proposed by its weight and kept with probability bias / (largest bias), else another is proposed.
+edge is proposed by its weight and kept with probability bias / (largest bias), else another is proposed.  What 1 / p
+exceeds the other biases by is drawn beforehand, as the edge back alone.  After as many proposals as v has edges, and no
+more than 64, all edges of v are weighed instead and one is drawn, so that it ends for every p and q.  What was kept and
+what is drawn have the same distribution, and so has their mixture.
 
-Contract: G is not changed.  A walk ends at a vertex without out-edges: -1 follows.  Loops are edges like others.
+Weighted edges are drawn by the running sum of the weights of their row alone, scaled by a power of two, so that the
+weights of other rows do not matter.
+
+Contract: G is not changed.  A walk ends at a vertex without out-edges, or weighted without an edge of positive weight:
+-1 follows.  Edges of weight 0 are never taken.  Loops are edges like others.
 References: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014) (SplitMix64); Grover and
 Leskovec, "node2vec: scalable feature learning for networks" (KDD 2016); Yang et al., "KnightKing: a fast distributed
-graph random walk engine" (SOSP 2019) (rejection).
+graph random walk engine" (SOSP 2019) (rejection, and the edge back apart).
 """
 
 from __future__ import annotations
@@ -25,7 +32,7 @@ import numpy as np
 from grb_tile import Matrix, Vector
 
 from . import arguments
-from .graph import as_graph
+from .graph import room_for
 from .report import Report
 from .result import Result
 
@@ -35,6 +42,10 @@ if TYPE_CHECKING:
     from .graph import Graph
     from .report import Callback
 
+PROPOSALS = 64  # the most of a step; each is a few passes over arrays
+EDGES_TOGETHER = 1 << 22  # weighed in one piece, 60 bytes each
+FEW = 64  # rows of which each is summed by a call of its own
+NOTHING = -(1 << 20)  # the exponent of 0: below that of any number
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, SplitMix64's increment
 
 
@@ -92,8 +103,8 @@ def random_walks(
 
     Raises: IndexError, TypeError, ValueError for the arguments; ValueError for a weight that is negative, NaN or
     infinite.
-    Cost: a few passes over arrays of a number for each walk and step; p and q: as many as the largest number of
-    proposals, and a binary search among the edges for each.
+    Cost: a few passes over arrays of a number for each walk and step; weighted: a binary search among the edges for
+    each; p and q: the same for each proposal, at most 64 a step, and at most the degree before all edges are weighed.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import random_walks
@@ -101,7 +112,8 @@ def random_walks(
     >>> random_walks(A, [0, 3], 4, seed=1).walks.tolist()
     [[0, 1, 2, 0, 1], [3, -1, -1, -1, -1]]
     """
-    G = as_graph(G)
+    arguments.flags(weighted=weighted)
+    G = room_for(G, "random_walks", 24)
     first = np.array(arguments.nodes(starts, G.n, "starts"), np.int64)
     length = arguments.count(length, "length")
     p, q = (_positive(value, name) for value, name in ((p, "p"), (q, "q")))
@@ -135,14 +147,14 @@ def random_walks(
 
 
 class _Edges:
-    """The CSR arrays of A, and the running sums of its weights."""
+    """The CSR arrays of A, and the running sums of the weights of each row."""
 
     def __init__(self, G: Graph, weighted: bool) -> None:
         self.indptr, self.indices, weights = G.A.to_csr()
         self.indptr, self.indices = self.indptr.astype(np.int64), self.indices.astype(np.int64)
         self.n, self.degree = G.n, np.diff(self.indptr)
         self.keys: np.ndarray | None = None
-        self.sums = None
+        self.weights = self.sums = None
         if weighted:
             if weights.dtype.kind not in "biuf":
                 raise TypeError(f"weighted=True: weights must be real, got {G.A.dtype.name}; take unary.abs(A) first")
@@ -152,49 +164,144 @@ class _Edges:
                     f"weighted=True: expected finite weights >= 0, got {weights[bad[0]]} for an edge to vertex "
                     f"{self.indices[bad[0]]}; pass weighted=False, or give other weights"
                 )
-            self.sums = np.concatenate([[0.0], np.cumsum(weights.astype(np.float64))])
+            self.weights = weights.astype(np.float64)
+            self.sums = _pairs(np.arange(self.n), self.degree, _running_sums(*_parts(self.weights), self.degree))
 
     def total(self, at: np.ndarray) -> np.ndarray:
-        """The number of edges that leave each vertex, or the sum of their weights."""
+        """The number of edges that leave each vertex, or the sum of their weights, scaled."""
         if self.sums is None:
             return self.degree[at]
-        return self.sums[self.indptr[at + 1]] - self.sums[self.indptr[at]]
+        if not self.sums.size:
+            return np.zeros(at.size)
+        return np.where(self.degree[at] > 0, self.sums.imag[self.indptr[at + 1] - 1], 0.0)
 
     def draw(self, at: np.ndarray, u: np.ndarray) -> np.ndarray:
         """The target of the edge that the number u in [0, 1) chooses among those that leave `at`."""
-        first = self.indptr[at]
         if self.sums is None:
-            return self.indices[first + (u * self.degree[at]).astype(np.int64)]
-        wanted = self.sums[first] + u * self.total(at)
-        k = np.searchsorted(self.sums, wanted, side="right") - 1
-        return self.indices[np.clip(k, first, self.indptr[at + 1] - 1)]
+            return self.indices[self.indptr[at] + (u * self.degree[at]).astype(np.int64)]
+        return self.indices[_chosen(self.sums, at, u * self.total(at))]
+
+    def find(self, i: np.ndarray, j: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(whether i -> j is an edge, its number where it is one)."""
+        if self.keys is None:
+            self.keys = _pairs(np.arange(self.n), self.degree, self.indices)
+        wanted = i + 1j * j
+        k = np.minimum(np.searchsorted(self.keys, wanted), self.keys.size - 1)
+        return self.keys[k] == wanted, k
 
     def has(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """Whether i -> j is an edge."""
-        if self.keys is None:
-            self.keys = np.repeat(np.arange(self.n), self.degree) * self.n + self.indices
-        wanted = i * self.n + j
-        k = np.minimum(np.searchsorted(self.keys, wanted), self.keys.size - 1)
-        return self.keys[k] == wanted
+        return self.find(i, j)[0]
+
+    def share(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """The probability with which `draw` chooses the edge i -> j, 0 where there is none."""
+        there, k = self.find(i, j)
+        if self.sums is None:
+            return there / self.degree[i]
+        before = np.where(k > self.indptr[i], self.sums.imag[k - 1], 0.0)
+        return np.where(there, (self.sums.imag[k] - before) / self.total(i), 0.0)
+
+
+def _pairs(rows: np.ndarray, lengths: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """row + i value for each entry: NumPy orders complex numbers by the real part, then by the imaginary one."""
+    found = np.empty(values.size, np.complex128)
+    found.real, found.imag = np.repeat(rows, lengths), values
+    return found
+
+
+def _chosen(sums: np.ndarray, rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """The first entry of each row whose running sum exceeds `wanted`, which is below the row's last one.
+
+    Its sum exceeds the one before it, too, so that its weight is not 0.
+    """
+    return np.searchsorted(sums, rows + 1j * wanted, side="right")
+
+
+def _parts(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(m, e) with x = m 2^e, 1/2 <= m < 1, or m = 0 and e below that of any number."""
+    m, e = np.frexp(x)
+    return m, np.where(m > 0, e, NOTHING)
+
+
+def _running_sums(m: np.ndarray, e: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Of the numbers m 2^e the running sum within each row, rows as long as `lengths` one behind the other.
+
+    Each row is scaled by the power of two that brings its greatest number to 1/2 at least, so that no sum overflows.
+    Numbers are added one by one, so that the sums ascend and stay where 0 is added.
+    """
+    if not m.size:
+        return m
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
+    most = np.full(lengths.size, NOTHING, e.dtype)
+    most[lengths > 0] = np.maximum.reduceat(e, starts[lengths > 0])
+    sums = np.ldexp(m, e - np.repeat(most, lengths))
+    rows = np.argsort(-lengths, kind="stable")
+    longest = -lengths[rows]
+    k = 1
+    while (left := int(np.searchsorted(longest, -k))) > FEW:  # the k-th numbers of all rows that have one, together
+        at = starts[rows[:left]] + k
+        sums[at] += sums[at - 1]
+        k += 1
+    for row in rows[:left].tolist():
+        part = sums[starts[row] + k - 1 : ends[row]]
+        np.cumsum(part, out=part)
+    return sums
 
 
 def _second_order(
     edges: _Edges, key: np.ndarray, step: int, before: np.ndarray, at: np.ndarray, p: float, q: float
 ) -> np.ndarray:
-    """node2vec's next vertex by rejection: propose by weight, keep with probability bias / (largest bias)."""
-    largest = max(1 / p, 1.0, 1 / q)
+    """node2vec's next vertex: propose by weight and keep with probability bias / (largest bias), or weigh all edges."""
+    least = min(1.0, q)  # 1 / least is the largest bias but for that of the edge back
+    kept_with = least / np.array([max(p, least), 1.0, q])
+    if apart := p < least:
+        excess = edges.share(at, before) * (least - p)
+        back = excess / (p + excess)
     to = np.full(at.size, -1, np.int64)
     left = np.arange(at.size)
-    attempt = 1
-    while left.size:
+    more: list[np.ndarray] = []
+    for attempt in range(1, PROPOSALS + 1):
+        if apart:
+            returns = _uniform(key[left], step, 2 * PROPOSALS + 1 + attempt) < back[left]
+            to[left[returns]] = before[left[returns]]
+            left = left[~returns]
         x = edges.draw(at[left], _uniform(key[left], step, 2 * attempt))
-        t = before[left]
-        bias = np.where(x == t, 1 / p, np.where(edges.has(t, x), 1.0, 1 / q))
-        kept = _uniform(key[left], step, 2 * attempt + 1) * largest < bias
+        kept = _uniform(key[left], step, 2 * attempt + 1) < kept_with[_kinds(edges, before[left], x)]
         to[left[kept]] = x[kept]
         left = left[~kept]
-        attempt += 1
+        over = edges.degree[at[left]] <= attempt
+        more.append(left[over])
+        left = left[~over]
+        if not left.size:
+            break
+    late = np.concatenate([*more, left])
+    ends = np.cumsum(edges.degree[at[late]])
+    cuts = np.searchsorted(ends, np.arange(0, ends[-1] if late.size else 0, EDGES_TOGETHER), side="right")
+    for part in np.split(late, cuts[1:]):
+        if part.size:
+            to[part] = _weighed(edges, _uniform(key[part], step, 0), before[part], at[part], p, q)
     return to
+
+
+def _kinds(edges: _Edges, t: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """0 where x = t (the bias is 1 / p), 1 where t -> x is an edge (1), 2 elsewhere (1 / q)."""
+    return np.where(x == t, 0, np.where(edges.has(t, x), 1, 2))
+
+
+def _weighed(edges: _Edges, u: np.ndarray, t: np.ndarray, at: np.ndarray, p: float, q: float) -> np.ndarray:
+    """The target that u chooses among the edges that leave `at`, by weight and bias."""
+    lengths = edges.degree[at]
+    ends = np.cumsum(lengths)
+    rows = np.arange(at.size)
+    e = np.arange(ends[-1]) + np.repeat(edges.indptr[at] - (ends - lengths), lengths)
+    x = edges.indices[e]
+    kinds = _kinds(edges, np.repeat(t, lengths), x)
+    # weight * bias as parts, which the products of extreme numbers would leave: 1 / p = (1 / m) 2^-e
+    m, power = _parts(np.array([p, 1.0, q]))
+    weight, of_weight = _parts(np.ones(e.size) if edges.weights is None else edges.weights[e])
+    sums = _running_sums(weight / m[kinds], of_weight - power[kinds], lengths)
+    return x[_chosen(_pairs(rows, lengths, sums), rows, u * sums[ends - 1])]
 
 
 def _mix(x: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, fused, semiring, sequential
 
 from .connected_components import connected_components
-from .graph import Graph, as_graph
+from .graph import Graph, room_for
 from .pattern import degrees, loopless, loopless_transpose, numbered
 from .report import Callback, Report
 from .result import Result
@@ -63,7 +63,7 @@ def rcm(G: Graph | Matrix, *, callback: Callback | None = None) -> OrderResult:
     >>> rcm(A).order.tolist()
     [0, 3, 1, 2]
     """
-    G = as_graph(G)
+    G = room_for(G, "rcm", 160)
     P = loopless(G)
     if not G.is_symmetric_structure:
         P = binary.pair(P | loopless_transpose(G)).new()

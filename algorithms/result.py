@@ -91,6 +91,7 @@ class Result:
         Raises: TypeError, ValueError for k; TypeError where values is a Matrix.
         """
         values: Any = self.values  # type: ignore[attr-defined]
+        arguments.flags(smallest=smallest)
         count = arguments.count(k, "k")
         if not isinstance(values, Vector):
             raise TypeError(
@@ -192,6 +193,7 @@ class EdgeResult(Result):
 
         Raises: TypeError, ValueError for k.
         """
+        arguments.flags(smallest=smallest)
         i, j, x = self.to_coo()
         order = _first(x, arguments.count(k, "k"), smallest)
         edges = zip(self._labels(i[order]), self._labels(j[order]), strict=True)

@@ -18,6 +18,7 @@ Zhang, "Predicting missing links via local information" (Eur. Phys. J. B 71, 200
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, select, semiring, unary
 
 from . import arguments
-from .graph import as_graph
+from .graph import room_for
 from .report import Report
 from .result import EdgeResult
 
@@ -141,7 +142,7 @@ def _similar(
     weight: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> EdgeResult:
     """formula(B, d(u), d(v), |N(u) | N(v)|) for each pair; `weight` of d(w): what a common neighbour w counts."""
-    G = as_graph(G)
+    G = room_for(G, name, 40)
     if topk is not None:
         topk = arguments.count(topk, "topk", 1)
         if pairs is not None:
@@ -214,11 +215,16 @@ def _structure(G: Graph, pairs: Any) -> Matrix:
         if pairs.shape != (G.n, G.n):
             raise ValueError(f"pairs: expected a {G.n} x {G.n} Matrix, got {pairs.nrows} x {pairs.ncols}")
         return pairs
+    if isinstance(pairs, (str, bytes)) or not hasattr(pairs, "__iter__"):
+        raise TypeError(f"pairs: expected a sequence of (u, v) or a Matrix, got {pairs!r}")
     if isinstance(pairs, np.ndarray):
         array, found = pairs, pairs if pairs.dtype.kind == "i" else pairs.tolist()
     else:
         found = list(pairs)
-        array = np.array(found) if found and {type(pair) for pair in found} <= {tuple, list} else np.zeros(0)
+        array = np.zeros(0)
+        if found and set(map(type, found)) <= {tuple, list} and set(map(len, found)) == {2}:
+            if {bool, np.bool_}.isdisjoint(map(type, chain.from_iterable(found))):  # True would be 1
+                array = np.array(found)
     pairs_of_ints = array.ndim == 2 and array.shape[-1] == 2 and array.dtype.kind == "i" and array.size > 0
     if pairs_of_ints and 0 <= array.min() and array.max() < G.n:
         # the usual case, in a tenth of the time

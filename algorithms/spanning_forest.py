@@ -22,7 +22,8 @@ import numpy as np
 
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, sequential, unary
 
-from .graph import Graph, as_graph
+from . import arguments
+from .graph import Graph, room_for
 from .pattern import quotient
 from .report import Callback, Report
 from .result import EdgeResult, Result
@@ -77,9 +78,8 @@ def minimum_spanning_forest(
     >>> found.top(1)
     [((3, 4), 7)]
     """
-    G = as_graph(G)
-    if not isinstance(maximum, (bool, np.bool_)):
-        raise TypeError(f"maximum: expected True or False, got {maximum!r}")
+    arguments.flags(maximum=maximum)
+    G = room_for(G, "minimum_spanning_forest", 24)
     U = _edges(G, bool(maximum))
     with Report("minimum_spanning_forest", callback) as report:
         found = sequential.spanning_forest(U, bool(maximum)) if callback is None else None

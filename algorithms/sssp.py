@@ -82,8 +82,8 @@ def sssp(
 
     Shapes: A n x n, results size n.  Types: any real A; distances INT64, UINT64, FP32 or FP64.
     Raises: NegativeCycleError, naming a node; OverflowError when an integer path exceeds the type, or when float
-    lengths might so that they cannot be compared; ValueError for a weight of NaN or -inf, and for method="delta" with
-    a negative weight or delta <= 0; TypeError for complex weights; IndexError, TypeError for source.
+    lengths might so that they cannot be compared; ValueError for a weight of NaN or -inf, for method="delta" or a
+    delta with a negative weight, and for delta <= 0; TypeError for complex weights; IndexError, TypeError for source.
     Cost: Dijkstra O((n + m) log n); delta-stepping and Bellman-Ford a product for each relaxation.
 
     >>> import grb_tile as gb
@@ -95,6 +95,7 @@ def sssp(
     >>> found.predecessors.to_dict()
     {0: 0, 1: 0, 2: 1, 3: 2}
     """
+    arguments.flags(predecessors=predecessors)
     G = as_graph(G)
     source = arguments.node(source, G.n)
     arguments.choice(method, ("auto", "delta", "bellman_ford"), "method")
@@ -104,7 +105,7 @@ def sssp(
     if method == "auto":
         method = "delta" if delta is not None or weights.worth_splitting else "bellman_ford"
     if method == "delta":
-        delta = weights.check_delta(delta)
+        delta = weights.check_delta(delta, chosen)
 
     if callback is None and weights.emin >= 0 and not weights.may_overflow:
         with Report(f"sssp ({method})") as report:  # fused.sssp replaces the loops below where the backend has one
@@ -279,9 +280,14 @@ class Weights:
             return False
         return self.graph.out_degree.reduce(monoid.max).new().value > HUBS * nvals / self.n
 
-    def check_delta(self, delta: Any) -> Any:
-        """`delta` checked; None stays None."""
+    def check_delta(self, delta: Any, asked: str) -> Any:
+        """`delta` checked; None stays None.  asked: the method that was asked for, "delta", or "auto" with a delta."""
         if self.emin < 0:
+            if asked == "auto":
+                raise ValueError(
+                    f"delta: {delta!r} was given, but a weight is negative ({self.emin}), which delta-stepping does "
+                    "not permit; leave delta out, so that another method is chosen"
+                )
             raise ValueError(
                 f'method="delta": a weight is negative ({self.emin}); use method="bellman_ford", which permits that'
             )

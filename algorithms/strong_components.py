@@ -21,7 +21,7 @@ import numpy as np
 
 from grb_tile import Matrix, Vector, binary, dtypes, fused, select, semiring, sequential
 
-from .graph import Graph, as_graph
+from .graph import Graph, room_for
 from .pattern import degrees, in_degrees, loopless
 from .report import Callback, Report
 from .result import Result
@@ -59,7 +59,7 @@ def strongly_connected_components(G: Graph | Matrix, *, callback: Callback | Non
     >>> strongly_connected_components(A).to_numpy().tolist()
     [0, 0, 0, 3, 4]
     """
-    G = as_graph(G)
+    G = room_for(G, "strongly_connected_components", 100)
     with Report("strongly_connected_components", callback) as report:
         found: Any = fused.strong_components(G.A, symmetric=G.known_symmetric) if callback is None else None
         if found is not None:

@@ -16,7 +16,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, fused, select, semiring, sequential
 
 from .errors import CycleError
-from .graph import Graph, as_graph
+from .graph import Graph, room_for
 from .pattern import dense
 from .report import Callback, Report
 from .result import VertexResult
@@ -39,7 +39,7 @@ def topological_generations(G: Graph | Matrix, *, callback: Callback | None = No
     >>> topological_generations(A).to_numpy().tolist()
     [0, 1, 2, 3, 0]
     """
-    G = as_graph(G)
+    G = room_for(G, "topological_generations", 48)
     with Report("topological_generations", callback) as report:
         level = _levels(G, report, callback is None)
         if report.stopped_by != "callback" and (level < 0).any():
@@ -83,7 +83,7 @@ def is_dag(G: Graph | Matrix) -> bool:
     >>> is_dag(gb.Matrix.from_coo([0, 1], [1, 2], nrows=3, ncols=3))
     True
     """
-    G = as_graph(G)
+    G = room_for(G, "is_dag", 48)
     return not (_levels(G, Report("is_dag"), True) < 0).any()
 
 

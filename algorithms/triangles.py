@@ -21,7 +21,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring
 
 from . import arguments
-from .graph import as_graph
+from .graph import room_for
 from .pattern import undirected
 from .report import Report
 from .result import VertexResult
@@ -47,10 +47,11 @@ def triangle_count(G: Graph | Matrix, *, presort: bool | str = "auto") -> int:
     1
     """
     G = undirected(G, "triangles are counted in")
-    if presort not in (True, False, "auto"):
-        raise ValueError(f"presort: expected True, False or 'auto', got {presort!r}")
-    if presort == "auto":
+    if isinstance(presort, str):
+        if presort != "auto":
+            raise ValueError(f"presort: expected True, False or 'auto', got {presort!r}")
         presort = _degrees_differ(G)
+    arguments.flags(presort=presort)
     if presort:
         L = G.keep("degree_ordered", lambda: degree_ordered(G))
     else:
@@ -81,7 +82,7 @@ def triangles(G: Graph | Matrix, nodes: Iterable[int] | None = None) -> VertexRe
     >>> triangles(A).to_dict()
     {0: 1, 1: 1, 2: 1, 3: 0}
     """
-    G = undirected(G, "triangles are counted in")
+    G = undirected(room_for(G, "triangles", 56 if nodes is None else 0), "triangles are counted in")
     plus_pair = semiring.plus_pair[dtypes.INT64]
     with Report("triangles") as report:
         if nodes is None:
@@ -114,7 +115,7 @@ def _all(G: Graph) -> Vector:
 
 def degree_ordered(G: Graph | Matrix) -> Matrix:
     """L = tril(P A P', -1), P the order of descending degree: the strictly lower triangle with short rows."""
-    G = as_graph(G)
+    G = room_for(G, "degree_ordered", 40)
     order = _order(G)
     # P(k, order(k)) = 1 ,  L = tril(P A P', -1) ,  P A P' = P (P A')': copies of rows and a transpose, no sums
     P = Matrix.from_coo(np.arange(G.n), order, True, dtypes.BOOL, nrows=G.n, ncols=G.n)

@@ -57,12 +57,14 @@ if _TYPE_CHECKING:  # type checkers do not run __getattr__
     from .planner import explain as explain, plan as plan
 
 
-def _use_backend(name: str) -> None:
-    _import_module(".backends.select", __name__).use(name)
+def _use_backend(name: str | None) -> None:
+    select = _import_module(".backends.select", __name__)
+    select.use_configured() if name is None else select.use(name)
 
 
-def _use_device(number: int) -> None:
-    _import_module(".backends.select", __name__).use_device(number)
+def _use_device(number: int | None) -> None:
+    select = _import_module(".backends.select", __name__)
+    select.use_configured() if number is None else select.use_device(number)
 
 
 config.listen("backend", _use_backend)

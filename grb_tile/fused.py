@@ -31,10 +31,11 @@ import numpy as np
 
 from . import binary, select, semiring
 from .backends.select import current
+from .core.arguments import flags
 from .core.matrix import Matrix
 from .core.vector import Vector
 from .dtypes import UINT64
-from .operations import traversal
+from .operations import checks, traversal
 from .operations.one_pass import Program, Total, run
 from .operations.traversal import LoopReport
 from .operators import get_typed_op
@@ -114,6 +115,7 @@ def bfs(
     >>> gb.fused.bfs(A, 0).levels.to_dict()
     {0: 0, 1: 1, 2: 1, 3: 2}
     """
+    flags(symmetric=symmetric, pull=pull, levels=levels, parents=parents, fallback=fallback)
     store = _store(A)
     found = traversal.bfs(
         store, _in_edges(store, symmetric) if pull else None, source,
@@ -150,6 +152,7 @@ def bfs_multi(
     >>> gb.fused.bfs_multi(A, [0, 2]).levels.to_dicts()
     {0: {0: 0, 1: 1, 2: 2, 3: 3}, 1: {2: 0, 3: 1}}
     """
+    flags(symmetric=symmetric, levels=levels, parents=parents, fallback=fallback)
     store = _store(A)
     found = traversal.bfs_multi(
         store, _in_edges(store, symmetric), sources,
@@ -194,6 +197,7 @@ def sssp(
     >>> gb.fused.sssp(A, 0).distances.to_dict()
     {0: 0, 1: 1, 2: 4, 3: 5}
     """
+    flags(symmetric=symmetric, predecessors=predecessors, fallback=fallback)
     store = _store(A)
     kind = store.dtype.np_type.kind
     if kind not in "biuf" or store.dtype._is_udt:
@@ -254,6 +258,7 @@ def components(A: Matrix, *, symmetric: bool = False, fallback: bool = True) -> 
     >>> gb.fused.components(A).labels.to_dense().tolist()
     [0, 0, 2, 3, 3]
     """
+    flags(symmetric=symmetric, fallback=fallback)
     store = _store(A)
     found = traversal.components(store, _in_edges(store, symmetric), fallback=fallback)
     if found is None:
@@ -271,6 +276,7 @@ def strong_components(A: Matrix, *, symmetric: bool = False) -> tuple[Vector, in
     Source: Slota, Rajamanickam, Madduri, "BFS and coloring-based parallel algorithms for strongly connected components
     and related problems" (IPDPS 2014).
     """
+    flags(symmetric=symmetric)
     store = _store(A)
     traversal.check_square("strong_components", store)
     found = current().strong_components(store, lambda: _in_edges(store, symmetric))
@@ -313,16 +319,17 @@ def cuthill_mckee(A: Matrix) -> tuple[Vector, Vector] | None:
     number, reversed.
 
     Shapes: A n x n, symmetric, without loops; results of size n.  Types: any A, whose values do not matter; INT64.
-    Raises: TypeError, DimensionMismatch.
+    Raises: TypeError, DimensionMismatch; InvalidValue where A is found not to be symmetric.
     None where the backend in use has no kernel for A.
     Source: Karantasis, Lenharth, Nguyen, Garzaran, Pingali, "Parallelization of reordering algorithms for bandwidth and
     wavefront reduction" (SC 2014).
     """
     store = _store(A)
     traversal.check_square("cuthill_mckee", store)
-    found = current().cuthill_mckee(store)
+    found: Any = current().cuthill_mckee(store)
     if found is NotImplemented:
         return None
+    checks.symmetric("cuthill_mckee", found is not None)
     order, positions = found
     return Vector._from_store(order, name="order"), Vector._from_store(positions, name="positions")
 

@@ -18,12 +18,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from . import dtypes, exceptions
 from .backends import select
+from .core.arguments import flags
 from .core.matrix import Matrix
 from .hashing import MASK, hashes, mixed
 from .storage.store import Compressed, index_dtype
@@ -40,6 +42,7 @@ __all__ = [
 ]
 
 CHUNK = 1 << 22  # edges drawn at a time
+TOGETHER = 1 << 30  # keys sorted at a time: CuPy's sort takes fewer than 2^32, and as much memory as they need besides
 LARGEST = 1 << 31  # vertices: rows x columns of an edge are one number of 64 bits
 LABELS, WEIGHTS, POINTS, FIRST_DRAW = 0, 1 << 21, 1 << 22, 1  # streams of the hash
 
@@ -78,6 +81,7 @@ def rmat(
     >>> generators.rmat(5, 4, seed=1).shape
     (32, 32)
     """
+    flags(directed=directed, shuffle=shuffle)
     _whole("scale", scale, 1, 30)
     _whole("edge_factor", edge_factor, 1, 1024)
     for name, share in (("a", a), ("b", b), ("c", c)):
@@ -89,7 +93,7 @@ def rmat(
     xp, n, count = select.current().xp, 1 << scale, edge_factor << scale
     bounds = [round(share * 65536) for share in (a, a + b, a + b + c)]
     label = xp.argsort(hashes(xp, 0, n, seed, LABELS)) if shuffle else None  # a permutation: hashes are distinct
-    keys = xp.empty(count * (1 if directed else 2), np.int64)
+    keys = _keys(xp, "rmat", n, count * (1 if directed else 2))
     for start in range(0, count, CHUNK):
         stop = min(count, start + CHUNK)
         rows, cols = _quadrants(xp, start, stop, seed, scale, bounds)
@@ -124,6 +128,7 @@ def kronecker(
     >>> A.shape, bool(A.isequal(A.T.new()))
     ((64, 64), True)
     """
+    flags(directed=directed)
     return rmat(
         scale, edge_factor, directed=directed, shuffle=True, weights=weights, dtype=dtype, seed=seed, progress=progress
     )
@@ -148,11 +153,12 @@ def uniform_random(
     >>> generators.uniform_random(100, 300, weights=(1, 9), seed=4).dtype.name
     'INT64'
     """
+    flags(directed=directed)
     _whole("n", n, 1, LARGEST)
     _whole("nedges", nedges, 0, 1 << 40)
     _check_seed(seed)
     xp = select.current().xp
-    keys = xp.empty(nedges * (1 if directed else 2), np.int64)
+    keys = _keys(xp, "uniform_random", n, nedges * (1 if directed else 2))
     for start in range(0, nedges, CHUNK):
         stop = min(nedges, start + CHUNK)
         rows, cols = (
@@ -176,6 +182,7 @@ def grid(*sides: int, diagonals: bool = False, weights: Weights = None, dtype: A
     >>> generators.grid(2, 3).nvals     # 7 edges, each in both directions
     14
     """
+    flags(diagonals=diagonals)
     if not sides:
         raise ValueError("sides: expected at least one number, such as grid(300, 200)")
     for side in sides:
@@ -237,6 +244,7 @@ def random_geometric(
     >>> generators.random_geometric(50, 2.0).nvals      # all 50 x 49 pairs
     2450
     """
+    flags(distances=distances)
     points = random_points(n, dimension, seed=seed)
     if not (radius > 0 and math.isfinite(radius)):
         raise ValueError(f"radius: expected a positive number, got {radius}")
@@ -324,19 +332,56 @@ def _quadrants(xp, start, stop, seed, scale, bounds):
 # --- from edges to a matrix ---
 
 
+def _keys(xp, name, n, count):
+    """An array for the numbers of `count` entries.  Raises: OutOfMemory where they and their matrix do not fit."""
+    each = 8 + 8 + 2 * index_dtype(n).itemsize  # the number, sorted a second time, and its column twice
+    what = f"{name}: {count:,} entries before repeated ones are dropped"
+    select.current().check_memory(count * each + 8 * n, what, "give fewer vertices or edges")
+    return xp.empty(count, np.int64)
+
+
 def _matrix(xp, n, keys, symmetric, weights, dtype, seed):
-    """The matrix with an entry for each number i n + j of `keys`, but for loops; sorts `keys` in place."""
-    keys.sort()
-    kept = xp.ones(len(keys), np.bool_)
-    kept[1:] = keys[1:] != keys[:-1]
-    kept &= keys % (n + 1) != 0  # i n + j = i (n + 1) + (j - i): a loop's number is a multiple of n + 1, no other's is
-    keys = keys[kept]
-    indptr = xp.searchsorted(keys, xp.arange(n + 1, dtype=np.int64) * n).astype(np.int64)
-    return _made(xp, n, indptr, keys % n, symmetric, weights, dtype, seed)
+    """The matrix with an entry for each number i n + j of `keys`, but for loops; sorts `keys` in place, or parts of it.
+
+    More than TOGETHER keys are sorted in parts; the rows between two of those that divide the keys evenly are then made
+    from the keys that each part has of them.
+    """
+    parts = [keys[start : start + TOGETHER] for start in range(0, len(keys), TOGETHER)] or [keys]
+    for part in parts:
+        part.sort()
+    rows, indptr, indices, count = _divided(xp, n, parts), xp.zeros(n + 1, np.int64), [], 0
+    for first, last in pairwise(rows):
+        some = parts[0] if len(parts) == 1 else _between(xp, parts, first * n, last * n)
+        kept = xp.ones(len(some), np.bool_)
+        kept[1:] = some[1:] != some[:-1]
+        # i n + j = i (n + 1) + (j - i): a loop's number is a multiple of n + 1, no other's is
+        kept &= some % (n + 1) != 0
+        some = some[kept]
+        indptr[first : last + 1] = xp.searchsorted(some, xp.arange(first, last + 1, dtype=np.int64) * n) + count
+        indices.append((some % n).astype(index_dtype(n)))
+        count += len(some)
+    columns = indices[0] if len(indices) == 1 else xp.concatenate(indices)
+    return _made(xp, n, indptr, columns, symmetric, weights, dtype, seed)
+
+
+def _divided(xp, n, parts):
+    """Rows 0 .. n between which about half of TOGETHER keys lie, by a sample of the sorted parts."""
+    sample = xp.concatenate([part[:: max(1, len(part) >> 12)] for part in parts])
+    sample.sort()
+    step = max(1, len(sample) // (2 * len(parts)))
+    return sorted({0, n, *(sample[step::step] // n).tolist()}) if len(parts) > 1 else [0, n]
+
+
+def _between(xp, parts, low, high):
+    """The keys from `low` up to but without `high` of all sorted parts, sorted."""
+    bounds = [xp.searchsorted(part, xp.array([low, high])).tolist() for part in parts]
+    some = xp.concatenate([part[start:stop] for part, (start, stop) in zip(parts, bounds, strict=True)])
+    some.sort()
+    return some
 
 
 def _made(xp, n, indptr, indices, symmetric, weights, dtype, seed):
-    indices = indices.astype(index_dtype(n))
+    indices = indices.astype(index_dtype(n), copy=False)
     if weights is None:
         if dtype is not None:
             raise ValueError(f"dtype: {dtype} is that of weights; pass weights=(low, high) too")

@@ -16,7 +16,7 @@ References: Blondel, Guillaume, Lambiotte, Lefebvre, "Fast unfolding of communit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,7 +105,7 @@ class LocalMoves:
             looked_at = self._flags(active, x)
             whole = None
             if looked_at is not None:
-                whole = sequential.local_round(
+                whole = local_round(
                     self.B, self._values, x, self.u, self.k, self._stays(key, looked_at), looked_at, own
                 )
             if whole is not None:
@@ -142,7 +142,7 @@ class LocalMoves:
         if not isinstance(x, np.ndarray):
             return None
         if self._values is None:
-            self._values = sequential.values_of(self.B)
+            self._values = values_of(self.B)
         if self._values is None:
             return None
         if active is None:
@@ -180,7 +180,7 @@ class LocalMoves:
             looked_at = self._flags(active, y)
             whole_round = None
             if looked_at is not None:
-                whole_round = sequential.join_round(
+                whole_round = join_round(
                     self.B, self._values, communities, y, level, self._stays(key, looked_at), looked_at, own
                 )  # fmt: skip
             if whole_round is not None:
@@ -258,6 +258,78 @@ class LocalMoves:
             near = semiring.any_pair[BOOL](B @ _positions(moves, int(moving), self.n)).new()
             active = binary.any(active | near).new(name="active")
         return active
+
+
+def local_round(
+    B: Matrix,
+    values: np.ndarray,
+    x: np.ndarray,
+    u: np.ndarray,
+    k: np.ndarray,
+    stays: np.ndarray,
+    active: np.ndarray,
+    own: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, float, float, int, int] | None:
+    """(labels after a round of local moves, 1 for each vertex to look at in the next, [+_i own(i)], the sum of K^2, how
+    many want to move, do).
+
+    B symmetric, FP64, without diagonal, values: values_of(B); x labels 0 .. n - 1, INT64; u, k FP64.
+    active: 0 where a vertex is not looked at, stays: 0 where an active one may move, INT64.  own: the sum of B(i, j)
+    with x(i) = x(j), renewed in place for active vertices.
+    The vote is rowwise.best_move's with K(c) = [+_i k(i) over x(i) = c] as v.
+    Raises: DimensionMismatch, IndexOutOfBound for numbers that are not of the vertices.
+    Cost: O(n + the entries of active rows).  Source: Lu, Halappanavar, Kalyanaraman (Parallel Computing 47, 2015).
+    """
+    n = B.nrows
+    _check_round(n, x=x, u=u, k=k, stays=stays, active=active, own=own)
+    after, near, K, total, sums = np.empty(n, np.int64), np.zeros(n, np.int64), np.zeros(n), np.zeros(n), np.empty(3)
+    work = after, near, K, total, np.empty(n, np.int64), sums
+    moving = sequential._run("local_round", [B], values, x, u, k, stays, active, own, *work)
+    return None if moving is None else (after, near, *sums[:2].tolist(), int(sums[2]), moving)
+
+
+def join_round(
+    B: Matrix,
+    values: np.ndarray,
+    x: np.ndarray,
+    y: np.ndarray,
+    level: Sequence[Any],
+    stays: np.ndarray,
+    active: np.ndarray,
+    own: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, int] | None:
+    """(parts after a round in which vertices join parts of communities, 1 for each to look at next, how many want to).
+
+    x: communities, y: their parts, each named by its first vertex, INT64.  level: u, k, within, whole, joined, scale,
+    as backends/loops.py's join_half has them, which this is, with the vote.  B, values, stays, active, own: as
+    local_round.
+    Raises, cost: as local_round.  Source: Traag, Waltman, van Eck (Scientific Reports 9, 2019), algorithm A.2.
+    """
+    n = B.nrows
+    *given, joined, scale = level
+    _check_round(n, x=x, u=given[0], k=given[1], stays=stays, active=active, own=own)
+    sequential._by_vertex(y, n, "y", 0, n - 1)
+    after = np.empty(n, np.int64)
+    near, asks, size = np.zeros((3, n), np.int64)
+    work = after, near, asks, size, *np.zeros((3, n)), *np.empty((2, n), np.int64)
+    given += joined.astype(np.int64), float(scale)
+    wanting = sequential._run("join_round", [B], values, x, y, *given, stays, active, own, *work)
+    return None if wanting is None else (after, near, wanting)
+
+
+def values_of(B: Matrix) -> np.ndarray | None:
+    """The values of the entries, one each, as rounds take them; None for a hypersparse matrix, which they do not."""
+    store = B._store
+    if store.format != "csr":
+        return None
+    return np.full(store.nvals, store.values[0]) if store.iso else store.values
+
+
+def _check_round(n: int, x: np.ndarray, **by_vertex: np.ndarray) -> None:
+    """A compiled round would read and write beyond its arrays."""
+    sequential._by_vertex(x, n, "x", 0, n - 1)
+    for name, numbers in by_vertex.items():
+        sequential._length(numbers, n, name)
 
 
 def vector_of(values: Any) -> Vector:

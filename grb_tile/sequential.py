@@ -34,8 +34,9 @@ from .backends.select import current
 from .core.matrix import Matrix
 from .core.vector import Vector
 from .dtypes import FP64, INT64
-from .exceptions import DimensionMismatch, IndexOutOfBound
+from .exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 from .hashing import hashes
+from .operations import checks
 from .operations.traversal import check_square
 from .storage.store import Compressed, index_dtype
 
@@ -50,6 +51,17 @@ class Lists:
     indptr: np.ndarray
     indices: np.ndarray
     rows: None = None
+
+    def __post_init__(self) -> None:
+        starts, n, columns = self.indptr, self.nrows, self.indices
+        if starts[0] != 0 or starts[-1] != columns.size or (np.diff(starts) < 0).any():
+            raise InvalidValue(f"indptr: expected numbers that ascend from 0 to the {columns.size} indices")
+        if columns.size and not 0 <= columns.min() <= columns.max() < n:
+            raise IndexOutOfBound(f"indices: expected vertices 0 .. {n - 1}, got {columns.min()} .. {columns.max()}")
+
+    @property
+    def nrows(self) -> int:
+        return self.indptr.size - 1
 
     @property
     def nvals(self) -> int:
@@ -77,6 +89,8 @@ def strong_components(A: Matrix) -> tuple[np.ndarray, int] | None:
     Cost: O(n + nvals).  Source: Pearce, "A space-efficient algorithm for finding strongly connected components" (Inf.
     Proc. Letters 116, 2016).
     """
+    if _is_hypersparse(A):
+        return None
     n = A.nrows
     label = np.empty(n, np.int64)
     work = np.zeros(n, np.int64), np.empty(n, np.int32), *np.empty((3, n), np.int64)
@@ -85,7 +99,7 @@ def strong_components(A: Matrix) -> tuple[np.ndarray, int] | None:
 
 
 def _is_hypersparse(A: Matrix) -> bool:
-    """Whether A lists its rows, so that no array of nrows may be made."""
+    """Whether A lists its rows: no array of nrows may be made then, and no backend has a loop."""
     return getattr(A._store, "rows", None) is not None
 
 
@@ -107,9 +121,10 @@ def core_numbers(A: Matrix, AT: Matrix | None, degree: np.ndarray) -> np.ndarray
     """The greatest k for which a vertex is in a subgraph where each has k edges.
 
     A without loops; AT: in-edges count too, None where A is symmetric.  degree: the number of edges of each vertex.
+    Raises: DimensionMismatch, IndexOutOfBound for degree.
     Cost: O(n + nvals).  Source: Batagelj and Zaversnik, "An O(m) algorithm for cores decomposition of networks" (2003).
     """
-    core = degree.astype(np.int64)
+    core = _by_vertex(degree, A.nrows, "degree", 0, 2 * A.nrows).copy()
     bins = np.zeros(int(core.max(initial=0)) + 2, np.int64)
     both = 0 if AT is None else 1
     found = _run("core_numbers", [A, A if AT is None else AT], both, core, *np.empty((2, core.size), np.int64), bins)
@@ -149,6 +164,8 @@ def greedy_colours(A: Matrix, order: Vector) -> tuple[Vector, int] | None:
     >>> found is None or found[0].to_dense().tolist() == [0, 1, 0]
     True
     """
+    if _is_hypersparse(A):
+        return None
     xp = current().xp
     colour = xp.full(A.nrows, -1, np.int64)
     count = _run("greedy_colouring", [A], _array(order, A.nrows), colour, xp.zeros(A.nrows + 1, np.int64))
@@ -169,6 +186,8 @@ def independent_set(A: Matrix, order: Vector, left_out: Vector) -> Vector | None
     >>> found is None or found.to_dict() == {0: True, 2: True}
     True
     """
+    if _is_hypersparse(A):
+        return None
     xp = current().xp
     if left_out.size != A.nrows:
         raise DimensionMismatch(f"left_out: expected a Vector of size {A.nrows}, got {left_out.size}")
@@ -226,17 +245,35 @@ def _array(order: Vector, n: int) -> Any:
     """The vertices in that order as an array of the backend in use."""
     if order.size != n:
         raise DimensionMismatch(f"order: expected a Vector of size {n}, got {order.size}")
-    xp = current().xp
     x = current().tuples((order if order.dtype is INT64 else order.dup(INT64))._store)[1]
-    if n and x.shape[0] == n:
+    return _each_once(x, n, "order")
+
+
+def _each_once(x: Any, n: int, name: str) -> Any:
+    """The array x of INT64 if it has each of the vertices 0 .. n - 1 once."""
+    if n and x.shape == (n,):
+        xp = current().xp if type(x) is not np.ndarray else np
         seen = xp.zeros(n, np.bool_)
         seen[xp.clip(x, 0, n - 1)] = True
         if bool(seen.all() & (x.min() >= 0) & (x.max() < n)):
             return x
-    elif not n:
+    elif not n and not x.size:
         return x
     # a loop would write beyond its arrays, a kernel wait for ever for a vertex that never comes
-    raise ValueError(f"order: expected each of the {n} vertices once, got others; sequential.random_order makes one")
+    raise ValueError(f"{name}: expected each of the {n} vertices once, got others; sequential.random_order makes one")
+
+
+def _length(x: Any, n: int, name: str) -> None:
+    if x.shape != (n,):
+        raise DimensionMismatch(f"{name}: expected {n} numbers, one for each vertex, got an array of shape {x.shape}")
+
+
+def _by_vertex(x: np.ndarray, n: int, name: str, low: int, high: int) -> np.ndarray:
+    """x as INT64, a number from low to high for each of n vertices: what a loop takes for positions of its arrays."""
+    _length(x, n, name)
+    if n and not low <= x.min() <= x.max() <= high:
+        raise IndexOutOfBound(f"{name}: expected numbers from {low} to {high}, got {x.min()} to {x.max()}")
+    return x.astype(np.int64, copy=False)
 
 
 def _sources(sources: Any, n: int) -> np.ndarray:
@@ -253,9 +290,10 @@ def topological_levels(A: Matrix | Lists, in_degree: np.ndarray) -> tuple[np.nda
 
     Cost: O(n + nvals).  Source: Kahn, "Topological sorting of large networks" (Comm. ACM 5, 1962).
     """
-    n = in_degree.size
+    n = A.nrows
+    waits = _by_vertex(in_degree, n, "in_degree", 0, A.nvals).copy()
     level, queue = np.full(n, -1, np.int64), np.empty(n, np.int64)
-    found = _run("topological_levels", [A], in_degree.astype(np.int64), level, queue)
+    found = _run("topological_levels", [A], waits, level, queue)
     return None if found is None else (level, queue[:found])
 
 
@@ -263,10 +301,15 @@ def breadth_first(lists: Lists, sources: np.ndarray, limit: float) -> tuple[np.n
     """(order, level, parent): the vertices as a queue finds them, the sources first; of each vertex its level, -1 where
     no path leads, and the vertex that found it.
 
-    limit   the number of levels beyond the sources
+    sources   vertices without repeats
+    limit     the number of levels beyond the sources
+    Raises: IndexOutOfBound, ValueError for sources.
     Cost: O(n + nvals).  Source: Moore, "The shortest path through a maze" (1959).
     """
-    n = lists.indptr.size - 1
+    n = lists.nrows
+    sources = _sources(sources, n)
+    if np.unique(sources).size < sources.size:
+        raise ValueError(f"sources: expected each vertex once, got {sources.tolist()}; give np.unique(sources)")
     level, (order, parent) = np.full(n, -1, np.int64), np.full((2, n), -1)
     level[sources] = 0
     order[: sources.size] = sources
@@ -279,70 +322,13 @@ def label_turns(lists: Lists, order: np.ndarray, label: np.ndarray, state: np.nd
 
     label   INT64, 0 .. n - 1, changed in place; a vertex keeps a label that is among the most frequent ones
     state   INT64, of one element: what chooses among equally frequent labels, changed in place; 0: the greatest label
+    Raises: ValueError where `order` does not have each vertex once; DimensionMismatch, IndexOutOfBound for label.
     Cost: O(n + nvals).  Source: Raghavan, Albert, Kumara (Phys. Rev. E 76, 2007).
     """
+    n = lists.nrows
+    order = _each_once(order, n, "order")
+    _by_vertex(label, n, "label", 0, n - 1)
     return _run("label_turns", [lists], order, label, np.zeros(label.size, np.int64), state)
-
-
-def local_round(
-    B: Matrix,
-    values: np.ndarray,
-    x: np.ndarray,
-    u: np.ndarray,
-    k: np.ndarray,
-    stays: np.ndarray,
-    active: np.ndarray,
-    own: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, float, float, int, int] | None:
-    """(labels after a round of local moves, 1 for each vertex to look at in the next, [+_i own(i)], the sum of K^2, how
-    many want to move, do).
-
-    B symmetric, FP64, without diagonal, values: values_of(B); x labels 0 .. n - 1, INT64; u, k FP64.
-    active: 0 where a vertex is not looked at, stays: 0 where an active one may move, INT64.  own: the sum of B(i, j)
-    with x(i) = x(j), renewed in place for active vertices.
-    The vote is rowwise.best_move's with K(c) = [+_i k(i) over x(i) = c] as v.
-    Cost: O(n + the entries of active rows).  Source: Lu, Halappanavar, Kalyanaraman (Parallel Computing 47, 2015).
-    """
-    n = x.size
-    after, near, K, total, sums = np.empty(n, np.int64), np.zeros(n, np.int64), np.zeros(n), np.zeros(n), np.empty(3)
-    work = after, near, K, total, np.empty(n, np.int64), sums
-    moving = _run("local_round", [B], values, x, u, k, stays, active, own, *work)
-    return None if moving is None else (after, near, *sums[:2].tolist(), int(sums[2]), moving)
-
-
-def join_round(
-    B: Matrix,
-    values: np.ndarray,
-    x: np.ndarray,
-    y: np.ndarray,
-    level: Sequence[Any],
-    stays: np.ndarray,
-    active: np.ndarray,
-    own: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, int] | None:
-    """(parts after a round in which vertices join parts of communities, 1 for each to look at next, how many want to).
-
-    x: communities, y: their parts, each named by its first vertex, INT64.  level: u, k, within, whole, joined, scale,
-    as backends/loops.py's join_half has them, which this is, with the vote.  B, values, stays, active, own: as
-    local_round.
-    Cost: as local_round.  Source: Traag, Waltman, van Eck (Scientific Reports 9, 2019), algorithm A.2.
-    """
-    n = x.size
-    after = np.empty(n, np.int64)
-    near, asks, size = np.zeros((3, n), np.int64)
-    work = after, near, asks, size, *np.zeros((3, n)), *np.empty((2, n), np.int64)
-    *given, joined, scale = level
-    given += joined.astype(np.int64), float(scale)
-    wanting = _run("join_round", [B], values, x, y, *given, stays, active, own, *work)
-    return None if wanting is None else (after, near, wanting)
-
-
-def values_of(B: Matrix) -> np.ndarray | None:
-    """The values of the entries, one each, as rounds take them; None for a hypersparse matrix, which they do not."""
-    store = B._store
-    if store.format != "csr":
-        return None
-    return np.full(store.nvals, store.values[0]) if store.iso else store.values
 
 
 def bipartite_matching(B: Matrix) -> tuple[np.ndarray, np.ndarray] | None:
@@ -351,6 +337,8 @@ def bipartite_matching(B: Matrix) -> tuple[np.ndarray, np.ndarray] | None:
     Cost: O(nvals sqrt(nrows + ncols)).  Source: Hopcroft and Karp, "An n^(5/2) algorithm for maximum matchings in
     bipartite graphs" (SIAM J. Comput. 2, 1973).
     """
+    if _is_hypersparse(B):
+        return None
     rows, cols = np.full(B.nrows, -1, np.int64), np.full(B.ncols, -1, np.int64)
     found = _run("bipartite_matching", [B], rows, cols, *np.empty((4, B.nrows), np.int64))
     return None if found is None else (rows, cols)
@@ -361,16 +349,23 @@ def cuthill_mckee(A: Matrix, by_degree: np.ndarray) -> np.ndarray | None:
 
     A symmetric without loops.  by_degree: the vertices in the order of their ranks.  The search for the first vertex
     starts from the one of least rank and goes on from the least of the last level while the levels become more.
+    Raises: ValueError where by_degree is no order; InvalidValue where A is found not to be symmetric.
     Cost: O(n + nvals) a search.  Source: Cuthill and McKee, "Reducing the bandwidth of sparse symmetric matrices" (ACM
     1969); George and Liu, "An implementation of a pseudoperipheral node finder" (ACM TOMS 5, 1979).
     """
+    if _is_hypersparse(A):
+        return None
     n = A.nrows
+    by_degree = _each_once(by_degree.astype(np.int64), n, "by_degree")
     rank = np.empty(n, np.int64)
     rank[by_degree] = np.arange(n)
     ptr, columns = np.empty(n + 1, np.int64), np.empty(A.nvals, index_dtype(n))
     seen, order = np.zeros(n, np.int64), np.empty(n, np.int64)
     found = _run("cuthill_mckee", [A], by_degree, rank, ptr, columns, seen, order)
-    return None if found is None else order
+    if found is None:
+        return None
+    checks.symmetric("cuthill_mckee", found == n)
+    return order
 
 
 def distances(A: Matrix, sources: Any, *, target: int = -1, parents: bool = False) -> Any:
@@ -403,8 +398,11 @@ def floyd_warshall(D: np.ndarray) -> int | None:
     """D(i, j) = the least sum of weights on a path from i to j, in place; a vertex on a cycle of negative weight, or n.
 
     D   the weights, n x n FP64, C-contiguous: at most 0 on the diagonal, infinite where no edge is
+    Raises: DimensionMismatch where D is not square.
     Cost: O(n^3).  Source: Floyd, "Algorithm 97: shortest path" (Comm. ACM 5, 1962).
     """
+    if D.ndim != 2 or D.shape[0] != D.shape[1]:
+        raise DimensionMismatch(f"D: expected n x n weights, got an array of shape {D.shape}")
     return _run("floyd_warshall", [], D.reshape(-1), D.shape[0])
 
 

@@ -172,7 +172,7 @@ def frontier(found, *, show=True, ax=None):
     ax = pyplot.gca() if ax is None else ax
     kinds = [str(record.get("direction", "push")).split(",")[0] for record in rounds]
     for kind in dict.fromkeys(kinds):
-        places = [k for k, each in enumerate(kinds) if each == kind]
+        places = [k for k, each in enumerate(kinds) if each == kind and rounds[k]["frontier"] is not None]
         ax.bar(places, [rounds[k]["frontier"] for k in places], label=kind)
     ax.set_yscale("log")
     ax.set_xlabel("level")

@@ -25,7 +25,7 @@ LAYERS = (
     ("planner",),
     ("backends",),
     ("operations",),
-    ("core", "fused", "rowwise", "sequential", "local_moves"),
+    ("core", "fused", "rowwise", "sequential", "local_moves", "memory"),
     ("io", "grb", "viz", "ss", "agg", "generators", "algorithms"),
     ("nx", "cli", "__main__"),
     ("grb_tile",),

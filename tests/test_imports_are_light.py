@@ -48,5 +48,10 @@ def test_import_brings_nothing_heavy(statements, record_property):
     assert not HEAVY & set(found["modules"])
 
 
+def test_a_variable_that_asks_for_the_gpu_brings_nothing_at_the_import(monkeypatch):
+    monkeypatch.setenv("GRB_TILE_BACKEND", "cuda")
+    assert not HEAVY & set(modules_after("import grb_tile as gb; gb.Matrix, gb.config.get('backend')")["modules"])
+
+
 def test_the_probe_sees_a_heavy_import():
     assert "scipy" in modules_after("import scipy.sparse")["modules"]

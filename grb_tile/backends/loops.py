@@ -209,11 +209,11 @@ class LoopPrimitives:
         """
         return self._missing("components")
 
-    def cuthill_mckee(self, A: Compressed) -> tuple[VectorStore, VectorStore]:
+    def cuthill_mckee(self, A: Compressed) -> tuple[VectorStore, VectorStore] | None:
         """(order, positions): the reverse Cuthill-McKee order, position[order[k]] = k; INT64, full.
 
         Breadth-first from a vertex at the end of each component, by ascending parent, degree, number; then reversed.
-        A symmetric without loops.
+        A symmetric without loops; None where it is not symmetric and therefore has no such order.
         NotImplemented: a loop of products, or sequential.cuthill_mckee, is as good.
         """
         return NotImplemented

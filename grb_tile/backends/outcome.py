@@ -17,6 +17,7 @@ class LoopOutcome:
     choice   (kernel, rule, figures) where the planner chose among kernels, else None
     tiles    figures of the rule "tiles_full" where that decided, else None
     note     why the host computed, where it did
+    expanded a function that gives the sum of the frontiers where rows may lack some; None: the rows have all
     late     do rows, reached and seconds have to be read from a device?  Then a plan keeps no hold of them
 
     A device's own class has the same attributes and reads from the device what is used, once.
@@ -26,6 +27,7 @@ class LoopOutcome:
     tiles: tuple | None = None
     note = ""
     late = False
+    expanded: Callable[[], int] | None = None
 
     def __init__(
         self,

@@ -37,6 +37,7 @@ from grb_tile.exceptions import NotImplementedException
 from grb_tile.planner.device_profile import CPU
 from grb_tile.planner.statistics import edges_of
 from grb_tile.storage.bits import scatter_words
+from grb_tile.storage.host_memory import check_memory
 from grb_tile.storage.place import host
 
 from . import plain
@@ -143,6 +144,13 @@ class Backend(LoopPrimitives):
     def outside(self, A: Compressed, I: Positions, J: Positions) -> Compressed:
         """T[i,j] = A[i,j] unless i is in I and j in J (each an int64 array without duplicates, a range, or None)."""
         return plain.outside(self, A, I, J)
+
+    def check_memory(self, wanted: int, what: str, remedy: str) -> None:
+        """Raises: OutOfMemory, which names them all, where `wanted` bytes for arrays of this backend are not free.
+
+        A backend on a device does nothing, because allocations that do not fit fail there.
+        """
+        check_memory(wanted, what, remedy)
 
     # ------------------------------------------------------------------ facts for the planner
 

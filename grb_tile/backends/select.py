@@ -1,10 +1,12 @@
-"""Which backend is in use: "cpu" unless configured otherwise; "auto" is "cuda" where CuPy and a device are present.
+"""Which backend is in use: "cpu" unless gb.config, or GRB_TILE_BACKEND in the environment, says otherwise.
+
+"auto" is "cuda" where CuPy and a device are present.
 
 AVAILABLE is the only place where backends are registered, in the order in which "auto" tries them: a line with a name,
 a module and a subclass of protocol.Backend.
 
 A device backend computes on one device: "cuda:1" is that of device 1, "cuda" that of the device that
-`gb.config.set(device=...)` names, 0 at first.
+`gb.config.set(device=...)` or GRB_TILE_DEVICE in the environment names, 0 without.
 
 `use` holds for the process.  `using` and `device` hold for the calling thread (they set a context variable), so that
 blocks of two threads may overlap.
@@ -30,7 +32,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from grb_tile.config import config
-from grb_tile.exceptions import InvalidValue
+from grb_tile.exceptions import GraphblasException, InvalidValue
 from grb_tile.planner.record import when_forced
 
 if TYPE_CHECKING:
@@ -115,7 +117,28 @@ def current() -> Backend:
     name = _here.get()
     if name is not None:
         return _made.get(name) or named(name)
-    return _active if _active is not None else use(config.get("backend", "cpu"))
+    return _active if _active is not None else _configured()
+
+
+def _configured() -> Backend:
+    """The backend that gb.config names, made the one in use; an error names the variable that asked for it."""
+    name, variable = config.get("backend", "cpu"), config.variable("backend")
+    try:
+        return use(name)
+    except GraphblasException as error:
+        if variable is None:
+            raise
+        raise type(error)(
+            f"{variable}={name}: {error}; without {variable} in the environment the CPU computes"
+        ) from error
+
+
+def use_configured() -> None:
+    """The backend that gb.config names computes from the next call on, in the process and in the block around here."""
+    global _active
+    _active = None
+    if _here.get() is not None:
+        _configured()
 
 
 def use(name: str) -> Backend:

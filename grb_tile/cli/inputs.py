@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+import warnings
 
 from grb_tile.backends import select
 from grb_tile.cli.main import UsageError
@@ -31,7 +32,7 @@ def add_common_options(parser):
     parser.add_argument(
         "--backend",
         choices=("auto", *(name for name in select.AVAILABLE if name not in select.FOR_TESTS)),
-        help="backend: cuda is an NVIDIA GPU, auto uses it where there is one (default cpu)",
+        help="backend: cuda is an NVIDIA GPU, auto uses it where there is one (default: GRB_TILE_BACKEND, else cpu)",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress and no remarks on stderr")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
@@ -75,8 +76,7 @@ def add_file_options(parser, optional=False):
     parser.add_argument(
         "--duplicates",
         choices=("min", "max", "plus", "first", "error"),
-        default="min",
-        help="how edges that occur twice combine (default min)",
+        help="how edges that occur twice combine (default min, with a remark on how many an edge list has)",
     )
 
 
@@ -161,12 +161,12 @@ def load(args):
 
 def load_source(args, source):
     """Read the Source of args.file as the options say."""
-    from grb_tile import binary, dtypes, io as grb_io
+    from grb_tile import dtypes, io as grb_io
 
     format = args.format or grb_io.detect_format(source)
     if not args.quiet:
         _tell_memory(source, format)
-    dup_op = None if args.duplicates == "error" else getattr(binary, args.duplicates)
+    dup_op = _duplicates(args.duplicates, format)
     started = time.perf_counter()
     options = {}
     if format == "edges":
@@ -174,7 +174,11 @@ def load_source(args, source):
         options["directed"] = args.directed or None  # --undirected: _both_ways, for every format
         if args.weights == "unit":
             options["weights"] = False
-    found = grb_io.read(source, format=format, dup_op=dup_op, progress=False if args.quiet else None, **options)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", grb_io.RepeatedEdges)
+        found = grb_io.read(source, format=format, dup_op=dup_op, progress=False if args.quiet else None, **options)
+    for warning in caught:
+        _pass_on(warning, source.name, args.quiet)
     matrix = found.obj
     if len(matrix.shape) != 2:
         raise UsageError(f"{args.file} holds a {type(matrix).__name__}, a Matrix is needed")
@@ -185,6 +189,27 @@ def load_source(args, source):
 
         matrix = unary.one[dtypes.INT64](matrix).new(name=matrix.name)
     return Loaded(args.file, matrix, found.labels, found.format, found.base, time.perf_counter() - started)
+
+
+def _duplicates(chosen, format):
+    """The dup_op for --duplicates; an edge list without the option gets None, the rule that counts them."""
+    from grb_tile import binary
+
+    if format == "edges" and chosen in (None, "error"):
+        return chosen
+    return None if chosen == "error" else getattr(binary, chosen or "min")
+
+
+def _pass_on(warning, name, quiet):
+    """A warning of the reader: of repeated edges as a remark, others as they are."""
+    if type(warning.message).__name__ != "RepeatedEdges":
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    elif not quiet:
+        found = warning.message
+        sys.stderr.write(
+            f"grb-tile: {found.repeated:,} of the {found.edges:,} edges in {name} are there already, and the least "
+            "weight counts; --duplicates names another rule\n"
+        )
 
 
 def _both_ways(matrix, path):

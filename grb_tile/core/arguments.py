@@ -5,10 +5,11 @@ import operator
 import numpy as np
 
 from ..config import config
-from ..dtypes import INT64, cast, cast_scalar, lookup_dtype
+from ..dtypes import INT64, DataType, cast, cast_scalar, lookup_dtype
 from ..exceptions import InvalidValue
 from ..operators import find_opclass
-from .device_input import from_gpu, indices_on_device, values_on_device
+from . import kinds
+from .device_input import expect_integers, from_gpu, indices_on_device, values_on_device
 
 AUTOCOMPUTE_HINT = (
     "Hint: use `gb.config.set(autocompute=True)` to automatically compute arguments that are expressions."
@@ -158,10 +159,10 @@ def _record_of(np_type, fields):
 
 
 def indices_array(array, name="array"):
-    """An int64 array of positions.
+    """An int64 array of positions, from an array of integers or a list of integers, which may be written as 2.0.
 
-    Raises: ValueError for an array that is not of integers, OverflowError for a list with a negative one,
-    InvalidValue for positions beyond every dimension.
+    Raises: ValueError for what is not of integers (Booleans, texts, fractions), TypeError for what is no list and no
+    array, OverflowError for a list with a negative one, InvalidValue for positions beyond every dimension.
     """
     if type(array) is list and 0 < len(array) <= FEW and set(map(type, array)) == {int}:
         if min(array) >= 0 and max(array) <= 2**60:  # the usual short list, in a third of the time
@@ -171,21 +172,88 @@ def indices_array(array, name="array"):
         if type(found) is not np.ndarray:
             return indices_on_device(found, name)
         array = found
-    if isinstance(array, np.ndarray):
-        if array.dtype.kind not in "iub":
-            raise ValueError(f"{name} must be integers, not {array.dtype.name}")
-        if array.dtype.kind != "u":
-            return np.ascontiguousarray(array, np.int64)
-    else:
-        array = array if hasattr(array, "__len__") else list(array)
-        try:
-            array = np.array(array, np.uint64)
-        except OverflowError:
-            bad = next((index for index in array if not 0 <= index < 2**60), min(array))
-            raise OverflowError(f"{name} holds the index {bad}; indices are 0 .. 2^60 - 1") from None
-    if array.size and array.max() > 2**60:
+    if not isinstance(array, np.ndarray):
+        if isinstance(array, (str, bytes, set, frozenset)) or not hasattr(array, "__iter__"):
+            raise TypeError(f"{name} must be a list or an array of integers; got {array!r}")
+        if not (hasattr(array, "__array__") or isinstance(array, memoryview)):
+            return _listed(array if type(array) in (list, tuple) else list(array), name)
+        array = np.asarray(array)
+    expect_integers(array, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, not {array.ndim}; write array.ravel()")
+    if array.dtype.kind == "u" and array.size and array.max() > 2**60:
         raise InvalidValue(f"{name} holds {array.max()}, which is beyond every dimension (2^60)")
     return np.ascontiguousarray(array, np.int64)
+
+
+def _listed(values, name):
+    """The int64 array of a list, see indices_array."""
+    try:
+        array = np.array(values)
+    except (ValueError, OverflowError):  # lists of several lengths
+        array = np.empty(0, object)
+    if array.ndim == 1 and array.size and array.dtype.kind in "iu":
+        low, high = int(array.min()), int(array.max())
+        if low >= 0 and not any_bool(values, array):
+            if high > 2**60:
+                raise InvalidValue(f"{name} holds {high}, which is beyond every dimension (2^60)")
+            return array.astype(np.int64, copy=False)
+    numbers = list(map(_whole, values))
+    if None in numbers:
+        at = numbers.index(None)
+        raise ValueError(f"{name} must be integers; number {at} of them is {values[at]!r}")
+    beyond = next((number for number in numbers if not 0 <= number < 2**64), None)
+    if beyond is not None:
+        raise OverflowError(f"{name} holds the index {beyond}; indices are 0 .. 2^60 - 1")
+    if numbers and max(numbers) > 2**60:
+        raise InvalidValue(f"{name} holds {max(numbers)}, which is beyond every dimension (2^60)")
+    return np.array(numbers, np.int64)
+
+
+def any_bool(values, array):
+    """Is one of the `values` a Boolean, which is 0 or 1 in the array of integers that NumPy makes of them?"""
+    places = np.flatnonzero(array <= 1)
+    return not {bool, np.bool_}.isdisjoint(map(type, map(values.__getitem__, places.tolist())))
+
+
+def _whole(value):
+    """integral(value), but None of a Boolean."""
+    return None if isinstance(value, (bool, np.bool_)) else integral(value)
+
+
+def type_argument(dtype, cls):
+    """lookup_dtype(dtype), for the first argument of the class `cls`; what holds data gets the name of a constructor.
+
+    Raises: TypeError for data, ValueError for an unknown type.
+    """
+    kind = type(dtype)
+    if kind is type or kind is str or kind is DataType or isinstance(dtype, (np.dtype, np.generic)):
+        return lookup_dtype(dtype)
+    if not hasattr(dtype, "shape"):  # of a SciPy array NumPy takes the dtype, for 0 x 0
+        try:
+            return lookup_dtype(dtype)
+        except ValueError:
+            if not hasattr(dtype, "__len__"):
+                raise
+    raise TypeError(
+        f"gb.{cls}: the first argument is a type, such as float; got data, x of type {kind.__name__}: "
+        f"{_maker(dtype, cls)}"
+    )
+
+
+def _maker(data, cls):
+    """What to write for an object of the class `cls` that holds `data`."""
+    if output_type(data) in (kinds.Scalar, *kinds.COLLECTIONS):
+        return "write x.dup() for a copy, or x.new() of an expression"
+    if cls == "Scalar":
+        return "write gb.Scalar.from_value(x)"
+    if hasattr(data, "adjacency"):
+        return "write gb.io.from_networkx(G)"
+    if hasattr(data, "tocoo"):
+        return "write gb.io.from_scipy_sparse(x)"
+    if isinstance(data, dict):
+        return f"write gb.{cls}.{'from_dict' if cls == 'Vector' else 'from_dicts'}(x)"
+    return f"write gb.{cls}.from_dense(x), with missing_value=0 to leave zeros out"
 
 
 def values_array(values, dtype=None, subarray_after=None):
@@ -217,6 +285,25 @@ def values_array(values, dtype=None, subarray_after=None):
     return array, dtype
 
 
+def flags(**given):
+    """Raises: TypeError for a value that is not True or False; the names are those of the caller's arguments."""
+    for name, value in given.items():
+        if value is not True and value is not False and not isinstance(value, np.bool_):
+            raise TypeError(f"{name}: expected True or False, got {value!r} of type {type(value).__name__}")
+
+
+def flags_or_none(**given):
+    """As `flags`, for arguments that may be None, too, which means that the library finds out."""
+    flags(**{name: value for name, value in given.items() if value is not None})
+
+
+def name_of_choice(value, name):
+    """`value` in lower case.  Raises: TypeError for what is no text."""
+    if not isinstance(value, str):
+        raise TypeError(f"`{name}` must be a text; got {value!r} of type {type(value)}")
+    return value.lower()
+
+
 def dimension(value, name):
     """A size as a Python int.  Raises: TypeError, ValueError, OverflowError for what cannot be a size."""
     if type(value) is not int:
@@ -245,6 +332,6 @@ def integral(value):
         return operator.index(value)
     except TypeError:
         pass
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, (float, np.floating)) and value.is_integer():
         return int(value)
     return None

@@ -27,9 +27,17 @@ def from_gpu(x: Any) -> Any:
 
 def indices_on_device(array: Any, name: str) -> Any:
     """A copy as int64.  Raises: ValueError for an array that is not of integers."""
-    if array.dtype.kind not in "iub":
-        raise ValueError(f"{name} must be integers, not {array.dtype.name}")
+    expect_integers(array, name)
     return array.astype(np.int64)
+
+
+def expect_integers(array: Any, name: str) -> None:
+    """Raises: ValueError for an array whose type is not of integers, with the remedy; an empty one may be of any."""
+    kind = array.dtype.kind
+    if kind in "iu" or kind == "f" and not array.size:  # np.array([])
+        return
+    remedy = {"b": "; the positions of what is true are np.flatnonzero(array)", "f": "; write array.astype(int)"}
+    raise ValueError(f"{name} must be integers, not {array.dtype.name}{remedy.get(kind, '')}")
 
 
 def values_on_device(values: Any, dtype: Any, most: int | None = None) -> tuple[Any, DataType]:

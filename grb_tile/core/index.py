@@ -12,7 +12,7 @@ import numpy as np
 
 from ..exceptions import IndexOutOfBound
 from . import kinds
-from .arguments import output_type
+from .arguments import any_bool, output_type
 from .mask import Mask
 
 _LONGEST_LIST = 2**24  # longer slices stay ranges: backends look only at what is stored
@@ -120,7 +120,10 @@ def resolve_axis(index, size, place):
             places = np.arange(start, stop, step, dtype=np.int64)
         return AxisIndex(count, places, size, index)
     if kind is list:
-        return _resolve_array(np.array(index), size)
+        array = np.array(index)
+        if array.ndim == 1 and array.dtype.kind in "iu" and any_bool(index, array):
+            raise TypeError("Invalid dtype for index: bool beside integers")
+        return _resolve_array(array, size)
     if kind is np.ndarray:
         return _resolve_array(index, size)
     if isinstance(index, np.integer):

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from .. import operations as ops
 from ..backends.select import current
-from ..dtypes import FP64, lookup_dtype
+from ..dtypes import FP64
 from ..storage.embed import empty_matrix, vector_of_column
 from . import elements, kinds, recipes, recorder
-from .arguments import check_options, dimension, scalar_of
+from .arguments import check_options, dimension, scalar_of, type_argument
 from .base import ToolsProperty
 from .expression import MatrixExpression, forward_public
 from .index import position
@@ -61,7 +61,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
     _expression_type = MatrixExpression
 
     def __init__(self, dtype: DTypeLike = FP64, nrows: int = 0, ncols: int = 0, *, name: str | None = None) -> None:
-        self._dtype = dtype = lookup_dtype(dtype)
+        self._dtype = dtype = type_argument(dtype, "Matrix")
         self._set_shape(dimension(nrows, "nrows"), dimension(ncols, "ncols"))
         self.name = f"M_{next(Matrix._name_counter)}" if name is None else name
         self._pending = None

@@ -347,7 +347,7 @@ class MatrixBuild:
         is_list = isinstance(nested_dicts, Sequence)
         dicts = nested_dicts if is_list else list(nested_dicts.values())
         lengths = np.fromiter(map(len, dicts), np.int64, len(dicts))
-        minor = np.fromiter(itertools.chain.from_iterable(dicts), np.int64, int(lengths.sum()))
+        minor = list(itertools.chain.from_iterable(dicts))
         values = list(itertools.chain.from_iterable(d.values() for d in dicts))
         values, dtype = values_array(values, dtype, subarray_after=1)
         pointers = np.concatenate([[0], np.cumsum(lengths)])
@@ -359,8 +359,9 @@ class MatrixBuild:
                     f"expected {len(dicts)}, got {lines}"
                 )
             return cls._from_compressed(pointers, minor, values, dtype, lines, width, name, columnwise)
-        keys = np.fromiter(nested_dicts.keys(), np.int64, len(nested_dicts))
-        return cls._from_doubly(keys, pointers, minor, values, dtype, lines, width, name, columnwise)
+        return cls._from_doubly(
+            list(nested_dicts.keys()), pointers, minor, values, dtype, lines, width, name, columnwise
+        )
 
 
 def _check_pointers(indptr, indices, values):

@@ -13,7 +13,7 @@ from ..storage.host_memory import check_memory
 from ..storage.place import host
 from ..storage.store import Dense, full_values
 from . import kinds
-from .arguments import check_options, whole_number
+from .arguments import check_options, name_of_choice, whole_number
 from .build import fill_dtype, filled
 from .collection import bound_scalar
 
@@ -31,7 +31,7 @@ _ORDERS = {
 
 def check_order(order: str) -> str:
     """ "rowwise" or "columnwise", from any of their names."""
-    found = _ORDERS.get(order.lower())
+    found = _ORDERS.get(name_of_choice(order, "order"))
     if found is None:
         raise ValueError(
             f'Bad value for order: {order!r}.  Expected "rowwise", "columnwise", "rows", "columns", "C", or "F"'

@@ -20,7 +20,7 @@ from ..dtypes import FP64, _index_dtypes, cast_scalar, lookup_dtype
 from ..operators import get_typed_op
 from ..storage.embed import empty_vector
 from . import elements, kinds, recorder
-from .arguments import check_options, expect_type, literal, output_type, scalar_of
+from .arguments import check_options, expect_type, literal, name_of_choice, output_type, scalar_of, type_argument
 from .base import BaseType
 from .expression import ScalarExpression, forward_public
 from .indexed import ScalarIndexExpr
@@ -51,7 +51,7 @@ class Scalar(BaseType):
     _expression_type = ScalarExpression
 
     def __init__(self, dtype: DTypeLike = FP64, *, is_cscalar: bool = False, name: str | None = None) -> None:
-        self._dtype = lookup_dtype(dtype)
+        self._dtype = type_argument(dtype, "Scalar")
         self.name = f"s_{next(Scalar._name_counter)}" if name is None else name
         self._value = None
         self._is_cscalar = True if is_cscalar is None else is_cscalar
@@ -373,7 +373,7 @@ class ScalarRecord(ops.Record):
 
 def check_wait(how: str) -> None:
     """Raises: ValueError unless `how` names a way to wait."""
-    if how.lower() not in ("materialize", "complete"):
+    if name_of_choice(how, "how") not in ("materialize", "complete"):
         raise ValueError(f'`how` argument must be "materialize" or "complete"; got {how!r}')
 
 

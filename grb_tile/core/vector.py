@@ -26,6 +26,7 @@ from .arguments import (
     expect_type,
     indices_array,
     scalar_of,
+    type_argument,
     values_array,
     whole_number,
 )
@@ -64,7 +65,7 @@ class Vector(Stored):
     _expression_type = VectorExpression
 
     def __init__(self, dtype: DTypeLike = FP64, size: int = 0, *, name: str | None = None) -> None:
-        self._dtype = dtype = lookup_dtype(dtype)
+        self._dtype = dtype = type_argument(dtype, "Vector")
         self._size = size = dimension(size, "size")
         self._shape = (size,)
         self.name = f"v_{next(Vector._name_counter)}" if name is None else name
@@ -250,7 +251,7 @@ class Vector(Stored):
         """A vector of {index: value}."""
         if size is None and not d:
             size = 0
-        return cls.from_coo(np.fromiter(d.keys(), np.int64, len(d)), list(d.values()), dtype, size=size, name=name)
+        return cls.from_coo(list(d.keys()), list(d.values()), dtype, size=size, name=name)
 
     @classmethod
     def from_scalar(

@@ -20,7 +20,7 @@ from grb_tile.io.device_arrays import (
 )
 from grb_tile.io.edge_list import EdgeList, read_edge_list
 from grb_tile.io.edge_write import write_edge_list
-from grb_tile.io.errors import BadFile
+from grb_tile.io.errors import BadFile, RepeatedEdges
 from grb_tile.io.files import detect_format, read, write
 from grb_tile.io.matrix_market import mminfo, mmread, mmwrite
 from grb_tile.io.metis import read_metis
@@ -37,6 +37,7 @@ __all__ = [
     "BadFile",
     "EdgeList",
     "LabelledMatrix",
+    "RepeatedEdges",
     "as_numpy",
     "deserialize",
     "detect_format",

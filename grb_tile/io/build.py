@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from grb_tile.io.errors import RepeatedEdges
 
 if TYPE_CHECKING:
     from grb_tile.core.matrix import Matrix
@@ -48,6 +51,43 @@ def matrix_from_triples(
         return Matrix.from_coo(rows, cols, values[0], dtype=dtype, nrows=nrows, ncols=ncols, name=name)
     values = np.broadcast_to(values, rows.shape) if scalar is not None else values
     return Matrix.from_coo(rows, cols, values, dtype=dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name)
+
+
+def matrix_of_edges(
+    shape: tuple[int, int],
+    rows: Any,
+    cols: Any,
+    weights: Any,
+    *,
+    directed: bool,
+    dtype: DTypeLike | None = None,
+    dup_op: DupOp | None = None,
+    name: str | None = None,
+) -> Matrix:
+    """A(i, j) = the weight of the edge from i to j, and A(j, i), too, if not `directed`; `weights` None: true.
+
+    Edges that occur again are one without weights.  With weights `dup_op` combines them, and "error" raises ValueError.
+    None: the least weight counts (complex ones have none, so they raise), and RepeatedEdges warns with their number.
+    """
+    edges = rows.shape[0]
+    if not directed:
+        # i -> j beside j -> i, so that both entries get the weights in the order of the list
+        ends = np.stack([rows, cols], axis=1)
+        kept = np.stack([np.ones(edges, bool), rows != cols], axis=1).ravel()
+        rows, cols = ends.ravel()[kept], ends[:, ::-1].ravel()[kept]
+        weights = None if weights is None else np.repeat(weights, 2)[kept]
+    if weights is None:
+        return matrix_from_triples(*shape, rows, cols, np.ones(1, bool), dtype=dtype, dup_op="ignore", name=name)
+    op: Any = dup_op
+    if dup_op is None and weights.dtype.kind != "c":
+        op = "min"
+    elif isinstance(dup_op, str) and dup_op == "error":
+        op = None
+    A = matrix_from_triples(*shape, rows, cols, weights, dtype=dtype, dup_op=op, name=name)
+    if dup_op is None and A.nvals < rows.shape[0]:
+        found = A.nvals if directed else (A.nvals + A.diag().nvals) // 2
+        warnings.warn(RepeatedEdges(edges - found, edges), stacklevel=4)
+    return A
 
 
 def _counted(nrows, ncols, rows, cols, values, merge=False):

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grb_tile.io.build import matrix_from_triples
+from grb_tile.core.arguments import flags_or_none
+from grb_tile.io.build import matrix_of_edges
 from grb_tile.io.dialect import dialect_of
 from grb_tile.io.edge_chunks import LARGEST_SIZE, Chunks, joined_weights
 from grb_tile.io.errors import bad_file
@@ -69,7 +70,8 @@ def read_edge_list(
     size : number of vertices (indices then count from base, or 0); default: as the file has them
     dtype : of the matrix; default INT64 (UINT64 beyond 2^63), FP64, FC64 or BOOL as the weights are written, BOOL (all
         true) without weights
-    dup_op : how equal edges combine; default: without weights they are one, with weights the first one counts
+    dup_op : how the weights of edges that occur again combine (gb.binary.plus, "first" ...); "error": they are refused;
+        None: the least counts, and a RepeatedEdges warning has their number.  Without weights they are one
 
     Returns
     -------
@@ -90,6 +92,7 @@ def read_edge_list(
     >>> A.shape, labels
     ((3, 3), range(1, 4))
     """
+    flags_or_none(directed=directed)
     edges = read_edges(
         source,
         weights=weights,
@@ -112,21 +115,21 @@ def matrix_from_edges(
     name: str | None = None,
 ) -> Matrix:
     """The Matrix of Edges, see read_edge_list."""
-    rows, cols, values = edges.sources, edges.targets, edges.weights
+    flags_or_none(directed=directed)
     if directed is False and edges.shape[0] != edges.shape[1]:
         raise ValueError(
             f"directed=False: the file's matrix has {edges.shape[0]} rows and {edges.shape[1]} columns, which are no "
             "vertices of one graph; leave it out"
         )
-    if not (edges.directed if directed is None else directed):
-        off = rows != cols
-        rows, cols = np.concatenate([rows, cols[off]]), np.concatenate([cols, edges.sources[off]])
-        values = None if values is None else np.concatenate([values, values[off]])
-    if values is None:
-        values, dup_op = np.ones(1, bool), "ignore"
-    nrows, ncols = edges.shape
-    return matrix_from_triples(
-        nrows, ncols, rows, cols, values, dtype=dtype or edges.dtype, dup_op=dup_op or "first", name=name
+    return matrix_of_edges(
+        edges.shape,
+        edges.sources,
+        edges.targets,
+        edges.weights,
+        directed=bool(edges.directed if directed is None else directed),
+        dtype=dtype or edges.dtype,
+        dup_op=dup_op,
+        name=name,
     )
 
 
@@ -142,7 +145,8 @@ def read_edges(
     progress: bool | None = None,
 ) -> Edges:
     """The arrays of an edge list, see read_edge_list."""
-    if base not in (None, 0, 1):
+    flags_or_none(weights=weights, labels=labels, header=header, progress=progress)
+    if isinstance(base, bool) or base not in (None, 0, 1):
         raise ValueError(f"base must be 0 or 1, not {base!r}")
     with (
         opened(source) as stream,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
+from grb_tile.core.arguments import flags, flags_or_none
 from grb_tile.dtypes import BUILTIN
 from grb_tile.io.streams import Target
 
@@ -49,7 +50,9 @@ def write_edge_list(
     # grb_tile: 2 rows, 2 columns, from 0, FP64
     0 1 2.5
     """
-    if base not in (0, 1):
+    flags(comment=comment)
+    flags_or_none(weights=weights)
+    if isinstance(base, bool) or base not in (0, 1):
         raise ValueError(f"base must be 0 or 1, not {base!r}")
     rows, cols, values = _entries(matrix)
     weights = not (matrix.dtype.name == "BOOL" and values.all()) if weights is None else weights

@@ -13,6 +13,20 @@ class BadFile(InvalidValue, ValueError):
     """
 
 
+class RepeatedEdges(UserWarning):
+    """Edges of an edge list that occur again, with weights, and no `dup_op` says how they combine: the least counts.
+
+    `repeated` of `edges` lines are edges that an earlier line has.
+    """
+
+    def __init__(self, repeated: int, edges: int) -> None:
+        super().__init__(
+            f"{repeated:,} of {edges:,} edges are there already, and the least weight counts; dup_op= says how they "
+            'combine: gb.binary.plus for instance, "first", or "error"'
+        )
+        self.repeated, self.edges = repeated, edges
+
+
 def bad_file(name: str, line: int | None, what: str, remedy: str) -> BadFile:
     """The exception for `name`: `NAME, line N: WHAT. REMEDY.` (the caller raises it).
 

@@ -6,6 +6,7 @@ import os
 from collections import namedtuple
 from typing import TYPE_CHECKING, Any, cast
 
+from grb_tile.core.arguments import flags_or_none
 from grb_tile.io.edge_list import matrix_from_edges, read_edges
 from grb_tile.io.edge_write import write_dimacs, write_edge_list
 from grb_tile.io.matrix_market import mmread, mmwrite
@@ -97,9 +98,10 @@ def read(
     path : path of the file, or an open file; text formats may be compressed (.gz, .bz2, .xz).  It is opened once, so
         that a pipe can be read
     format : "mtx", "edges", "metis", "npz" or "grb"; None: as detect_format says
-    dup_op : how equal entries combine, where the format permits them
+    dup_op : how equal entries combine, where the format permits them; None: of an edge list as read_edge_list says
     edge_options : of read_edge_list (weights, labels, base, directed, delimiter, header, size)
     """
+    flags_or_none(progress=progress)
     if format is not None and format not in FORMATS:
         raise ValueError(f"unknown format {format!r}: expected one of {', '.join(FORMATS)}")
     with opened(path) as source:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grb_tile.core.arguments import flags, flags_or_none, name_of_choice
 from grb_tile.dtypes import lookup_dtype
 from grb_tile.io.build import matrix_from_triples
 from grb_tile.io.errors import bad_file, missing_library
@@ -29,7 +30,7 @@ KNOWN_TYPES = {lookup_dtype(numpy).name: c for c, numpy in COMMENT_TYPES.items()
 
 
 def _check_engine(engine):
-    if engine.lower() not in ENGINES:
+    if name_of_choice(engine, "engine") not in ENGINES:
         raise ValueError(f'Bad engine value: {engine!r}. Must be "auto", "scipy", "fmm", or "fast_matrix_market"')
 
 
@@ -77,6 +78,8 @@ def mmread(
     >>> A.nvals, A.dtype.name
     (3, 'INT64')
     """
+    flags(graphblas_types=graphblas_types)
+    flags_or_none(progress=progress)
     _check_engine(engine)
     kwargs.pop("parallelism", None)
     kwargs.pop("long_type", None)

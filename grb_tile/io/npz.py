@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grb_tile.core.arguments import flags
 from grb_tile.io.errors import BadFile, bad_file, missing_library
 from grb_tile.io.scipy_sparse import from_scipy_sparse, to_scipy_sparse
 from grb_tile.io.streams import LARGEST_RATIO, Target, opened
@@ -72,6 +73,7 @@ def save_npz(path: Writable, matrix: Matrix, *, compressed: bool = True) -> None
 
     `path` gets the ending .npz if it has another one.
     """
+    flags(compressed=compressed)
     try:
         import scipy.sparse
     except ImportError:  # pragma: no cover

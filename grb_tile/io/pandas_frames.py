@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile.io.build import matrix_from_triples
+from grb_tile.core.arguments import flags
+from grb_tile.io.build import matrix_of_edges
 from grb_tile.io.errors import missing_library
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def from_pandas_edgelist(
     source, target : names of its columns; any hashable labels
     weight : name of the column of weights; None: BOOL, all true
     directed : False enters each edge in both directions
-    dup_op : how parallel edges combine; None: without weights they are one, with weights they are an error
+    dup_op : how the weights of edges that occur again combine; "error": they are refused; None: the least counts, and a
+        RepeatedEdges warning has their number.  Without weights they are one
     dtype, name : of the matrix
 
     Returns
@@ -57,6 +59,7 @@ def from_pandas_edgelist(
     >>> A.nvals, list(labels)
     (2, ['ann', 'bob', 'cyd'])
     """
+    flags(directed=directed)
     try:
         import pandas as pd
     except ImportError:  # pragma: no cover
@@ -76,14 +79,9 @@ def from_pandas_edgelist(
     codes, labels = pd.factorize(pd.concat(ends, ignore_index=True))
     labels = pd.Index(labels)
     rows, cols = codes[: len(df)], codes[len(df) :]
-    values = np.ones(1, bool) if weight is None else df[weight].to_numpy()
-    if values.dtype.kind not in "biufc":
+    values = None if weight is None else df[weight].to_numpy()
+    if values is not None and values.dtype.kind not in "biufc":
         raise ValueError(f"column {weight!r} holds {values.dtype} values, numbers were expected")
-    if not directed:
-        off = rows != cols
-        rows, cols = np.concatenate([rows, cols[off]]), np.concatenate([cols, rows[off]])
-        values = values if weight is None else np.concatenate([values, values[off]])
-    if weight is None:
-        dup_op = "ignore"
-    matrix = matrix_from_triples(len(labels), len(labels), rows, cols, values, dtype=dtype, dup_op=dup_op, name=name)
+    shape = len(labels), len(labels)
+    matrix = matrix_of_edges(shape, rows, cols, values, directed=directed, dtype=dtype, dup_op=dup_op, name=name)
     return LabelledMatrix(matrix, labels)

@@ -91,23 +91,44 @@ def _read(
 ) -> list[Any]:
     """edge_values; NotImplementedError where those of parallel edges have no sum or minimum, as text has none."""
     try:
-        return edge_values(G._adj, weight, default, parallel, only)
+        found = edge_values(G._adj, weight, default, parallel, only)
     except TypeError as error:
         raise NotImplementedError(f"{what}: {error}; grb_tile computes with real numbers") from error
+    if parallel is sum and any(isinstance(value, (np.integer, np.float16, np.float32)) for value in found):
+        raise NotImplementedError(f"{what}: numbers of NumPy, whose sums leave their type")
+    return found
 
 
-def graph_by_function(G: nx.Graph, weight: Callable[[Any, Any, dict], Any]) -> algorithms.Graph:
+def graph_by_function(
+    G: nx.Graph, weight: Callable[[Any, Any, dict], Any], sources: Iterable[Any] | None = None, *, hides: bool = True
+) -> algorithms.Graph:
     """A(i, j) = weight(u, v, attributes) for each edge from node i, u, to node j, v; None: no edge.  Nothing is kept.
+
+    sources   the function is called for the edges that leave what they reach; None: for all edges
+    hides     whether None is no edge; NotImplementedError if not
 
     The attributes of parallel edges are in one dictionary by key, as NetworkX gives them.
     """
-    pattern = pattern_of(G)
-    found = [weight(u, v, data) for u, neighbours in G._adj.items() for v, data in neighbours.items()]
-    there = np.fromiter((value is not None for value in found), bool, len(found))
-    values = as_numbers([value for value in found if value is not None], "weight")
-    n = len(pattern.nodes)
+    reached = list(dict.fromkeys(G._adj if sources is None else sources))
+    seen, numbers = set(reached), nodes_of(G).numbers
+    rows: list[int] = []
+    columns: list[int] = []
+    values: list[Any] = []
+    for u in reached:  # which grows
+        for v, data in G._adj[u].items():
+            value = weight(u, v, data)
+            if value is None and not hides:
+                raise NotImplementedError("weight: a function that gives None")
+            if value is not None:
+                rows.append(numbers[u])
+                columns.append(numbers[v])
+                values.append(value)
+                if v not in seen:
+                    seen.add(v)
+                    reached.append(v)
+    n = len(numbers)
     return algorithms.Graph(
-        gb.Matrix.from_coo(pattern.rows[there], pattern.columns[there], values, nrows=n, ncols=n), directed=True
+        gb.Matrix.from_coo(rows, columns, as_numbers(values, "weight"), nrows=n, ncols=n), directed=True
     )
 
 
@@ -136,16 +157,21 @@ def _exact(array: np.ndarray, values: list[Any], copies: int) -> bool:
     return True
 
 
-def finite(found: algorithms.Graph, weight: Any, *, nonnegative: bool = False) -> algorithms.Graph:
+def finite(
+    found: algorithms.Graph, weight: Any, *, nonnegative: bool = False, squared: bool = False
+) -> algorithms.Graph:
     """`found`; NotImplementedError, which sends the call to NetworkX, for a weight that is infinite or NaN.
 
     nonnegative   for one that is negative, too
+    squared       where the squares of sums of the weights leave FP64, too
     """
     if found.A.dtype.np_type.kind == "f" and found.A.nvals:
         # the sum, because min and max leave NaN out
         total = found.keep("total", lambda: found.A.reduce_scalar(gb.monoid.plus).new().value)
         if not np.isfinite(total):
             raise NotImplementedError(f"{weight}: a weight is infinite or NaN")
+        if squared and max(abs(found.emin), abs(found.emax)) * found.A.nvals >= 2.0**511:
+            raise NotImplementedError(f"{weight}: the squares of sums of these weights exceed FP64")
     if nonnegative and found.A.nvals and found.emin < 0:
         raise NotImplementedError(f"{weight}: the weight {found.emin} is negative")
     return found

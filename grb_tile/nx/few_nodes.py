@@ -8,7 +8,7 @@ choice).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import networkx as nx
@@ -85,6 +85,8 @@ def search(
 
     def light(G: nx.Graph, **arguments: Any) -> bool:
         start = arguments[source]
+        if isinstance(start, Iterator):
+            return False  # can be read once
         return reaches_few(
             G,
             start if source == "sources" and start not in G else [start],

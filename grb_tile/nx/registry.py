@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+import random
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import networkx as nx
+import numpy as np
 
 from grb_tile.algorithms import ConvergenceFailure, NegativeCycleError
 
@@ -84,7 +86,7 @@ def implements(
                 _refuse(args[0] if args else next(iter(kwargs.values())), not_for)
             if args:
                 args = for_one_call(args[0]), *args[1:]
-            with _errors_of_networkx():
+            with _random_states_for_networkx((*args, *kwargs.values())), _errors_of_networkx():
                 result = function(*args, **kwargs)
             return _items(result) if inspect.isgenerator(result) else result
 
@@ -105,6 +107,31 @@ def _errors_of_networkx() -> Iterator[None]:
         raise nx.PowerIterationFailedConvergence(error.iterations) from error
     except NegativeCycleError as error:
         raise nx.NetworkXUnbounded("Negative cycle detected.") from error
+
+
+@contextlib.contextmanager
+def _random_states_for_networkx(arguments: Iterable[Any]) -> Iterator[None]:
+    """A random state among the arguments, as it was: where the call is left to NetworkX, which draws from it anew."""
+    put_back = [each for each in map(_restore, arguments) if each is not None]
+    try:
+        yield
+    except NotImplementedError:
+        for restore in put_back:
+            restore()
+        raise
+
+
+def _restore(seed: Any) -> Callable[[], None] | None:
+    """A function that gives the random state `seed` its present state again; None for what is no random state."""
+    if isinstance(seed, (nx.utils.PythonRandomInterface, nx.utils.misc.PythonRandomViaNumpyBits)):
+        seed = seed._rng  # of NumPy
+    if isinstance(seed, random.Random):
+        return functools.partial(seed.setstate, seed.getstate())
+    if isinstance(seed, np.random.RandomState):
+        return functools.partial(seed.set_state, seed.get_state())
+    if isinstance(seed, np.random.Generator):
+        return functools.partial(setattr, seed.bit_generator, "state", seed.bit_generator.state)
+    return None
 
 
 def _items(iterator: Iterator) -> Iterator:

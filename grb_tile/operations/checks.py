@@ -66,3 +66,12 @@ def region_shape(call, value, region):
         raise DimensionMismatch(
             f"{call}: the value has shape {_text(value)} but the indexed region has shape {_text(region)}"
         )
+
+
+def symmetric(call, is_symmetric):
+    """What a loop over a graph that was said to be symmetric found out."""
+    if not is_symmetric:
+        raise InvalidValue(
+            f"{call}: A has entries A(i, j) without A(j, i), but was promised to be symmetric; call G.forget() after "
+            "changing the matrix of a Graph, and give Graph.of_symmetric symmetric matrices alone (A | A.T makes one)"
+        )

@@ -28,6 +28,7 @@ class LoopReport:
 
     levels    a dictionary per level or round: frontier, direction, edges, ms, as far as the backend records them
     reached   vertices reached, or None
+    expanded  the sum of the levels' frontiers, of which the records of a device may lack some beyond its first 8,192
     seconds   time of the loop, or None
     engine, method, format, note: as LoopOutcome
     """
@@ -44,6 +45,11 @@ class LoopReport:
         if self._levels is None:
             self._levels = self._outcome.rows()
         return self._levels
+
+    @property
+    def expanded(self) -> int:
+        count = getattr(self._outcome, "expanded", None)
+        return sum(level["frontier"] for level in self.levels) if count is None else count()
 
     @property
     def engine(self) -> str:

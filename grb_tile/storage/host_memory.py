@@ -18,7 +18,7 @@ def free_bytes():
     return min(known) if known else None
 
 
-def check_memory(wanted, what):
+def check_memory(wanted, what, remedy="use a mask or smaller operands, or free objects"):
     """Raises: OutOfMemory when `wanted` bytes are more than are free; nothing has been allocated then."""
     if wanted < SMALL:
         return
@@ -26,7 +26,7 @@ def check_memory(wanted, what):
     if free is not None and wanted > free:
         raise OutOfMemory(
             f"{what}: {wanted:,} bytes needed, {free:,} free; the operands are unchanged.  "
-            "Use a mask or smaller operands, or free objects"
+            f"{remedy[0].upper()}{remedy[1:]}"
         )
 
 

@@ -105,13 +105,14 @@ template <class Control> struct LevelLoop {
 };
 
 // What a launch reports, read by backends/cuda/traversal/outcome.py.
-//   lines[0 .. 7]   vertices reached, levels, start and end in nanoseconds, cycle counter at the end, three unused
+//   lines[0 .. 7]   vertices reached, levels, start and end in nanoseconds, cycle counter at the end, the sum of the
+//                   frontiers of levels beyond `capacity`, two unused
 //   lines[8 ..]     NUMBERS for each of the first `capacity` levels: frontier, kind, edges, cycle counter, (bound)
 constexpr int RECORD_HEAD = 8;
 template <int NUMBERS = 4> struct RunRecord {
   int64_t* lines;
   int64_t capacity;
-  GRB_DEVICE void start() const { lines[2] = nanoseconds(); }
+  GRB_DEVICE void start() const { lines[2] = nanoseconds(), lines[5] = 0; }
   GRB_DEVICE void level(int64_t k, int64_t frontier, int64_t kind, int64_t edges, int64_t bound = 0) const {
     if (k < capacity) {
       int64_t* line = lines + RECORD_HEAD + NUMBERS * k;
@@ -120,6 +121,8 @@ template <int NUMBERS = 4> struct RunRecord {
       line[2] = edges;
       line[3] = clock64();
       if (NUMBERS > 4) line[4] = bound;
+    } else {
+      lines[5] += frontier;
     }
   }
   GRB_DEVICE void finish() const {

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from samples import edges, karate, matrix, random_graph
 
 import grb_tile as gb
-from grb_tile import local_moves, sequential
+from grb_tile import local_moves
 from grb_tile.algorithms import Graph, label_propagation, leiden, louvain, modularity, partition_quality
 from grb_tile.backends.select import current
 from grb_tile.hashing import mixed_by
@@ -402,7 +402,7 @@ def test_the_order_of_additions_does_not_choose(method, number, monkeypatch, bas
         return *found, [within, squares, *counts]
 
     monkeypatch.setitem(vars(backend), "move_half", move_half)
-    monkeypatch.setattr(sequential, "local_round", lambda *operands: None)
+    monkeypatch.setattr(local_moves, "local_round", lambda *operands: None)
     for _ in range(6):
         assert method(A, seed=1).to_numpy().tolist() == wanted
 
@@ -429,7 +429,7 @@ def looked_at_next(B, wants, moves):
 @pytest.mark.parametrize("part", [False, True])
 @pytest.mark.parametrize("seed", range(8))
 def test_a_compiled_round_is_the_vote_and_the_moves(seed, part):
-    """sequential.local_round against rowwise.best_move and the backend's move_half."""
+    """local_moves.local_round against rowwise.best_move and the backend's move_half."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 40))
     with gb.config.set(backend="cpu"), gb.plan(force="numba"):
@@ -439,7 +439,7 @@ def test_a_compiled_round_is_the_vote_and_the_moves(seed, part):
         K, own = np.bincount(x, k, n), rng.integers(0, 9, n) / 4
         active = active if part else np.ones(n, np.int64)
         before = own.copy()
-        found = sequential.local_round(B, sequential.values_of(B), x, u, k, half(n, key), active, own)
+        found = local_moves.local_round(B, local_moves.values_of(B), x, u, k, half(n, key), active, own)
         rows = gb.Vector.from_coo(np.flatnonzero(active), True, size=n)
         vote = [v._store for v in gb.rowwise.best_move(B, *map(gb.Vector.from_dense, (x, u, K, k)), rows=rows)]
         after, sums, wants, moves, numbers = current().move_half(x, K, vote, rows._store, before, u, k, key)
@@ -452,7 +452,7 @@ def test_a_compiled_round_is_the_vote_and_the_moves(seed, part):
 @pytest.mark.parametrize("part", [False, True])
 @pytest.mark.parametrize("seed", range(8))
 def test_a_compiled_round_of_joins_is_the_vote_and_the_joins(seed, part):
-    """sequential.join_round against rowwise.best_move and the backend's join_half, in each round until none joins."""
+    """local_moves.join_round against rowwise.best_move and the backend's join_half, in each round until none joins."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 60))
     with gb.config.set(backend="cpu"), gb.plan(force="numba"):
@@ -468,7 +468,7 @@ def test_a_compiled_round_of_joins_is_the_vote_and_the_joins(seed, part):
         active = active if part else np.ones(n, np.int64)
         for key in range(12):
             K, size, before = np.bincount(y, k, n), np.bincount(y, minlength=n), own.copy()
-            found = sequential.join_round(B, sequential.values_of(B), x, y, level, half(n, key), active, own)
+            found = local_moves.join_round(B, local_moves.values_of(B), x, y, level, half(n, key), active, own)
             rows = gb.Vector.from_coo(np.flatnonzero(active), True, size=n)
             vote = [v._store for v in gb.rowwise.best_move(E, *map(gb.Vector.from_dense, (y, u, K, k)), rows=rows)]
             after, sums, wants, moves, numbers = current().join_half(
@@ -488,8 +488,8 @@ def test_code_that_is_compiled_meanwhile_changes_nothing(method, seed, monkeypat
     wanted = method(A, seed=seed).to_numpy().tolist()
     rng = np.random.default_rng(seed)
     for name in ("local_round", "join_round"):
-        plain = getattr(sequential, name)
-        monkeypatch.setattr(sequential, name, lambda *a, plain=plain: None if rng.random() < 0.5 else plain(*a))
+        plain = getattr(local_moves, name)
+        monkeypatch.setattr(local_moves, name, lambda *a, plain=plain: None if rng.random() < 0.5 else plain(*a))
     for few in (0, local_moves.FEW_ENTRIES):
         monkeypatch.setattr(local_moves, "FEW_ENTRIES", few)
         found = [method(A, seed=seed).to_numpy().tolist() for _ in range(3)]

@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from every_algorithm import EVERY, outcome
 from samples import edges, karate, matrix, random_graph
 
 import grb_tile as gb
@@ -61,6 +62,48 @@ def test_cached_properties_are_computed_once_and_forgotten():
     assert G.out_degree is not degree and G.out_degree.nvals == 2
 
 
+def test_forget_drops_the_direction_that_was_found_out():
+    G = Graph(edges([(0, 1), (1, 2)], 3, both=True))
+    assert not G.directed and G.in_degree.to_dict() == {0: 1, 1: 2, 2: 1}
+    del G.A[1, 0], G.A[2, 1]
+    G.forget()
+    assert G.directed and not G.known_symmetric and not G.is_symmetric_structure
+    assert G.in_degree.to_dict() == {1: 1, 2: 1} and G.AT.to_dicts() == {1: {0: 1}, 2: {1: 1}}
+    G.A[1, 0] = G.A[2, 1] = 1
+    G.forget()
+    assert not G.directed and G.nedges == 2
+
+
+def test_forget_keeps_what_was_declared():
+    G = Graph(edges([(0, 1)], 2, both=True), directed=True, name="two", labels=["a", "b"])
+    G.forget()
+    assert G.directed and (G.name, G.labels, G.vertex("b")) == ("two", ["a", "b"], 1)
+    G = Graph(edges([(0, 1), (1, 2)], 3, both=True), directed=False)
+    G.A[0, 0] = 5
+    G.forget()
+    assert not G.directed and G.nself == 1 and G.nedges == 3
+    del G.A[1, 0]
+    with pytest.raises(ValueError, match="directed=False: the structure of A.*not symmetric; pass directed=True"):
+        G.forget()
+    G = Graph.of_symmetric(edges([(0, 1)], 2, both=True))
+    G.forget()
+    assert not G.directed and G.known_symmetric and G.is_symmetric_structure
+    G = Graph(nx.path_graph(3))
+    G.A[0, 2] = 1
+    with pytest.raises(ValueError, match="directed=False: the structure of A"):
+        G.forget()
+
+
+def test_forget_checks_the_shape_anew():
+    G = Graph(edges([(0, 1)], 2), labels=["a", "b"])
+    G.A.resize(3, 3)
+    with pytest.raises(ValueError, match="labels: expected 3 names, one per node, got 2"):
+        G.forget()
+    G.A.resize(3, 2)
+    with pytest.raises(gb.exceptions.DimensionMismatch, match="square matrix, got 3 x 2"):
+        G.forget()
+
+
 def test_empty_and_single():
     G = Graph(gb.Matrix(gb.dtypes.FP64, 3, 3))
     assert (G.n, G.nedges, G.directed, G.emin, G.emax, G.out_degree.nvals) == (3, 0, False, None, None, 0)
@@ -115,3 +158,23 @@ def test_refuses_other_types():
         Graph(edges([(0, 1)], 2), directed="yes")
     with pytest.raises(FileNotFoundError, match="no file 'nowhere.mtx'"):
         Graph("nowhere.mtx")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_results_after_a_change_are_those_of_a_new_graph(seed, base_seed):
+    """Every algorithm before and after writes to its matrix, and G.forget() between: nothing kept outlives a change."""
+    rng = np.random.default_rng([base_seed, seed])
+    A = matrix(random_graph(base_seed * 1000 + seed, undirected=seed % 2 == 0))
+    A.resize(max(A.nrows, 3), max(A.nrows, 3))
+    G = Graph(A)
+    for _ in range(3):
+        for name in EVERY:
+            rows, columns, values = A.to_coo()
+            fresh = Graph(gb.Matrix.from_coo(rows, columns, values, A.dtype, nrows=A.nrows, ncols=A.ncols))
+            assert repr(outcome(name, G)) == repr(outcome(name, fresh)), name
+        for i, j in rng.integers(0, A.nrows, (4, 2)).tolist():  # elements, whole rows, and values in place
+            A[i, j] = int(rng.integers(1, 9))
+        if A.nvals:
+            del A[*(int(index[0]) for index in A.to_coo(values=False)[:2])]
+        A(accum=gb.binary.plus)[0, :] << 1
+        G.forget()

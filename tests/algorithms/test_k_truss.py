@@ -21,7 +21,7 @@ def check(A, N, k):
     assert set(found.to_dict()) == {(min(e), max(e)) for e in expected.edges}
     for (u, v), support in found.to_dict().items():
         assert support == len(set(expected[u]) & set(expected[v])) and support >= k - 2
-    assert found.values.isequal(found.values.T.new())
+    assert found.values.isequal(found.values.T.new()) and found.values.dtype == gb.dtypes.INT64
 
 
 @pytest.mark.parametrize("seed", range(8))

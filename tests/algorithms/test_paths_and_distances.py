@@ -168,6 +168,15 @@ def test_eccentricity(seed, directed, base_seed):
     assert alg.diameter(G, method="estimate", weighted=True) <= alg.diameter(G, weighted=True) * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT8", "UINT64", "FP32", "FP64"])
+def test_eccentricities_have_the_type_of_the_distances(dtype):
+    A = gb.Matrix.from_coo([0, 1], [1, 0], 1, dtype, nrows=2, ncols=2)
+    wanted = alg.sssp(A, 0).distances.dtype
+    assert alg.eccentricity(A, weighted=True).values.dtype == wanted
+    assert alg.eccentricity(A, [], weighted=True).values.dtype == wanted
+    assert alg.eccentricity(A, []).values.dtype == alg.eccentricity(A).values.dtype == gb.dtypes.INT32
+
+
 def test_bounds_save_searches():
     N = nx.random_regular_graph(3, 300, seed=1)
     N.add_edges_from(nx.utils.pairwise(range(300, 340)))

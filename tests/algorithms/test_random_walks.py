@@ -1,5 +1,7 @@
 """Random walks: edges exist, seeds decide, frequencies are those of the definition (chi-square)."""
 
+import sys
+
 import numpy as np
 import pytest
 from samples import edges, karate, pair
@@ -7,6 +9,8 @@ from scipy import stats
 
 import grb_tile as gb
 from grb_tile.algorithms import Graph, random_walks
+
+walks_module = sys.modules["grb_tile.algorithms.random_walks"]
 
 WRITTEN_DOWN = [[0, 19, 1, 2, 1, 0, 8], [33, 20, 32, 8, 2, 9, 33]]
 
@@ -60,6 +64,42 @@ def test_steps_are_uniform_and_weighted(seed):
     assert stats.chisquare(found[[0, 1, 2, 4]], n * np.array([0.1, 0.2, 0.3, 0.4])).pvalue > 1e-4
 
 
+@pytest.mark.parametrize("large", [1e12, 1e15, 1e17, 1e308])
+def test_small_weights_beside_large_ones_of_other_rows(large):
+    """The weights of a row are drawn by their shares of that row, and its edge of weight 0 is not taken."""
+    pairs = [(0, 1), (0, 2), (2, 0), (2, 1), (2, 2), (4, 0), (4, 1)]
+    A = edges(pairs, 5, [large, large, 1e-4, 0.0, 3e-4, 5e-324, 5e-324])
+    n = 20000
+    to = random_walks(A, [2] * n, 1, weighted=True, seed=0).walks[:, 1]
+    found = frequencies(to, range(5))
+    assert found[[1, 3, 4]].sum() == 0 and found.sum() == n
+    assert stats.binomtest(int(found[0]), n, 0.25).pvalue > 1e-4
+    for start in (0, 4):  # sums beyond FP64, and weights of one bit
+        found = frequencies(random_walks(A, [start] * n, 1, weighted=True, seed=0).walks[:, 1], range(5))
+        assert found.sum() == n and stats.binomtest(int(found[1]), n, 0.5).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_running_sums_are_those_of_each_row(seed, base_seed):
+    """Rows of many lengths, summed together and one by one, against a sum of each row by itself."""
+    rng = np.random.default_rng(base_seed * 1000 + seed)
+    lengths = rng.integers(0, [3, 30, 300, 3000][seed], 200)
+    x = np.where(rng.random(lengths.sum()) < 0.2, 0.0, 10.0 ** rng.integers(-300, 300, lengths.sum()))
+    found = walks_module._running_sums(*walks_module._parts(x), lengths)
+    for row, sums in zip(np.split(x, np.cumsum(lengths)[:-1]), np.split(found, np.cumsum(lengths)[:-1]), strict=True):
+        greatest = row.max(initial=0.0)
+        wanted = np.cumsum(np.ldexp(row, -np.frexp(greatest)[1]))
+        assert (sums == wanted).all() and (greatest == 0 or sums[-1] >= 0.5)
+
+
+def test_an_edge_of_weight_0_is_never_chosen():
+    """Not even by a number that is exactly the sum before it."""
+    sums = walks_module._pairs(np.arange(2), np.array([4, 3]), np.array([0.0, 0.5, 0.5, 1.0, 0.0, 0.0, 0.25]))
+    wanted = [(0, 0.0), (0, 0.25), (0, 0.5), (0, 0.75), (1, 0.0), (1, 0.125)]
+    rows, numbers = np.array(wanted).T
+    assert walks_module._chosen(sums, rows, numbers).tolist() == [1, 1, 3, 3, 6, 6]
+
+
 def test_restarts_have_their_probability():
     n = 20000
     circle = edges([(i, (i + 1) % 50) for i in range(50)], 50)
@@ -78,6 +118,56 @@ def test_node2vec_biases(p, q):
     shares = np.array([1 / p, 1, 1 / q])
     expected = walks.shape[0] * shares / shares.sum()
     assert stats.chisquare(frequencies(walks[:, 2], [0, 2, 3]), expected).pvalue > 1e-4
+
+
+def second_step(A, before, at, p, q, weighted):
+    """The distribution of the step after before -> at, by the definition."""
+    D = A.to_dense(0.0)
+    near = A.apply(gb.unary.one).new().to_dense(0) > 0
+    bias = np.where(np.arange(A.nrows) == before, 1 / p, np.where(near[before], 1.0, 1 / q))
+    share = (D[at] if weighted else near[at]) * bias
+    return share / share.sum()
+
+
+@pytest.mark.parametrize("proposals", [1, 3, 64])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("p", "q"), [(0.25, 4.0), (30.0, 0.02), (1e-3, 1.0), (50.0, 30.0), (0.03, 0.1)])
+def test_node2vec_has_the_distribution_of_its_definition(proposals, weighted, p, q, monkeypatch, base_seed):
+    """Few proposals are kept, so that edges are weighed, in pieces of a few walks."""
+    monkeypatch.setattr(walks_module, "PROPOSALS", proposals)
+    monkeypatch.setattr(walks_module, "EDGES_TOGETHER", 1000)
+    A, _ = pair(base_seed * 1000 + 77, True, weights="float")
+    n, most = 40000, A.nrows
+    start = int(np.argmax(np.bincount(A.to_coo(values=False)[0], minlength=most)))
+    walks = random_walks(A, [start] * n, 2, p=p, q=q, weighted=weighted, seed=5).walks
+    for at in np.unique(walks[:, 1]):
+        to = walks[walks[:, 1] == at, 2]
+        if to[0] < 0:
+            continue
+        expected = to.size * second_step(A, start, at, p, q, weighted)
+        found = frequencies(to, range(most))
+        assert found[expected == 0].sum() == 0
+        usual = expected > 5
+        rest = to.size - found[usual].sum(), to.size - expected[usual].sum()
+        pairs_of = [(*found[usual], rest[0]), (*expected[usual], rest[1])] if rest[1] > 5 else None
+        if pairs_of is not None:
+            assert stats.chisquare(*pairs_of).pvalue > 1e-5
+        elif usual.sum() > 1:
+            wanted = expected[usual] * (found[usual].sum() / expected[usual].sum())
+            assert stats.chisquare(found[usual], wanted).pvalue > 1e-5
+
+
+@pytest.mark.parametrize(("p", "q"), [(1e-9, 1.0), (5e-324, 1.0), (1.0, 1e-9), (1e300, 1e-300), (1e300, 1e300)])
+def test_every_p_and_q_ends(p, q):
+    """Between triangles and a path: what is preferred beyond measure is taken wherever it is there."""
+    A = edges([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4)], 5, both=True)
+    walks = random_walks(A, [0, 3] * 200, 12, p=p, q=q, seed=1).walks
+    assert (walks >= 0).all()
+    for t, v, x in zip(walks[:, :-2].ravel(), walks[:, 1:-1].ravel(), walks[:, 2:].ravel(), strict=True):
+        shares = {}
+        for y in A[int(v), :].new().to_coo(values=False)[0].tolist():
+            shares[y] = -np.log(p) if y == t else 0.0 if (t, y) in A else -np.log(q)
+        assert shares[int(x)] > max(shares.values()) - 700
 
 
 def test_conversions():

@@ -166,6 +166,9 @@ def test_many_sources_on_many_threads(seed, base_seed, monkeypatch):
 def test_negative_weights_refuse_delta():
     with pytest.raises(ValueError, match=r'method="delta": a weight is negative \(-1\); use method="bellman_ford"'):
         sssp(edges([(0, 1)], 2, [-1]), 0, method="delta")
+    with pytest.raises(ValueError, match=r"delta: 3.5 was given, but a weight is negative \(-1\).*leave delta out"):
+        sssp(edges([(0, 1)], 2, [-1]), 0, delta=3.5)
+    assert sssp(edges([(0, 1)], 2, [-1]), 0).distances.to_dict() == {0: 0, 1: -1}
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -18,7 +18,7 @@ INHERITED = {  # what a backend need not say again: identity, a plain form in Nu
     "broadcast_combine",
     "best_labels", "least_absent", "sum_by_label", "move_half", "core_numbers", "strong_components", "cuthill_mckee",
     "dependencies", "matmul_inner", "sequential", "outside", "device_report", "reduce_matmul", "one_pass",
-    "join_half", "topological_levels", "sorts_products", "tile_facts", "compile_ahead",
+    "join_half", "topological_levels", "sorts_products", "tile_facts", "check_memory", "compile_ahead",
 }  # fmt: skip
 
 

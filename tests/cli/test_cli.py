@@ -300,8 +300,8 @@ def test_interruption_and_internal_errors(run, monkeypatch, graph):
         main(["bfs", path, "--debug"])
 
 
-def program(*args, **options):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+def program(*args, variables=None, **options):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **(variables or {})}
     # A shell that runs the tests in the background has them ignore Ctrl-C, and children inherit that; a handler they do
     # not.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -340,6 +340,21 @@ def test_as_a_program_and_ctrl_c(tmp_path):
             waiting.kill()
             waiting.communicate()
     assert waiting.returncode == cli.INTERRUPTED and err == "grb-tile bfs: interrupted\n"
+
+
+def test_the_option_overrides_the_variable_for_the_backend():
+    for backend, code in (("bogus", BAD_INPUT), ("reference", OK)):
+        command = program("triangles", KARATE, *UNDIRECTED, "--json", variables={"GRB_TILE_BACKEND": backend})
+        out, err = command.communicate(timeout=60)
+        assert command.returncode == code
+        if code == BAD_INPUT:
+            assert err.startswith("grb-tile triangles: GRB_TILE_BACKEND=bogus: backend: 'bogus' is not known")
+            assert err.count("\n") == 1 and out == ""
+    command = program(
+        "triangles", KARATE, *UNDIRECTED, "--json", "--backend", "cpu", variables={"GRB_TILE_BACKEND": "bogus"}
+    )
+    out, err = command.communicate(timeout=60)
+    assert command.returncode == OK and err == "" and json.loads(out)["triangles"] == 45
 
 
 def test_a_closed_pipe_is_no_error():

@@ -11,6 +11,7 @@ from cuda_emulation.backend import shim, using_shim
 from grb_tile import generators
 from grb_tile.backends import select
 from grb_tile.cli import generate
+from grb_tile.exceptions import OutOfMemory
 from grb_tile.storage import place
 from support import seeds
 
@@ -52,6 +53,25 @@ def test_a_seed_keeps_its_graph():
     """Figures of one seed are compared with later ones."""
     store = generators.kronecker(9, 8, seed=1)._store
     assert (store.nvals, int(np.diff(store.indptr).max()), store.indices[:3].tolist()) == (5682, 202, [109, 453, 11])
+
+
+@pytest.mark.parametrize("backend", ["cpu", "shim"])
+@pytest.mark.parametrize("together", [1, 7, 100, 333])
+@pytest.mark.parametrize("kind", sorted(set(MAKERS) - {"grid"}))
+def test_keys_that_are_sorted_in_parts_make_the_same_graph(kind, together, backend, monkeypatch):
+    wanted = scipy_of(MAKERS[kind](seed=seeds.SEED, weights=(1, 9)))
+    monkeypatch.setattr(generators, "TOGETHER", together)
+    with using_shim() if backend == "shim" else select.using("cpu"):
+        made = MAKERS[kind](seed=seeds.SEED, weights=(1, 9))
+    found = scipy_of(type(made)._from_store(place.host(made._store), made.dtype))
+    assert (found.indptr.tolist(), found.indices.tolist()) == (wanted.indptr.tolist(), wanted.indices.tolist())
+    assert found.data.tolist() == wanted.data.tolist()
+
+
+@pytest.mark.parametrize("call", ["rmat", "uniform_random"])
+def test_graphs_that_do_not_fit_are_refused_before_they_are_made(call):
+    with pytest.raises(OutOfMemory, match=f"{call}: .* entries before.* bytes needed, .* free.*Give fewer vertices"):
+        generators.rmat(30, 1024) if call == "rmat" else generators.uniform_random(2**31, 2**40)
 
 
 @pytest.mark.parametrize("kind", MAKERS)

@@ -328,9 +328,9 @@ def test_matrix_of_an_edge_list(tmp_path):
     path = tmp_path / "e.txt.gz"
     with gzip.open(path, "wt") as file:
         file.write("0 1 5\n0 1 7\n2 2 1\n")
-    A, labels = grb_io.read_edge_list(path)
+    A, labels = grb_io.read_edge_list(path, dup_op="first")
     assert labels is None and A.shape == (3, 3) and A[0, 1].new().value == 5 and A.nvals == 2
-    A, _ = grb_io.read_edge_list(path, directed=False)
+    A, _ = grb_io.read_edge_list(path, directed=False, dup_op="first")
     assert A[1, 0].new().value == 5 and A.nvals == 3
     import grb_tile as gb
 

@@ -287,12 +287,14 @@ def fuzz(name, seconds):
     assert rounds > 20 and objects, f"{rounds} rounds, {objects} objects: the mutations are no sample"
 
 
+@pytest.mark.filterwarnings("ignore::grb_tile.io.RepeatedEdges")
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_sample_of_damaged_files(name):
     fuzz(name, 1.0)
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::grb_tile.io.RepeatedEdges")
 @pytest.mark.parametrize("name", FORMATS)
 def test_damaged_files(name):
     fuzz(name, 25.0)

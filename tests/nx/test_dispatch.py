@@ -68,6 +68,13 @@ def test_an_unchanged_script(tmp_path):
     assert ours == [*plain, "True"]
 
 
+def test_an_unchanged_script_on_another_backend(tmp_path):
+    """Two variables: what NetworkX calls, and where that computes."""
+    variables = {"NETWORKX_BACKEND_PRIORITY": "grb_tile", "GRB_TILE_BACKEND": "numpy"}
+    seen = "from grb_tile.backends import select; print(select.current().name)"
+    assert run(SCRIPT + seen, tmp_path, **variables) == [*run(SCRIPT, tmp_path / "plain"), "numpy"]
+
+
 def test_configured_priority_reaches_the_backend(caplog):
     G = nx.gnp_random_graph(100, 0.3, seed=2)
     with caplog.at_level(logging.DEBUG, logger="networkx"), nx.config.backend_priority(algos=["grb_tile"]):

@@ -54,7 +54,7 @@ def real_launcher(number=0):
     if number >= count:
         raise GraphblasException(
             f"device: there is no device {number}; this machine has {count}, of numbers 0 to {count - 1}: choose one "
-            "with gb.config.set(device=...), gb.device(...) or CUDA_VISIBLE_DEVICES"
+            "with gb.config.set(device=...), gb.device(...), GRB_TILE_DEVICE or CUDA_VISIBLE_DEVICES"
         )
     capability = int(cupy.cuda.Device(number).compute_capability)
     if capability < LEAST_ARCH:
@@ -125,6 +125,9 @@ class CudaPrimitives(WholeLoops, Backend):
             device.array_class, device.number, f"cuda:{device.number}", self, device.constant,
             device.iso_value, partial(element, device), device.host, device.in_order, device.synchronize,
         )  # fmt: skip
+
+    def check_memory(self, wanted, what, remedy):
+        """Nothing: the device itself refuses what does not fit."""
 
     # ------------------------------------------------------------------ structure
 

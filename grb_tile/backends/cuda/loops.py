@@ -43,7 +43,7 @@ class WholeLoops:
                 return [row for batch in batches for row in batch.rows()]
 
             outcome = LoopOutcome(self.name, "by level", rows, A.format)
-            outcome.late = True
+            outcome.late, outcome.expanded = True, lambda: sum(batch.expanded() for batch in batches)
             return level, parent, outcome
         asked = A, AT, sources, levels, parents, max_level
         return self._loop_on_host("bfs_multi", A, AT, asked) if fallback else NotImplemented

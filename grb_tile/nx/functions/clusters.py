@@ -66,13 +66,18 @@ def triangles(G, nodes=None):
     return answer(G, nodes, numbers, _triangles(G, numbers).tolist())
 
 
-def _coefficients(G: nx.Graph, numbers: list[int], weight: Any) -> list[float]:
-    """c of these nodes, 0 without pairs of neighbours."""
-    if not numbers:
-        return []
+def _weighted(G: nx.Graph, weight: Any) -> algorithms.Graph:
+    """The graph with these weights; where it is refused, NetworkX must find an iterator of nodes as it was."""
     found = finite(graph(G, weight), weight, nonnegative=True)
     if weight is not None and found.A.nvals and not found.emax:
         raise NotImplementedError(f"{weight}: all weights are 0")
+    return found
+
+
+def _coefficients(found: algorithms.Graph, numbers: list[int], weight: Any) -> list[float]:
+    """c of these nodes, 0 without pairs of neighbours."""
+    if not numbers:
+        return []
     chosen_ones = None if len(numbers) == found.n else numbers
     values = algorithms.clustering(found, nodes=chosen_ones, weighted=weight is not None).to_numpy(0)
     return [value or 0 for value in values[numbers].tolist()]
@@ -80,15 +85,16 @@ def _coefficients(G: nx.Graph, numbers: list[int], weight: Any) -> list[float]:
 
 @implements(not_for=("multigraph",), light=is_one_node)
 def clustering(G, nodes=None, weight=None):
+    found = _weighted(G, weight)
     numbers = chosen(G, nodes)
-    return answer(G, nodes, numbers, _coefficients(G, numbers, weight))
+    return answer(G, nodes, numbers, _coefficients(found, numbers, weight))
 
 
 @implements(not_for=("multigraph",))
 def average_clustering(G, nodes=None, weight=None, count_zeros=True):
     if nodes is not None and nodes in G:
         raise AttributeError("'float' object has no attribute 'values'")  # as NetworkX
-    values = _coefficients(G, chosen(G, nodes), weight)
+    values = _coefficients(_weighted(G, weight), chosen(G, nodes), weight)
     if not count_zeros:
         values = [value for value in values if value > 0]
     return sum(values) / len(values)

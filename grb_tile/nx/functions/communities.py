@@ -24,7 +24,7 @@ def _undirected(G: nx.Graph, **others: Any) -> bool | str:
 
 
 def _weighted(G: nx.Graph, weight: Any) -> algorithms.Graph:
-    return finite(graph(G, weight, parallel=sum), weight, nonnegative=True)
+    return finite(graph(G, weight, parallel=sum), weight, nonnegative=True, squared=True)
 
 
 def _partitions(method: Callable, G: nx.Graph, weight: Any, seed: Any, **options: Any) -> Iterator[list[set]]:
@@ -89,6 +89,7 @@ def leiden_partitions(G, weight="weight", resolution=1, seed=None):
 
 @implements()
 def modularity(G, communities, weight="weight", resolution=1):
+    found = _weighted(G, weight)  # where it is refused, NetworkX must find an iterator of communities as it was
     communities = list(communities)
     nodes = nodes_of(G)
     labels = np.full(len(nodes), -1, np.int64)
@@ -98,7 +99,6 @@ def modularity(G, communities, weight="weight", resolution=1):
                 labels[nodes.number(node)] = label
     if (labels < 0).any() or sum(map(len, communities)) != len(nodes):
         raise nx.community.quality.NotAPartition(G, communities)
-    found = _weighted(G, weight)
     if not found.A.nvals or not found.emax:
         raise ZeroDivisionError("division by zero")  # as NetworkX
     return algorithms.modularity(found, labels, resolution=resolution)

@@ -18,14 +18,19 @@ def _can_rank(alpha: float = 0.85, **others: Any) -> bool | str:
 
 
 def _over_nodes(G: nx.Graph, given: dict | None, name: str) -> np.ndarray | None:
-    """The values of a dictionary over the nodes as an array, 0 where it has none."""
+    """The values of a dictionary over the nodes as an array, 0 where it has none.
+
+    Raises: NotImplementedError for values that NetworkX does not scale to a sum of 1 without a warning.
+    """
     if given is None:
         return None
     values = as_numbers([given.get(node, 0) for node in nodes_of(G).labels], name).astype(np.float64)
     if (values < 0).any() or not np.isfinite(values).all():
         raise NotImplementedError(f"{name}: a value is negative, infinite or NaN")
     if not values.sum():
-        raise ZeroDivisionError(f"{name}: no node of the graph has a value above 0")
+        if name == "personalization":
+            raise ZeroDivisionError(f"{name}: no node of the graph has a value above 0")
+        raise NotImplementedError(f"{name}: no node of the graph has a value above 0")
     return values
 
 
@@ -53,7 +58,7 @@ def pagerank(G, alpha=0.85, personalization=None, max_iter=100, tol=1e-6, nstart
 
 def _weights(G: nx.Graph, weight: Any) -> algorithms.Graph:
     """The graph with finite weights, parallel edges added up."""
-    return finite(graph(G, weight, parallel=sum), weight)
+    return finite(graph(G, weight, parallel=sum), weight, squared=True)
 
 
 def _numbers(G: nx.Graph, given: dict | None, name: str) -> np.ndarray | None:
@@ -112,6 +117,8 @@ def hits(G, max_iter=100, tol=1e-8, nstart=None, normalized=True):
     if not normalized:
         raise NotImplementedError("normalized=False scales by the singular vectors of SciPy")
     found = _weights(G, "weight")
+    if not found.A.nvals or not (found.emin or found.emax):
+        raise NotImplementedError("a graph without weights other than 0 has no singular vectors")
     start = None if nstart is None else as_numbers(list(nstart.values()), "nstart").astype(np.float64)
     try:
         # an iteration of ARPACK, which NetworkX calls, multiplies 20 times

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -22,19 +23,50 @@ def _numbers(G: nx.Graph, nodelist: Any) -> list[int] | None:
     return None if numbers == list(range(len(nodes))) else numbers
 
 
+def _cast(values: np.ndarray, dtype: Any) -> np.ndarray:
+    """`values` as `dtype`, as NumPy makes it of Python's numbers: OverflowError for what an integer type does not hold.
+
+    Raises: NotImplementedError for types whose values depend on the classes of the weights (text, objects, records).
+    """
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "biufc":
+        raise NotImplementedError(f"dtype: values of {dtype} are made by NetworkX")
+    if dtype.kind in "iu" and dtype != values.dtype:
+        return np.array(values.tolist(), dtype)
+    return values.astype(dtype, copy=False)
+
+
+def _sum_of(dtype: np.dtype) -> Callable[[list], Any]:
+    """The sum of the weights of parallel edges in this type, to which SciPy casts each of them."""
+    return lambda weights: np.array(weights, dtype).sum(dtype=dtype).item()
+
+
 def _indices(array: np.ndarray, count: int) -> np.ndarray:
     """As SciPy makes them: 32 bits where they are enough."""
     return array.astype(np.int32) if count < 2**31 else array
 
 
 def _are_bool(G: nx.Graph, weight: Any) -> bool:
-    """Whether every edge of a multigraph has True or False as its weight."""
-    return all(
+    """Whether a multigraph has edges, each with True or False as its weight."""
+    return any(G._adj.values()) and all(
         isinstance(attributes.get(weight), bool)
         for neighbours in G._adj.values()
         for keys in neighbours.values()
         for attributes in keys.values()
     )
+
+
+def _depends_on_the_rest(values: np.ndarray, chosen: np.ndarray) -> bool:
+    """Whether the chosen ones of these values may be of a lesser type for themselves: 1 beside 0.5, True beside 2."""
+    if values.dtype.kind == "f":
+        return bool((chosen == np.trunc(chosen)).all())
+    return values.dtype.kind == "i" and bool(((chosen == 0) | (chosen == 1)).all())
+
+
+def _refuse_loops(A: Any, dtype: np.dtype | None) -> None:
+    """NotImplementedError where NetworkX, which adds the weight of a loop twice and subtracts it, gives another one."""
+    if (dtype or A.dtype).kind in "bu" or A.dtype.kind == "b" or not np.isfinite(A.data).all():
+        raise NotImplementedError("a loop whose weight NetworkX does not find again when it subtracts it")
 
 
 @implements(kind="matrix")
@@ -46,20 +78,28 @@ def to_scipy_sparse_array(G, nodelist=None, dtype=None, weight="weight", format=
         raise nx.NetworkXError("Graph has no nodes or edges")
     if nodelist is not None:
         nodelist = chosen_nodes(G, nodelist)
-    found = graph(G, weight, parallel=sum)
+    if dtype is not None:
+        dtype = np.dtype(dtype)
+    parallel = sum
+    if G.is_multigraph():
+        if dtype is None and _are_bool(G, weight):
+            dtype = np.dtype(bool)  # a sum of which is True for SciPy, too
+        elif dtype is not None and dtype.kind in "biu":
+            parallel = _sum_of(dtype)
+    found = graph(G, weight, parallel=parallel)
     indptr, columns, values = found.A.to_csr()
-    if found.A.dtype.name == "BOOL" and weight is None:
+    if values.dtype.kind == "b" and weight is None:
         values = np.ones(columns.size, np.int64)
-    elif G.is_multigraph() and dtype is None and _are_bool(G, weight):
-        dtype = np.bool_  # a sum of which is True for SciPy, too
-    if dtype is None and not columns.size:
-        dtype = np.float64
-    values = np.array(values, dtype=dtype)
     n = found.n
     A = scipy.sparse.csr_array((values, _indices(columns, columns.size), _indices(indptr, columns.size)), shape=(n, n))
     numbers = _numbers(G, nodelist)
     if numbers is not None:
         A = A[numbers][:, numbers]
+        if dtype is None and len(numbers) < n and _depends_on_the_rest(values, A.data):
+            return to_scipy_sparse_array(G.subgraph(nodelist), nodelist, weight=weight, format=format)
+    if not G.is_directed() and A.diagonal().any():
+        _refuse_loops(A, dtype)
+    A.data = _cast(A.data, np.float64 if dtype is None and not A.nnz else dtype or A.dtype)
     try:
         return A.asformat(format)
     except ValueError as error:
@@ -89,5 +129,5 @@ def to_numpy_array(G, nodelist=None, dtype=None, order=None, multigraph_weight=s
         i, j = position[i], position[j]
         inside = (i >= 0) & (j >= 0)
         i, j, values = i[inside], j[inside], values[inside]
-    A[i, j] = values
+    A[i, j] = _cast(values, A.dtype)
     return A

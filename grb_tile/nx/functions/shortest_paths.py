@@ -168,9 +168,9 @@ def _before(G: nx.Graph, source: Any, weight: Any, method: str) -> dict[Any, lis
         return least.dijkstra_predecessor_and_distance(G, source, weight=weight)[0]
     if method != "bellman-ford":
         raise ValueError(f"method not supported: {method}")
-    found = least.weighted(G, weight)
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} is not found in the graph")
+    found = least.weighted(G, weight, sources=[source])
     distances, _ = least._search(found, [nodes_of(G).number(source)], False)
     return least._tight(G, found, distances)
 
@@ -227,11 +227,11 @@ def eccentricity(G, v=None, sp=None, weight=None):
     """e(v) = max_u d(v, u)."""
     if sp is not None or callable(weight):
         return original("eccentricity")(G, v=v, sp=sp, weight=weight)
+    of = graph(G) if weight is None else least.weighted(G, weight, nonnegative=True)
     chosen = list(dict.fromkeys(G.nbunch_iter(v)))
     numbers = list(map(nodes_of(G).number, chosen))
     if not numbers:
         return {}
-    of = graph(G) if weight is None else least.weighted(G, weight, nonnegative=True)
     try:
         values = algorithms.eccentricity(of, numbers, weighted=weight is not None).to_numpy(-1)
     except ValueError:
@@ -257,6 +257,8 @@ def radius(G, e=None, usebounds=False, weight=None):
 
 @implements()
 def center(G, e=None, usebounds=False, weight=None):
+    if not len(G) and e is None and weight is None and usebounds is not True and not G.is_directed():
+        raise nx.NetworkXPointlessConcept("G has no nodes.")  # as NetworkX, which asks first whether G is a tree
     found = _all(G, e, weight)
     least_one = min(found.values())
     return [node for node in found if found[node] == least_one]

@@ -5,6 +5,7 @@ Dijkstra's functions leave negative weights to NetworkX, whose answer depends on
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import networkx as nx
@@ -19,13 +20,20 @@ from ..few_nodes import one_pair, search
 from ..registry import implements
 
 
-def weighted(G: nx.Graph, weight: Any, *, nonnegative: bool = False) -> algorithms.Graph:
+def weighted(
+    G: nx.Graph, weight: Any, *, nonnegative: bool = False, sources: Iterable[Any] | None = None, ends: bool = False
+) -> algorithms.Graph:
     """The graph with the least weight of parallel edges; NotImplementedError where a negative one must not be.
+
+    sources   a weight that is a function is called for the edges that a search from these meets; None: for all edges
+    ends      the search ends at a target or a cutoff, and so do NetworkX's calls of a function: left to NetworkX
 
     Functions that give an iterator call it before they return: NetworkX takes a call that is refused, but no iterator.
     """
     if callable(weight):
-        found = graph_by_function(G, weight)
+        if ends:
+            raise NotImplementedError("weight: a function, which NetworkX calls up to the target or the cutoff only")
+        found = graph_by_function(G, weight, sources, hides=nonnegative)  # Dijkstra's functions alone take None
     else:
         found = graph(G, weight, parallel=None if weight is None else min)
     return finite(found, weight, nonnegative=nonnegative)
@@ -96,11 +104,10 @@ def _numbers(G: nx.Graph, sources: Any) -> list[int]:
     return list(map(nodes_of(G).number, sources))
 
 
-def _dijkstra(G: nx.Graph, found: algorithms.Graph, sources: Any, target: Any = None, cutoff: Any = None) -> tuple:
-    """(distances, paths) from the nearest of `sources`, or those of `target`."""
-    numbers = _numbers(G, sources)
-    if target in sources:
-        return 0, [target]
+def _dijkstra(
+    G: nx.Graph, found: algorithms.Graph, numbers: list[int], target: Any = None, cutoff: Any = None
+) -> tuple:
+    """(distances, paths) from the nearest of the nodes with these numbers, or those of `target`."""
     end = None if target is None else nodes_of(G).number(target)
     distances, before = _search(found, numbers, True, end)
     distances = _within(distances, numbers, cutoff)
@@ -112,14 +119,17 @@ def _dijkstra(G: nx.Graph, found: algorithms.Graph, sources: Any, target: Any = 
     return distances[end].new().value, _paths(G, distances, before, target)[target]
 
 
-def _dijkstra_lengths(G: nx.Graph, found: algorithms.Graph, sources: Any, cutoff: float | None) -> dict[Any, Any]:
-    numbers = _numbers(G, sources)
+def _dijkstra_lengths(G: nx.Graph, found: algorithms.Graph, numbers: list[int], cutoff: float | None) -> dict[Any, Any]:
     return sparse(G, _within(_search(found, numbers, False)[0], numbers, cutoff), ascending=True)
 
 
 @implements(light=search(source="sources", limit="cutoff", weighted=True))
 def multi_source_dijkstra(G, sources, target=None, cutoff=None, weight="weight"):
-    return _dijkstra(G, weighted(G, weight, nonnegative=True), sources, target, cutoff)
+    numbers = _numbers(G, sources)
+    if target in sources:
+        return 0, [target]
+    ends = target is not None or cutoff is not None
+    return _dijkstra(G, weighted(G, weight, nonnegative=True, sources=sources, ends=ends), numbers, target, cutoff)
 
 
 @implements(light=search(source="sources", limit="cutoff", weighted=True))
@@ -129,7 +139,9 @@ def multi_source_dijkstra_path(G, sources, cutoff=None, weight="weight"):
 
 @implements(light=search(source="sources", limit="cutoff", weighted=True))
 def multi_source_dijkstra_path_length(G, sources, cutoff=None, weight="weight"):
-    return _dijkstra_lengths(G, weighted(G, weight, nonnegative=True), sources, cutoff)
+    numbers = _numbers(G, sources)
+    found = weighted(G, weight, nonnegative=True, sources=sources, ends=cutoff is not None)
+    return _dijkstra_lengths(G, found, numbers, cutoff)
 
 
 @implements(light=search(limit="cutoff", weighted=True))
@@ -159,7 +171,7 @@ def dijkstra_path_length(G, source, target, weight="weight"):
     if source == target:
         return 0
     end = nodes_of(G).number(target)
-    distances, _ = _search(weighted(G, weight, nonnegative=True), _numbers(G, [source]), False, end)
+    distances, _ = _search(weighted(G, weight, nonnegative=True, ends=True), _numbers(G, [source]), False, end)
     if end is None or end not in distances:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     return distances[end].new().value
@@ -194,7 +206,7 @@ def _tight(G: nx.Graph, found: algorithms.Graph, distances: Any) -> dict[Any, li
 def dijkstra_predecessor_and_distance(G, source, cutoff=None, weight="weight"):
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} is not found in the graph")
-    found = weighted(G, weight, nonnegative=True)
+    found = weighted(G, weight, nonnegative=True, sources=[source], ends=cutoff is not None)
     numbers = _numbers(G, [source])
     distances = _within(_search(found, numbers, False)[0], numbers, cutoff)
     return _tight(G, found, distances), sparse(G, distances, ascending=True)
@@ -202,26 +214,25 @@ def dijkstra_predecessor_and_distance(G, source, cutoff=None, weight="weight"):
 
 @implements()
 def all_pairs_dijkstra(G, cutoff=None, weight="weight"):
-    found = weighted(G, weight, nonnegative=True)
-    return ((node, _dijkstra(G, found, [node], cutoff=cutoff)) for node in G)
+    found, number = weighted(G, weight, nonnegative=True, ends=cutoff is not None), nodes_of(G).number
+    return ((node, _dijkstra(G, found, [number(node)], cutoff=cutoff)) for node in G)
 
 
 @implements()
 def all_pairs_dijkstra_path(G, cutoff=None, weight="weight"):
-    found = weighted(G, weight, nonnegative=True)
-    return ((node, _dijkstra(G, found, [node], cutoff=cutoff)[1]) for node in G)
+    return ((node, paths) for node, (_, paths) in all_pairs_dijkstra(G, cutoff=cutoff, weight=weight))
 
 
 @implements()
 def all_pairs_dijkstra_path_length(G, cutoff=None, weight="weight"):
-    found = weighted(G, weight, nonnegative=True)
-    return ((node, _dijkstra_lengths(G, found, [node], cutoff)) for node in G)
+    found, number = weighted(G, weight, nonnegative=True, ends=cutoff is not None), nodes_of(G).number
+    return ((node, _dijkstra_lengths(G, found, [number(node)], cutoff)) for node in G)
 
 
 def _bellman_ford(G: nx.Graph, source: Any, weight: Any, trees: bool) -> tuple[Any, Any]:
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} not in G")
-    return _search(weighted(G, weight), [nodes_of(G).number(source)], trees)
+    return _search(weighted(G, weight, sources=[source]), [nodes_of(G).number(source)], trees)
 
 
 def _bellman_ford_paths(G: nx.Graph, found: algorithms.Graph, source: Any) -> dict[Any, list]:
@@ -284,7 +295,7 @@ def all_pairs_bellman_ford_path_length(G, weight="weight"):
 def _predecessors(G: nx.Graph, source: Any, weight: Any) -> tuple[Any, Any, algorithms.Graph]:
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} is not found in the graph")
-    found = weighted(G, weight)
+    found = weighted(G, weight, sources=[source])
     loops = found.A.diag()
     if loops.nvals and loops.dtype.np_type.kind != "b" and loops.reduce(gb.monoid.min).new().value < 0:
         raise nx.NetworkXUnbounded("Negative cycle detected.")  # as NetworkX, wherever the loop is
@@ -312,7 +323,11 @@ def johnson(G, weight="weight"):
     return {node: _bellman_ford_paths(G, found, node) for node in G}
 
 
-@implements()
+def _names_an_attribute(weight: Any = "weight", **others: Any) -> bool | str:
+    return not callable(weight) or "weight is a function, which NetworkX calls in another way"
+
+
+@implements(can_run=_names_an_attribute)
 def negative_edge_cycle(G, weight="weight", heuristic=True):
     if not any(G._adj.values()):
         return False
@@ -333,10 +348,6 @@ def distance_matrix(found: algorithms.Graph) -> np.ndarray:
     if found.A.dtype.np_type.kind != "f" and D.nvals and np.abs(D.to_coo()[2], dtype=np.float64).max() >= 2.0**53:
         raise NotImplementedError("lengths exceed 53 bits, which FP64 holds exactly")
     return D.to_dense(np.inf, dtype=gb.dtypes.FP64)
-
-
-def _names_an_attribute(weight: Any = "weight", **others: Any) -> bool | str:
-    return not callable(weight) or "weight is a function, which NetworkX takes for the name of an attribute"
 
 
 @implements(can_run=_names_an_attribute)

@@ -6,7 +6,7 @@ import pytest
 
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from cuda_emulation.launcher import EmulatedLauncher
-from grb_tile import dtypes
+from grb_tile import Matrix, dtypes
 from grb_tile.backends.cpu.vectorised import traversal as plain
 from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.backends.cuda.traversal import bfs_multi as traverse_many, bfs_multi_graph as many_graph
@@ -173,3 +173,19 @@ def test_through_the_algorithm():
         assert only.levels is None and only.report.stopped_by == "max_level"
         assert only.parents[0, :].new().nvals == bfs(G, 5, max_level=1).levels.nvals
         assert not backend.detours
+
+
+@pytest.mark.parametrize("leaves", [9, 700])
+def test_edges_to_vertices_that_should_have_none(leaves):
+    """All edges lead to vertex 0, which has none itself by the promise that A is symmetric: it has its place, too."""
+    n = leaves + 5
+    A = Matrix.from_coo(np.arange(1, leaves + 1), np.zeros(leaves, int), True, nrows=n, ncols=n)._store
+    device = shim().device
+    level, _, _ = traverse_many.traverse_many(device, A, A, [1, 0, leaves], None, None, True, False)
+    rows = np.split(place.host(level).indices, place.host(level).indptr[1:-1])
+    assert all(
+        {source, 0} <= set(row.tolist()) <= set(range(leaves + 1))
+        for source, row in zip((1, 0, leaves), rows, strict=True)
+    )
+    graph = many_graph.multi_graph_of(device, device.own(A), device.own(A))
+    assert graph.live == A.nrows and device.host(graph.out.near).max() < graph.live

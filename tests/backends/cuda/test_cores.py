@@ -169,6 +169,20 @@ def test_reverse_cuthill_mckee(name):
     assert found.tolist() == wanted.tolist()
 
 
+def test_reverse_cuthill_mckee_of_what_is_not_symmetric():
+    """Vertices that no path from their component's first reaches have no place in the order."""
+    leaves = np.arange(1, 200)
+    to, back = (gb.Matrix.from_coo(i, j, nrows=200, ncols=200) for i, j in ((leaves, 0 * leaves), (0 * leaves, leaves)))
+    circle = gb.Matrix.from_coo(np.arange(200), np.roll(np.arange(200), -1), nrows=200, ncols=200)
+    for A in (to, back):
+        with using_shim(), pytest.raises(gb.exceptions.InvalidValue, match=r"cuthill_mckee: A has entries A\(i, j\)"):
+            fused.cuthill_mckee(A.dup())
+    with using_shim():
+        order, positions = fused.cuthill_mckee(circle)
+        assert sorted(order.to_dense().tolist()) == list(range(200))
+        assert (order.to_dense()[positions.to_dense()] == np.arange(200)).all()
+
+
 def test_matrices_that_are_not_square():
     """Columns beyond the rows would be vertices beyond the kernels' arrays."""
     long, small = gb.Matrix.from_coo([0, 0, 1], [1, 5, 7], nrows=3, ncols=9), gb.Matrix(bool, 3, 3)

@@ -107,4 +107,25 @@ FAULTS = [
         "if (is_open(u)) o.parent[u] = int(p);",
         CORES,
     ),
+    Fault(
+        "grb_tile/backends/cpu/templates/cuthill_mckee.py",
+        "a matrix that is not symmetric is written beyond the rows of its workspace",
+        "            if order[s] == ptr[s + 1]:\n                return -1\n",
+        "",
+        ("tests/backends/cpu/test_bounds.py",),
+    ),
+    Fault(
+        "grb_tile/backends/cuda/traversal/bfs_multi_graph.py",
+        "vertices that only a column names have no place in the arrays",
+        "            self.live = n  # not symmetric",
+        "            pass  # not symmetric",
+        (CUDA + "test_bfs_multi.py",),
+    ),
+    Fault(
+        "kernels/traversal/level_loop.cuh",
+        "levels beyond the record count no vertices",
+        "lines[5] += frontier;",
+        "lines[5] += 0;",
+        (CUDA + "test_records.py",),
+    ),
 ]

@@ -40,10 +40,13 @@ def run(
     seen: INT64,
     order: INT64,
 ):
-    """order: the ranks of the vertices, a component after the other by their least ranks.
+    """order: the ranks of the vertices, a component after the other by their least ranks; returns their number.
 
     by_degree: the vertices by rank; rank: the rank of each.  ptr, sorted_indices: workspace of the matrix with rows and
     columns by rank.  seen: zeros.
+    Returns -1 where a column has more entries than its row, because the matrix is not symmetric.  Where rows and
+    columns have as many, a vertex is reached from each one that it reaches (Euler), so no component is entered twice,
+    and the arrays suffice.
     """
     n = seen.shape[0]
     ptr[0] = 0
@@ -55,6 +58,8 @@ def run(
         v = by_degree[r]
         for e in range(indptr[v], indptr[v + 1]):
             s = rank[indices[e]]
+            if order[s] == ptr[s + 1]:
+                return -1
             sorted_indices[order[s]] = r
             order[s] += 1
     tail = 0

@@ -110,6 +110,9 @@ class MultiBfsGraph:
         # without in-edges, the vertices that have some are unknown
         self.live = n if in_edges is None else device.read((degrees > 0).sum().reshape(1))[0]
         self.out = MultiRows(self, out_edges)
+        if in_edges is out_edges and self.live < n and self._names_beyond():
+            self.live = n  # not symmetric after all: a column without a row of its own is a position, too
+            self.out = MultiRows(self, out_edges)
         self.into = None if in_edges is None else self.out if in_edges is out_edges else MultiRows(self, in_edges)
         if self.into is not None and self.into.index != self.out.index:
             self.out.start, self.into.start = (rows.start.astype(np.int64) for rows in (self.out, self.into))
@@ -121,6 +124,11 @@ class MultiBfsGraph:
         self.launches = {}
         self.mailboxes = []  # of bfs_multi.py, not in use
         self.control = device.zeros(CONTROL_WORDS, np.uint64)  # all zero between launches
+
+    def _names_beyond(self) -> bool:
+        """Is there an edge to a vertex that has no edges by the promise that A is symmetric?"""
+        near = self.out.near
+        return bool(near.shape[0]) and self.device.read(near.max().reshape(1))[0] >= self.live
 
     def _high_degree(self) -> tuple[int, int]:
         """(how many first vertices have HIGH_DEGREE_SHARE of the edges, how many edges they have)."""

@@ -44,13 +44,6 @@ class TileOutcome(Outcome):
     directions = DIRECTIONS
     format = "bittiled"
 
-    def rows(self) -> list[dict[str, Any]]:
-        rows = super().rows()
-        if self.level is None:
-            for row in rows:
-                row["edges"] = None  # unknown without the levels
-        return rows
-
 
 class TileGraph:
     """The bit tiles of one graph, nt x nt vertices each, with what the kernel needs of it."""

@@ -26,7 +26,7 @@ NO_PARENT = 2**31 - 1
 
 @on_device
 def cuthill_mckee(device: Device, A: Compressed) -> Any:
-    """(order, positions), see loops.WholeLoops.cuthill_mckee, or NotImplemented.
+    """(order, positions) or None, see loops.LoopPrimitives.cuthill_mckee, or NotImplemented.
 
     Memory: a copy of the matrix without values, 52 bytes a vertex, and what a search takes.
     """
@@ -37,14 +37,20 @@ def cuthill_mckee(device: Device, A: Compressed) -> Any:
     # B = P(q, q) with q by ascending degree: from here on the lesser number is the lesser degree
     q = sorted_by_key(device, xp.diff(A.indptr), n, [device.arange(n)])[1]
     pattern = Compressed(n, n, BOOL, A.indptr, A.indices, device.array(np.ones(1, np.bool_)), True)
-    order = q[_by_levels(device, gather_matrix(device, pattern, q, q))][::-1].copy()
+    order = _by_levels(device, gather_matrix(device, pattern, q, q))
+    if order is None:
+        return None
+    order = q[order][::-1].copy()
     positions = device.empty(n, np.int64)
     positions[order] = device.arange(n)
     return BitmapVector(n, INT64, None, order, n), BitmapVector(n, INT64, None, positions, n)
 
 
 def _by_levels(device: Device, A: Compressed) -> Any:
-    """The vertices in their order, a component after the other; the lesser number goes first."""
+    """The vertices in their order, a component after the other; the lesser number goes first.
+
+    None where a vertex is not reached from its component's first, because A is not symmetric.
+    """
     n, xp = A.nrows, device.xp
     least = connected_components(device, A, A)[0].values.astype(np.int32)
     nodes = device.arange(n, np.int32)
@@ -63,6 +69,8 @@ def _by_levels(device: Device, A: Compressed) -> Any:
         A.indptr, A.indices, count, order, position, device.full(n, NO_PARENT, np.int32), device.empty(n, np.int32),
         device.empty(blocks, np.uint32), device.counters(),
     ), 0, True)  # fmt: skip
+    if bool((position < 0).any()):  # no path leads there, and a place of `order` was never written
+        return None
     if count > 1:
         order = order[xp.argsort(number[order], kind="stable")]
     return order

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 RECORD_HEAD = 8  # numbers before the levels, as in kernels/traversal/level_loop.cuh
 RECORD_LEVELS = 8192  # levels that the record has space for
 LEVEL_NUMBERS = 4  # of each level
+NOT_RECORDED = "not recorded"  # the direction of levels beyond
 
 
 class Outcome:
     """The record of one launch: vertices reached, time, levels.  Read from the device when first needed."""
 
     directions = ("push", "pull")
+    numbers = LEVEL_NUMBERS
     format = "csr"
     choice = None  # planner.choose_traversal.Choice: the kernel and why
 
@@ -57,33 +59,54 @@ class Outcome:
         """Time on the device, by its clock in nanoseconds."""
         return max(self.head[3] - self.head[2], 0) * 1e-9
 
-    def rows(self) -> list[dict[str, Any]]:
-        """A dictionary per level: level, frontier, direction, edges, ms (by the share of the processor's cycles)."""
-        count = min(self.head[1], RECORD_LEVELS)
-        log = self.device.host(self._record[RECORD_HEAD : RECORD_HEAD + LEVEL_NUMBERS * count]).reshape(
-            count, LEVEL_NUMBERS
-        )
-        cycles = np.diff(np.append(log[:, 3], self.head[4]))
-        share = self.seconds * 1e3 / max(int(cycles.sum()), 1)
-        edges = log[:, 2].copy()
-        if (edges < 0).any():
-            edges = np.where(edges < 0, self._edges_by_level(count), edges)
-        return [
-            {"level": k, "frontier": int(log[k, 0]), "direction": self.directions[log[k, 1]],
-             "edges": int(edges[k]), "ms": float(cycles[k]) * share}
-            for k in range(count)
-        ]  # fmt: skip
+    def expanded(self) -> int:
+        """The sum of the frontiers."""
+        return int(self.log()[1][:, 0].sum()) + self.head[5]
 
-    def _edges_by_level(self, count: int) -> np.ndarray:
-        """The out-edges of each level's vertices, which a kernel does not count when it pulls."""
+    def log(self) -> tuple[int, np.ndarray, list[float | None]]:
+        """(number of levels, the numbers of each one recorded, the milliseconds of those).
+
+        Milliseconds are shares of the processor's cycles; None for the last one recorded where others came after it.
+        """
+        count = self.head[1]
+        recorded = min(count, (self._record.shape[0] - RECORD_HEAD) // self.numbers)
+        log = self.device.host(self._record[RECORD_HEAD : RECORD_HEAD + self.numbers * recorded])
+        log = log.reshape(recorded, self.numbers)
+        cycles = np.diff(np.append(log[:, 3], self.head[4]))
+        ms = (cycles * (self.seconds * 1e3 / max(int(cycles.sum()), 1))).tolist()
+        return count, log, ms if recorded == count else [*ms[:-1], None]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dictionary per level: level, frontier, direction, edges, ms.
+
+        Of levels beyond the record frontier and edges are counted from the result, None where it has no levels.
+        """
+        count, log, ms = self.log()
+        recorded = len(ms)
+        frontiers, edges = log[:, 0].tolist(), log[:, 2].tolist()
+        if count > recorded or min(edges, default=0) < 0:
+            vertices, leaving = self._by_level(count)
+            edges = [leaving[k] if k >= recorded or edges[k] < 0 else edges[k] for k in range(count)]
+            frontiers += vertices[recorded:]
+        directions = [self.directions[kind] for kind in log[:, 1].tolist()] + [NOT_RECORDED] * (count - recorded)
+        ms += [None] * (count - recorded)
+        return [
+            {"level": k, "frontier": frontiers[k], "direction": directions[k], "edges": edges[k], "ms": ms[k]}
+            for k in range(count)
+        ]
+
+    def _by_level(self, count: int) -> tuple[list, list]:
+        """The number of each level's vertices and of the edges that leave them, which a pull does not count."""
         store = None if self.level is None else self.level()
         if store is None:
-            return np.zeros(count, np.int64)
+            return [None] * count, [None] * count
         device = self.device
         level, words = device.host(store.values), device.host(store.words)
         there = np.unpackbits(words.view(np.uint8), bitorder="little")[: level.shape[0]].astype(bool)
         degrees = np.diff(device.host(self._graph.start).astype(np.int64))
-        return np.bincount(level[there], weights=degrees[there], minlength=count)[:count].astype(np.int64)
+        level, degrees = level[there], degrees[there]
+        edges = np.bincount(level, weights=degrees, minlength=count)[:count].astype(np.int64)
+        return np.bincount(level, minlength=count)[:count].tolist(), edges.tolist()
 
 
 @lru_cache(maxsize=64)

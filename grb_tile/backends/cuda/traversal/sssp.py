@@ -17,7 +17,7 @@ from ....planner.choose_traversal import NO_BOUND
 from ..runtime.late_vector import LateVector
 from .bfs import EDGES_PER_BLOCK
 from .block_group import GroupLaunch, group_launch
-from .outcome import RECORD_HEAD, Outcome
+from .outcome import NOT_RECORDED, RECORD_HEAD, Outcome
 from .sssp_graph import FAR_ITEMS, MAX_ENTRIES, SsspGraph, graph_of, is_short
 
 if TYPE_CHECKING:
@@ -41,24 +41,21 @@ _KINDS = ("relax", "raise", "pull", "pull again")
 class SsspOutcome(Outcome):
     """The record of one launch, as Outcome; its lines are rounds."""
 
+    numbers = ROUND_NUMBERS
+
     def rows(self) -> list[dict[str, Any]]:
-        """A dictionary per round: frontier, edges, direction, threshold (None: none), ms."""
-        count = min(self.head[1], RECORD_ROUNDS)
-        log = self.device.host(self._record[RECORD_HEAD : RECORD_HEAD + ROUND_NUMBERS * count]).reshape(
-            count, ROUND_NUMBERS
-        )
-        cycles = np.diff(np.append(log[:, 3], self.head[4]))
-        share = self.seconds * 1e3 / max(int(cycles.sum()), 1)
+        """A dictionary per round: frontier, edges, direction, threshold (None: none), ms; None beyond the record."""
+        count, log, ms = self.log()
         graph = self._graph
         none = np.iinfo(graph.key).max
         bounds = log[:, 4].astype(np.uint64).astype(graph.key)
         shown = bounds.view(np.dtype(f"f{graph.key.itemsize}")) if graph.real else bounds
+        more = {"frontier": None, "edges": None, "direction": NOT_RECORDED, "threshold": None, "ms": None}
         return [
             {"frontier": int(log[k, 0]), "edges": None if log[k, 2] < 0 else int(log[k, 2]),
-             "direction": _KINDS[log[k, 1]], "threshold": None if bounds[k] == none else shown[k].item(),
-             "ms": float(cycles[k]) * share}
-            for k in range(count)
-        ]  # fmt: skip
+             "direction": _KINDS[log[k, 1]], "threshold": None if bounds[k] == none else shown[k].item(), "ms": ms[k]}
+            for k in range(len(ms))
+        ] + [dict(more) for _ in range(count - len(ms))]  # fmt: skip
 
 
 def shortest_paths(
