@@ -70,7 +70,8 @@ def betweenness(
 
     Shapes: A n x n, values size n.  Types: any A; values FP64, full.
     Raises: ValueError, TypeError, IndexError for the arguments; weighted: ValueError, TypeError, OverflowError for
-    weights that are not above 0 and finite, or with which sums of FP64 are not exact enough.
+    weights that are not above 0 and finite, or with which sums of FP64 are not exact enough; OverflowError where the
+    shortest paths between two vertices number more than FP64 holds.
     Cost: for each source two looks at each edge within its reach; weighted: and a heap of its vertices.
 
     >>> import grb_tile as gb
@@ -236,10 +237,24 @@ def _add_endpoints(b: Vector, levels: list[Matrix], sources: list[int]) -> None:
         b(binary.plus) << Vector.from_coo(np.asarray(sources, np.int64)[rows], reached, size=b.size)
 
 
+def _sum(b: Vector | Matrix) -> float:
+    """[+ b]"""
+    total = b.reduce(monoid.plus) if isinstance(b, Vector) else b.reduce_scalar(monoid.plus)
+    return float(total.new().value or 0.0)
+
+
 def _rescale(
     G: Graph, b: Vector | Matrix, sources: list[int], possible: int, normalized: bool | str, excluded: bool
 ) -> None:
-    """Scale the sums over `sources` to all `possible` ones; `excluded`: a source's own paths do not count for it."""
+    """Scale the sums over `sources` to all `possible` ones; `excluded`: a source's own paths do not count for it.
+
+    Raises: OverflowError for sums that are no numbers.
+    """
+    if not np.isfinite(_sum(b)):
+        raise OverflowError(
+            "G: more than 1.8e308 shortest paths join two vertices, beyond FP64, so that no share of them is a number; "
+            "take sources whose paths are fewer"
+        )
     if possible < 2 or not sources or normalized == "sum":
         return
     every = len(sources) == G.n

@@ -5,27 +5,29 @@ __init__.py.
 
 A file opens with the formula, then says what comes out, what may be relied on, and where it was read.
 
-Contract: G is not changed.  values(i) is the number of walks of `steps` edges that start at i: INT64, full, wrapping at
-2^63.
+Contract: G is not changed.  values(i) is the number of walks of `steps` edges that start at i: INT64, full.
+A number beyond INT64 is refused.
 References: Kepner and Gilbert (eds.), "Graph Algorithms in the Language of Linear Algebra" (2011), section 1.2.
 """
 
 from __future__ import annotations
 
-from grb_tile import Matrix, Vector, dtypes, semiring
+from grb_tile import Matrix, Vector, dtypes, monoid, semiring
 
 from . import arguments
 from .graph import Graph, as_graph
 from .report import Callback, Report
 from .result import VertexResult
 
+HALF = 2**62  # half of what INT64 holds: sums of FP64 find what exceeds it, whatever they round
+
 
 def hello(G: Graph | Matrix, steps: int = 2, *, callback: Callback | None = None) -> VertexResult:
     """w = A^steps 1: how many walks of `steps` edges start at each node.
 
     Shapes: A n x n, values size n.  Types: any A, whose values do not matter; values INT64.
-    Raises: TypeError, ValueError for steps.
-    Cost: `steps` products with A.
+    Raises: TypeError, ValueError for steps; OverflowError where walks number more than half of what INT64 holds.
+    Cost: `steps` products with A; twice as many where the numbers come near that limit.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import hello
@@ -41,12 +43,15 @@ def hello(G: Graph | Matrix, steps: int = 2, *, callback: Callback | None = None
 
     # 2. What the loop needs is made once.  Cached properties (G.AT, G.out_degree ...) are asked for, never recomputed.
     walks = semiring.plus_second[dtypes.INT64]
+    longest = int(G.out_degree.reduce(monoid.max).new().value or 0)
     w = Vector.from_scalar(1, G.n, dtypes.INT64, name="walks")
 
     # 3. The loop: the formula above each call, a note per iteration, and the callback may stop it.
     with Report("hello", callback) as report:
         report.finish("steps", True)
-        for _ in range(steps):
+        for step in range(steps):
+            if longest * int(w.reduce(monoid.max).new().value or 0) >= HALF:
+                _check(G, w, step)
             t = Vector.from_scalar(0, G.n, dtypes.INT64, name="walks")
             # t += A plus.second w : a walk from i is an edge to j and a shorter walk from there
             t(semiring.plus_second.monoid) << walks(G.A @ w)
@@ -56,3 +61,13 @@ def hello(G: Graph | Matrix, steps: int = 2, *, callback: Callback | None = None
 
     # 4. Values by vertex, with the labels that the graph has.
     return VertexResult(w, report, vertices=G.labels)
+
+
+def _check(G: Graph, w: Vector, step: int) -> None:
+    """Integer sums wrap without a word: refuse what would."""
+    # [max_i about(i)],  about = A plus.second w in FP64
+    about = semiring.plus_second[dtypes.FP64](G.A @ w).new().reduce(monoid.max).new().value or 0.0
+    if about >= HALF:
+        raise OverflowError(
+            f"steps: {about:.3g} walks of {step + 1} edges start at a node, too many for INT64; take fewer"
+        )

@@ -78,6 +78,8 @@ def hits(
     strict       raise ConvergenceFailure at max_iter; False: return what was reached
     callback     called with the record of each iteration; something true stops there
 
+    A change that no longer falls and is all rounding ends the iteration too, with report.stopped_by "resolution".
+
     Shapes: A n x n, hubs and authorities size n.  Types: any A (weighted: real); FP64.
     Raises: ConvergenceFailure, TypeError, ValueError (weights that are NaN or infinite among them).
     Cost: per iteration a product with A' and one with A.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Vector, dtypes, monoid, semiring, unary
+from grb_tile import Matrix, Vector, dtypes, monoid, semiring, unary
 
 from . import arguments
 from .errors import ConvergenceFailure
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Values = Vector | Mapping[int, float] | Sequence[float]
 
 
+ROUNDINGS = 16  # of a step, together: a sum of many terms rounds more than once
+GREATEST_GAIN = 1e8  # with more the change of an iteration that diverges slowly would pass for rounding
 NEAR = 16  # times the limit: a residual falls by less than that in a step, as a rule
 
 
@@ -108,17 +110,52 @@ def check_weights(G: Graph, weighted: bool) -> None:
             )
 
 
-def until(
-    step: Callable[[Any], tuple[Any, Any]], state: Any, limit: float, max_iter: int, report: Report
-) -> Any:  # fmt: skip
-    """The state after steps whose change is not below `limit`, and one whose change is.
+class Noise:
+    """Is the change of an iteration all rounding, so that no step will bring it below a finer tolerance?
 
+    It is where it did not fall and is at most ROUNDINGS eps |x|_1 gain, eps being that of x's type.
+
+    gain   by how much errors outgrow the rounding of one step: 1 / (1 - rate), or a function of |x|_1
+    """
+
+    def __init__(self, gain: float | Callable[[float], float]) -> None:
+        self._gain = gain
+        self._last = np.inf
+
+    def is_all(self, residual: float, state: Any) -> bool:
+        """Ask after each step, with its change and its result x, or a sequence that begins with it."""
+        fell, self._last = residual < self._last, residual
+        return not fell and residual <= self.level(state)
+
+    def level(self, state: Any) -> float:
+        """ROUNDINGS eps |x|_1 gain"""
+        x = state if isinstance(state, (Vector, Matrix)) else state[0]
+        size = unary.abs(x).new()
+        if isinstance(size, Vector):
+            total = float(size.reduce(monoid.plus[dtypes.FP64]).new().value or 0.0)
+        else:
+            total = float(size.reduce_columnwise(monoid.plus).new().reduce(monoid.max).new().value or 0.0)
+        gain = min(self._gain(total) if callable(self._gain) else self._gain, GREATEST_GAIN)
+        return ROUNDINGS * float(np.finfo(x.dtype.np_type).eps) * total * gain
+
+
+def until(
+    step: Callable[[Any], tuple[Any, Any]],
+    state: Any,
+    limit: float,
+    max_iter: int,
+    report: Report,
+    gain: float | Callable[[float], float] = 1.0,
+) -> Any:
+    """The state after steps whose change is not below `limit`, and one whose change is, or is all rounding (Noise).
+
+    The state is the vector that is compared, or a sequence that begins with it.  limit 0: max_iter steps.
     step(state) is the next state and its change, a fused.Total.  On a device the change is read while it computes the
     next step, until it is near the limit; a step that was not wanted is dropped.  An infinite change ends the loop too.
     """
     report.finish("max_iter", False)
     waiting: list[tuple[Any, Any]] = []  # steps whose change has not been read, the oldest first
-    near = False
+    near, noise = False, Noise(gain)
     for k in range(max_iter):
         state, change = step(state)
         waiting.append((state, change.send()))
@@ -132,6 +169,8 @@ def until(
                 report.finish("converged", True)
             elif not np.isfinite(residual):
                 report.finish("diverged", False)
+            elif limit > 0 and not stop and noise.is_all(residual, found):
+                report.finish("resolution", True)
             elif not stop:
                 continue
             return found

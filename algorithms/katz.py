@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from grb_tile import binary, fused
+from grb_tile import binary, fused, monoid, unary
 
 from . import arguments, iteration
 from .report import Report
@@ -58,6 +58,8 @@ def katz(
     strict       raise ConvergenceFailure at max_iter or where x overflows; False: return what was reached
     callback     called with the record of each iteration; something true stops there
 
+    A change that no longer falls and is all rounding ends the iteration too, with report.stopped_by "resolution".
+
     Shapes: A n x n, values size n.  Types: any A (weighted: real); values FP64.
     Raises: ConvergenceFailure, TypeError, ValueError (weights that are NaN or infinite among them).
     Cost: per iteration one product with A' and a few passes over vectors of n.
@@ -80,9 +82,15 @@ def katz(
         # y = beta + alpha A' x
         return _step(along(G.AT @ x).new(), x, b, alpha)
 
+    weight = float(unary.abs(b).new().reduce(monoid.plus).new().value or 0.0)
+
+    def gain(total: float) -> float:
+        """|x| / |b|, which is about 1 / (1 - alpha times the largest eigenvalue)"""
+        return max(1.0, total / weight) if weight else 1.0
+
     with Report("katz", callback) as report:
         if G.n:
-            x = iteration.until(step, x, G.n * tol, max_iter, report)
+            x = iteration.until(step, x, G.n * tol, max_iter, report, gain)
         else:
             report.finish("converged", True)
     if normalized and report.stopped_by not in ("max_iter", "diverged"):

@@ -6,7 +6,7 @@
 
 Louvain makes one node of each community, so what joined it may be cut off when a node between leaves; here only parts
 that hold together become nodes.  A node joins a part by an edge, and the part that it joins does not move in that
-round, so all parts are connected.
+round, so all parts are connected.  The levels are passed through twice, and the end is that of `louvain`.
 
 Contract: G is not changed.  labels number the communities 0 .. count - 1 by their first nodes; each is connected by
 edges of positive weight.  Seeds, weights and directed graphs: as `louvain`.
@@ -16,17 +16,11 @@ Reports 9, 2019), algorithm A.2, with the best part in the place of a random one
 
 from __future__ import annotations
 
-from typing import Any
+from grb_tile import Matrix
 
-import numpy as np
-
-from grb_tile import Matrix, fused
-from grb_tile.local_moves import LocalMoves, entries, inside, labels_in_order, quotient
-
-from . import arguments
 from .graph import Graph
-from .louvain import CommunitiesResult, checked, communities, levels, noting
-from .report import Callback, Report
+from .louvain import CommunitiesResult, search
+from .report import Callback
 
 
 def leiden(
@@ -39,7 +33,7 @@ def leiden(
     weighted: bool = True,
     callback: Callback | None = None,
 ) -> CommunitiesResult:
-    """x = connected communities between which no move of a node raises the modularity by more than `tol`.
+    """x = connected communities between which no move of a node, and no union, raises the modularity by over `tol`.
 
     Arguments, shapes, types, errors: as `louvain`.
     Cost: a pass over the edges a round; twice as many rounds as `louvain`.
@@ -51,32 +45,4 @@ def leiden(
     >>> found.to_numpy().tolist(), round(found.modularity, 4)
     ([0, 0, 0, 1, 1, 1], 0.3571)
     """
-    arguments.flags(weighted=weighted)
-    G, A, gamma, coins, max_level, tol = checked(G, "leiden", 180, resolution, seed, max_level, tol, weighted)
-    B = A
-    node: Any = None  # what each node of A is in B; None: itself
-    x: Any = None  # communities of B's nodes; None: each node by itself
-    best = -np.inf
-    with Report("leiden", callback) as report:
-        for level in levels(G.n, max_level, report):
-            x, _, quality, stop = LocalMoves(B, gamma, coins).until_stable(tol, noting(report, level), x)
-            if stop:
-                report.finish("callback", False)
-                break
-            if quality <= best + tol:
-                break
-            best = quality
-            y, count = LocalMoves(B, gamma, coins).join(x)
-            if count == B.nrows:
-                break
-            # B = S' B S, and the community of each part
-            B = quotient(B, y, count)
-            of_part = x[:count].copy()
-            of_part[y] = x
-            node, x = y if node is None else y[node], labels_in_order(of_part)[0]
-    if x is None or not G.n:
-        return communities(G, A, np.arange(G.n), gamma, report)
-    # what came apart by the last moves is two communities, whose modularity is higher
-    found: Any = fused.components(inside(B, x), symmetric=True)
-    label = entries(found.labels).astype(np.int64)
-    return communities(G, A, label if node is None else label[node], gamma, report)
+    return search("leiden", G, resolution, seed, max_level, tol, weighted, callback, refine=True)

@@ -5,7 +5,9 @@
 
 B is the adjacency matrix, k its row sums, K(c) the sum of k over community c, 2m the sum of k; x holds the communities.
 The nodes of a random half move at once (grb_tile/local_moves.py): of two nodes that would change places each other time
-only one moves.  A round that lowers the modularity is not the last word: the best communities found are kept.
+only one moves.  A round that lowers the modularity is not the last word: the best communities found are kept.  The
+levels are passed through twice, the second time from the communities found; then single moves of nodes, and unions of
+two communities, are made until none gains.
 
 Contract: G is not changed.  labels number the communities 0 .. count - 1 by their first nodes.  The same seed gives
 the same communities, on every backend, where sums of weights are exact (integers below 2^53); others a GPU adds in any
@@ -18,20 +20,34 @@ detection" (Parallel Computing 47, 2015), section 4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, monoid, rowwise, select, semiring
-from grb_tile.local_moves import Coins, LocalMoves, dense, labels_in_order, quotient, sums_by_label, vector_of
+from grb_tile import Matrix, Vector, binary, fused, monoid, rowwise, select, semiring
+from grb_tile.local_moves import (
+    LocalMoves,
+    RandomHalves,
+    dense,
+    entries,
+    inside,
+    labels_in_order,
+    nodes,
+    quotient,
+    sums_by_label,
+    vector_of,
+)  # fmt: skip
 
 from . import arguments
 from .graph import Graph, room_for
 from .modularity import resolution_of, weights
 from .report import Callback, Report
 from .result import Result
+
+PASSES = 2  # through all levels: the second, from the communities of the first, finds a fiftieth more on graphs without
+# clear communities; each further one gains little and takes as long
 
 
 @dataclass(frozen=True)
@@ -61,16 +77,19 @@ def louvain(
 ) -> CommunitiesResult:
     """x = communities between which no move of a node, and no union, raises the modularity by more than `tol`.
 
+    A node may move to any community or to one of its own.
+
     resolution   gamma: above 1 gives more and smaller communities
     seed         of the halves that move; an int
-    max_level    how often communities become nodes; None: until nothing is gained
-    tol          the gain of modularity below which a round or a level counts as none
+    max_level    how often communities become nodes, of all passes; None: until nothing is gained.  At this limit, and
+                 where a callback stops, a move may still gain
+    tol          the gain of modularity below which a move, a round or a level counts as none; 0: 1e-12
     weighted     False: every edge weighs 1
     callback     called with the record of each round (`level`, `modularity`, `moved`); something true stops there
 
     Shapes: A n x n, labels size n.  Types: A real or BOOL with weights >= 0; labels INT64.
     Raises: TypeError, ValueError for the arguments, and for weights that are negative, infinite or NaN.
-    Cost: a pass over the edges a round; some 20 rounds a level, and levels shrink fast.
+    Cost: a pass over the edges a round; some 20 rounds a level, levels shrink fast, and are passed through twice.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import louvain
@@ -80,26 +99,99 @@ def louvain(
     >>> found.to_numpy().tolist(), round(found.modularity, 4)
     ([0, 0, 0, 1, 1, 1], 0.3571)
     """
+    return search("louvain", G, resolution, seed, max_level, tol, weighted, callback, refine=False)
+
+
+def search(
+    name: str, G: Any, resolution: Any, seed: Any, max_level: Any, tol: Any, weighted: Any, callback: Any, refine: bool
+) -> CommunitiesResult:
+    """The communities that PASSES passes of levels find, then settled.  refine: Leiden's, else Louvain's."""
     arguments.flags(weighted=weighted)
-    G, A, gamma, coins, max_level, tol = checked(G, "louvain", 100, resolution, seed, max_level, tol, weighted)
-    B = A
-    x: Any = np.arange(G.n)
-    best = -np.inf
-    with Report("louvain", callback) as report:
-        for level in levels(G.n, max_level, report):
-            label, count, quality, stop = LocalMoves(B, gamma, coins).until_stable(tol, noting(report, level))
-            gained = quality > best + tol
-            if gained:
-                x, best = label if level == 0 else label[x], quality
+    each = 240 if refine else 140  # bytes a vertex: arrays of numbers
+    G, A, gamma, halves, max_level, tol = checked(G, name, each, resolution, seed, max_level, tol, weighted)
+    with Report(name, callback) as report:
+        report.finish("converged", True)
+        finest = LocalMoves(A, gamma, halves)
+        x = _passes(finest, max_level, tol, report, refine) if A.nvals else np.arange(G.n)
+        if refine and report.stopped_by != "converged":
+            x, _ = _apart(finest, x)
+    return communities(G, A, x, gamma, report)
+
+
+def _passes(finest: LocalMoves, max_level: int | None, tol: float, report: Report, refine: bool) -> Any:
+    """The community of each node."""
+    best, level = -np.inf, 0
+    x: Any = nodes(finest.n)
+    stable = False
+    for turn in range(PASSES):
+        before = best
+        moves, start = finest, x if turn else None
+        node: Any = None  # what each node is in the graph of the level; None: itself
+        while True:
+            if level == max_level:
+                report.finish("max_level", False)
+                return x
+            label, count, quality, stop = moves.until_stable(tol, noting(report, level), start)
+            gained, level = quality > best + tol, level + 1
+            if gained or node is None:
+                x, best, stable = label if node is None else label[node], max(quality, best), node is None
             if stop:
                 report.finish("callback", False)
+                return x
+            # Louvain's communities are the nodes of the next level, where the pass before ended
+            if level == max_level or (not gained and (node is not None or (turn and not refine))):
                 break
-            if not gained or count == B.nrows:
+            y, parts = moves.join(label) if refine else (label, count)
+            if parts == moves.n:
                 break
-            if level + 1 != max_level:
-                # B = S' B S
-                B = quotient(B, label, count)
-    return communities(G, A, x, gamma, report, best if np.isfinite(best) else None)
+            # B = S' B S,  S(i, y(i)) = 1, and the community of each part
+            B = quotient(moves.graph, y, parts)
+            start = None
+            if refine:
+                of_part = label[:parts].copy()
+                of_part[y] = label
+                start = labels_in_order(of_part)[0]
+            node = y if node is None else y[node]
+            moves = LocalMoves(B, finest.gamma, finest.halves)
+        if best <= before + tol:
+            break
+    if level == max_level:
+        report.finish("max_level", False)
+        return x
+    return _settled(finest, x, tol, noting(report, level), report, refine, stable)
+
+
+def _settled(finest: LocalMoves, x: Any, tol: float, note: Any, report: Report, connected: bool, stable: bool) -> Any:
+    """x after moves of nodes and unions of communities, until none of either gains more than tol.
+
+    stable   x is what rounds of moves on the finest level ended with
+    """
+    stop = False
+    if not stable:  # halves of the nodes make most of the moves that the levels left to make, in fewer rounds
+        x, _, _, stop = finest.until_stable(tol, note, x)
+    while not stop:
+        x, count, _, stop = finest.settle(tol, note, x)
+        if stop:
+            break
+        if connected:
+            x, parts = _apart(finest, x)
+            if parts > count:
+                continue
+        # communities as nodes: their moves are unions
+        unions = LocalMoves(quotient(finest.graph, x, count), finest.gamma, finest.halves)
+        label, _, joined, stop = unions.settle(tol, note, nodes(count))
+        x = label[x]
+        if not joined:
+            break
+    if stop:
+        report.finish("callback", False)
+    return x
+
+
+def _apart(moves: LocalMoves, x: Any) -> tuple[Any, int]:
+    """(the connected parts of the communities, how many): the modularity of parts is higher."""
+    found: Any = fused.components(inside(moves.B, x), symmetric=True)
+    return labels_in_order(entries(found.labels).astype(np.int64))
 
 
 def noting(report: Report, level: int) -> Callable[[float, int], Any]:
@@ -109,28 +201,18 @@ def noting(report: Report, level: int) -> Callable[[float, int], Any]:
 
 def checked(
     G: Any, name: str, each: int, resolution: Any, seed: Any, max_level: Any, tol: Any, weighted: bool
-) -> tuple[Graph, Matrix, float, Coins, int | None, float]:
-    """(G as a Graph, its symmetric weights, gamma, the coins of the halves that move, max_level, tol).
+) -> tuple[Graph, Matrix, float, RandomHalves, int | None, float]:
+    """(G as a Graph, its symmetric weights, gamma, the halves that move, max_level, tol).
 
     name, each: of graph.room_for.
     """
     G = room_for(G, name, each)
     gamma = resolution_of(resolution)
-    coins = Coins(arguments.count(seed, "seed"))
+    halves = RandomHalves(arguments.count(seed, "seed"))
     max_level, tol = arguments.limit(max_level, "max_level"), arguments.real(tol, "tol")
     if tol < 0:
         raise ValueError(f"tol: expected 0 or more, got {tol!r}; 1e-7 is usual")
-    return G, symmetric_weights(G, weighted), gamma, coins, max_level, tol
-
-
-def levels(n: int, max_level: int | None, report: Report) -> Iterator[int]:
-    """The numbers of the levels, of which n vertices need at most n + 1, up to max_level."""
-    report.finish("converged", True)
-    for level in range(n + 1):
-        if level == max_level:
-            report.finish("max_level", False)
-            return
-        yield level
+    return G, symmetric_weights(G, weighted), gamma, halves, max_level, tol
 
 
 def communities(

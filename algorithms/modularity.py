@@ -146,6 +146,17 @@ def _checked(G: Graph) -> Matrix:
                 f"G: a weight is {values[wrong[0]]}, and weights must be finite and 0 or more; correct it, or pass "
                 "weighted=False to leave weights out"
             )
+    return _scaled(A, total)
+
+
+def _scaled(A: Matrix, total: float) -> Matrix:
+    """A, or A by a power of 2 where squares of its sums leave FP64: a modularity does not depend on the unit."""
+    if total == 0 or 2.0**-400 < total < 2.0**400:
+        return A
+    greatest = float(A.reduce_scalar(monoid.max).new().value)
+    exponent = int(np.frexp(greatest)[1])
+    for part in (exponent // 2, exponent - exponent // 2):  # 2^1074 is no number
+        A = binary.times(A, float(np.ldexp(1.0, -part))).new()
     return A
 
 

@@ -70,8 +70,8 @@ def pagerank(
     """r = (1 - a) p + a (A' (r / d) + s q), repeated until r stays.
 
     method            "standard": until the L1 change is below n tol; "gap": sinks lose their rank, L1 change below tol;
-                      "ldbc": exactly max_iter iterations in FP64; "adaptive": as standard, but ranks that stay are left
-                      out
+                      "ldbc": exactly max_iter iterations in FP64; "adaptive": as standard, but ranks that change little
+                      wait until their changes add up
     alpha             the damping factor, 0 <= alpha < 1
     personalization   p, as Vector, dict or array of n numbers >= 0, scaled to sum 1; uniform when None
     dangling          q, likewise; p when None
@@ -82,6 +82,10 @@ def pagerank(
     dtype             FP64 (also when None) or FP32
     strict            raise ConvergenceFailure at max_iter; False: return what was reached with converged=False
     callback          called with the record of each iteration; something true stops there
+
+    A tolerance may be finer than the type of the ranks: where rounding (about 1e-7 / (1 - a) in FP32, 2e-16 / (1 - a)
+    in FP64) is all that is left of the change, and it no longer falls, the iteration has converged too, and
+    report.stopped_by is "resolution" instead of "converged".
 
     Shapes: A n x n, ranks size n.  Raises: ConvergenceFailure, TypeError, ValueError (weights that are negative, NaN or
     infinite among them), DimensionMismatch.
@@ -106,9 +110,9 @@ def pagerank(
         elif method == "ldbc" or tol == 0:
             r = _fixed(walk, r, max_iter, report)
         elif method == "adaptive":
-            r = _adaptive(walk, r, G.n * tol, max_iter, report)
+            r = _adaptive(walk, r, G.n * tol, 1 / (1 - alpha), max_iter, report)
         else:
-            r = _until(walk, r, tol if method == "gap" else G.n * tol, max_iter, report)
+            r = _until(walk, r, tol if method == "gap" else G.n * tol, 1 / (1 - alpha), max_iter, report)
     r.name = "ranks"
     residual = report.residual
     result = PageRankResult(r, report.iterations, report.converged, residual, report, vertices=G.labels)
@@ -135,9 +139,9 @@ def _arrive_and_compare(z: Any, r: Any, anew: Any, lost: Any, scale: Any, sinks:
     return t, t * scale, (t * sinks).sum(), abs(t - r).sum()
 
 
-def _until(walk: Walk, r: Vector, limit: float, max_iter: int, report: Report) -> Vector:
-    """r = step(r) until the L1 norm of the difference is below `limit`."""
-    return iteration.until(walk.arrive_and_compare, (r, *walk.depart(r)), limit, max_iter, report)[0]
+def _until(walk: Walk, r: Vector, limit: float, gain: float, max_iter: int, report: Report) -> Vector:
+    """r = step(r) until the L1 norm of the difference is below `limit`, or all of it is rounding."""
+    return iteration.until(walk.arrive_and_compare, (r, *walk.depart(r)), limit, max_iter, report, gain)[0]
 
 
 def _fixed(walk: Walk, r: Vector, max_iter: int, report: Report) -> Vector:
@@ -150,33 +154,40 @@ def _fixed(walk: Walk, r: Vector, max_iter: int, report: Report) -> Vector:
     return r
 
 
-def _adaptive(walk: Walk, r: Vector, limit: float, max_iter: int, report: Report) -> Vector:
-    """As `_until`, but a rank that changes by less than its share of the limit is left out until a last full sweep."""
-    share = limit / r.size
-    t = r.dup()
-    moving = None
+def _adaptive(walk: Walk, r: Vector, limit: float, gain: float, max_iter: int, report: Report) -> Vector:
+    """As `_until`, but a rank whose change u is less than half of its share of the limit waits until that has grown.
+
+        s = u where |u| >= share,   r = r + s,   u = u - s + a (A' (s / d) + [+_i sinks(i) s(i)] q)
+
+    u = F(r) - r throughout, F the step of `_until`, so that what waits is never lost, and |u|_1 falls by (1 - a) |s|_1.
+    It is computed anew before the loop ends.
+    """
+    share = limit / (2 * r.size)
+    noise = iteration.Noise(gain)
+    fine = noise.level(r)
     report.finish("max_iter", False)
+    u: Vector | None = None
     for _ in range(max_iter):
-        walk.step(r, t, moving)
-        # |t - r| where it is not below the share
-        change = binary.minus(t & r).new(dtype=r.dtype, mask=None if moving is None else moving.S, name="change")
-        change << unary.abs(change)
-        residual = float(change.reduce(monoid.plus).new().value or 0.0)
-        full = moving is None
-        moving = select.valuege(change, share).new(name="moving")
-        r, t = t, r
-        stop = report.note(residual=residual, moving=moving.nvals)
-        if full and residual < limit:
-            report.finish("converged", True)
+        exact = u is None
+        if u is None:
+            # u = F(r) - r
+            u = binary.minus(walk.step(r) & r).new(name="change")
+        size = unary.abs(u).new()
+        residual = float(size.reduce(monoid.plus).new().value)
+        near = residual < limit
+        s = u if near else u.dup(mask=select.valuege(size, share).new().S, name="moving")
+        r = binary.plus(r | s).new()
+        stop = report.note(residual=residual, moving=s.nvals)
+        if exact and (near or noise.is_all(residual, r)):
+            report.finish("converged" if near else "resolution", True)
             break
         if stop:
             break
-        if full and moving.nvals == r.size or not moving.nvals:
-            # nothing to leave out, or nothing left: the next sweep is over all
-            moving = None
+        if near or residual <= fine:
+            u = None
         else:
-            # t keeps the ranks that stay
-            t << r
+            u(s.S) << 0.0
+            u = walk.carry(s, u)
     return r
 
 
@@ -204,7 +215,8 @@ class Walk:
         self._spread = (semiring.plus_times if weighted else semiring.plus_second)[dtype]
         p = distribution(personalization, "personalization", n, dtype)
         q = p if dangling is None else distribution(dangling, "dangling", n, dtype)
-        self._start = p
+        # the rules of GAP and Graphalytics: r = 1 / n at first, wherever the reader starts anew
+        self._start = distribution(None, "nstart", n, dtype) if method in ("gap", "ldbc") else p
         # d = A plus.pair 1, or the sum of each row's weights: absent where nothing leaves
         d = G.keep(("outflow", dtype.name), lambda: _outflow(G, dtype)) if weighted else G.out_degree
         # s = a / d, 0 where nothing leaves
@@ -215,18 +227,12 @@ class Walk:
         self.scale << binary.times(self.scale, alpha)
         # u = (1 - a) p
         self._anew = binary.times(p, 1 - alpha).new(dtype, name="anew")
-        # sinks: a where a node has no way out
-        self._sinks = None
-        if method != "gap" and d.nvals < n:
-            self._sinks = Vector(dtype, n, name="sinks")
-            self._sinks(~d.S) << alpha
         self.lost = q
-        self._w = Vector(dtype, n, name="w")
-        # as full vectors, for passes over all nodes
+        # sinks: a where a node has no way out
         self.all_sinks = Vector.from_scalar(0.0, n, dtype, name="sinks")
-        self.has_sinks = self._sinks is not None
-        if self._sinks is not None:
-            self.all_sinks(self._sinks.S) << self._sinks
+        self.has_sinks = method != "gap" and d.nvals < n
+        if self.has_sinks:
+            self.all_sinks(~d.S) << alpha
 
     def first(self, nstart: Vector | Mapping[int, float] | Sequence[float] | None) -> Vector:
         return self._start.dup(name="r") if nstart is None else distribution(nstart, "nstart", self.n, self.dtype)
@@ -247,22 +253,18 @@ class Walk:
         *state, change = _arrive_and_compare(z, r, self._anew, self.lost, self.scale, self.all_sinks, s)
         return state, change
 
-    def step(self, r: Vector, t: Vector, rows: Any = None) -> None:
-        """t = (1 - a) p + a (A' (r / d) + s q), for those of `rows` only when given; r is kept."""
-        w = self._w
-        # w = a r / d
-        w << binary.times(r & self.scale)
-        # t = (1 - a) p
-        mask = {} if rows is None else {"mask": rows.S}
-        if self._sinks is None:
-            t(**mask) << self._anew
-        else:
-            # t = (1 - a) p + a s q,  s the rank of the sinks
-            s = self._lost_rank(self._sinks @ r).new().value
-            t(**mask) << binary.times(self.lost, s)
-            t(binary.plus, **mask) << self._anew
-        # t += A' w
-        t(binary.plus, **mask) << self._spread(self.AT @ w)
+    def step(self, r: Vector) -> Vector:
+        """F(r) = (1 - a) p + a (A' (r / d) + s q)"""
+        return self.arrive(*self.depart(r))[0]
+
+    def carry(self, s: Vector, u: Vector) -> Vector:
+        """u + a (A' (s / d) + [+_i sinks(i) s(i)] q) for a sparse s."""
+        # u += A' (a s / d)
+        u(binary.plus) << self._spread(self.AT @ binary.times(s & self.scale).new())
+        if self.has_sinks:
+            # u += q [+_i sinks(i) s(i)]
+            u(binary.plus) << binary.times(self.lost, self._lost_rank(self.all_sinks @ s).new().value)
+        return u
 
 
 def _outflow(G: Any, dtype: Any) -> Vector:

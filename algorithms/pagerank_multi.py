@@ -73,7 +73,7 @@ def pagerank_multi(
                       are >= 0, rows are scaled to sum 1
     dangling          each column of Q, as in `pagerank`; None: that of P
     alpha, weighted, dtype, strict   as in `pagerank`
-    tol, max_iter     of each batch: until the L1 change of every row is below n tol
+    tol, max_iter     of each batch: until the L1 change of every row is below n tol, or all rounding, as in `pagerank`
     batch             rows that are computed together; they need about 40 bytes for each of them and each node
     callback          called with the record of each iteration; something true stops there
 
@@ -102,7 +102,7 @@ def pagerank_multi(
         for start in range(0, P.nrows, batch) if G.n else ():
             rows: Any = P[start : start + batch, :].new() if P.nrows > batch else P
             readers = Readers(walk, B, rows.T.new(), alpha, dangling is None)
-            found = _until(readers, G.n * tol, max_iter, report).T
+            found = _until(readers, G.n * tol, 1 / (1 - alpha), max_iter, report).T
             if P.nrows > batch:
                 R[start : start + batch, :] << found
             else:
@@ -149,9 +149,9 @@ class Readers:
         return T
 
 
-def _until(readers: Readers, limit: float, max_iter: int, report: Report) -> Matrix:
-    """R = step(R) until the L1 norm of the change of each column is below `limit`; 0: max_iter times."""
-    R = readers.first()
+def _until(readers: Readers, limit: float, gain: float, max_iter: int, report: Report) -> Matrix:
+    """R = step(R) until the L1 norm of the change of each column is below `limit` or rounding; 0: max_iter times."""
+    R, noise = readers.first(), iteration.Noise(gain)
     report.finish("max_iter", False)
     for _ in range(max_iter):
         T = readers.step(R)
@@ -165,6 +165,8 @@ def _until(readers: Readers, limit: float, max_iter: int, report: Report) -> Mat
         stop = report.note() if residual is None else report.note(residual=residual)
         if residual is not None and residual < limit:
             report.finish("converged", True)
+        elif residual is not None and not stop and noise.is_all(residual, R):
+            report.finish("resolution", True)
         if stop or report.converged:
             return R
     if not limit:

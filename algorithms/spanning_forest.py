@@ -63,7 +63,8 @@ def minimum_spanning_forest(
     callback   called with the record of each round of the loop above (`joined`); something true stops there (the edges
                are then part of the forest)
 
-    Shapes: A, edges n x n, labels size n.  Types: A real or BOOL; edges of A's type; weight an int or a float.
+    Shapes: A, edges n x n, labels size n.  Types: A real or BOOL; edges of A's type; weight a float, of
+    integer types an int, which is exact and may exceed 64 bits.
     Raises: TypeError for complex weights and for maximum, ValueError for a weight of NaN.
     Cost: at most log2(n) rounds, in which the graph shrinks: in one compiled loop where the backend has it and there is
     no callback (sequential.spanning_forest), else by products after a sort of the edges.
@@ -87,12 +88,19 @@ def minimum_spanning_forest(
         else:
             report.finish("converged", True)
     chosen, labels = found
-    # the sum of the weights, of integers in 64 bits
-    kind = chosen.dtype.np_type.kind
-    wide = {"b": dtypes.INT64, "i": dtypes.INT64, "u": dtypes.UINT64, "f": dtypes.FP64}[kind]
-    total = chosen.dup(wide).reduce_scalar(monoid.plus).new().value or 0
-    weight = float(total) if kind == "f" else int(total)
-    return SpanningForestResult(chosen, weight, labels, G.n - chosen.nvals, report, vertices=G.labels)
+    return SpanningForestResult(chosen, _sum(chosen), labels, G.n - chosen.nvals, report, vertices=G.labels)
+
+
+def _sum(F: Matrix) -> int | float:
+    """[+_ij F(i, j)]: of integers exactly, as a Python int of any size; of floats in FP64."""
+    if F.dtype.np_type.kind == "f":
+        return float(F.dup(dtypes.FP64).reduce_scalar(monoid.plus).new().value or 0.0)
+    wide = F if F.dtype is dtypes.UINT64 else F.dup(dtypes.INT64)
+    greatest = wide.reduce_scalar(monoid.max).new().value or 0
+    least = wide.reduce_scalar(monoid.min).new().value or 0
+    if F.nvals * max(int(greatest), -int(least)) < 2**63:
+        return int(wide.reduce_scalar(monoid.plus).new().value or 0)
+    return sum(wide.to_coo(rows=False, columns=False)[2].tolist())
 
 
 def _edges(G: Graph, maximum: bool) -> Matrix:

@@ -2,6 +2,7 @@
 
     move    t(i) = argmax over c of  B S(i, c) - gamma k(i) K(c) / 2m,   x(i) = t(i)   for the nodes of a random half
     join    the same within given communities, for nodes that are alone
+    settle  the same for nodes of different communities that go to different ones, until no node gains
 
 B is a symmetric matrix, k its row sums, K(c) the sum of k over community c, 2m the sum of k, S(i, x(i)) = 1.  A round
 is rowwise.best_move for the nodes whose neighbours have moved, and sums by label.  The half that may move is drawn by
@@ -15,7 +16,7 @@ References: Blondel, Guillaume, Lambiotte, Lefebvre, "Fast unfolding of communit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,13 @@ from .storage.convert import keep_symmetric
 from .storage.store import BitmapVector, index_dtype
 
 __all__ = [
-    "Coins",
+    "RandomHalves",
     "LocalMoves",
     "dense",
     "entries",
     "inside",
     "labels_in_order",
+    "nodes",
     "quotient",
     "sums_by_label",
     "vector_of",
@@ -47,8 +49,8 @@ ROUNDING = 1e-12  # modularities of equal communities differ by less, in whichev
 FEW_ENTRIES = 4096  # a pass over them all takes 30 us, as the product that finds the nodes to look at
 
 
-class Coins:
-    """A coin for each node, tossed again each round; the same seed gives the same tosses."""
+class RandomHalves:
+    """A random half of the nodes for each round; the same seed gives the same halves."""
 
     def __init__(self, seed: int) -> None:
         self.seed, self.rounds = seed, 0
@@ -62,9 +64,9 @@ class Coins:
 class LocalMoves:
     """The rounds of one level on the graph B, whose diagonal counts each loop twice; gamma: the resolution."""
 
-    def __init__(self, B: Matrix, gamma: float, coins: Coins) -> None:
-        self.n = B.nrows
-        self.coins = coins
+    def __init__(self, B: Matrix, gamma: float, halves: RandomHalves) -> None:
+        self.n, self.graph = B.nrows, B
+        self.halves = halves
         # k(i) = [+_j B(i, j)],  2m = [+_i k(i)]
         self.k = dense(B.reduce_rowwise(monoid.plus).new())
         self.total = float(self.k.sum())
@@ -75,6 +77,11 @@ class LocalMoves:
         self.gamma = gamma
         self.u = self.k * (gamma / self.total if self.total else 0.0)
         self.vectors = vector_of(self.u), vector_of(self.k)
+        self._values: np.ndarray | None = None  # those of B, as compiled rounds take them
+
+    def modularity(self, within: float, squares: float) -> float:
+        """Q of communities: the entries within them and [+_c K(c)^2]."""
+        return (within + self.loops) / self.total - self.gamma * squares / self.total**2
 
     def until_stable(
         self, tol: float, note: Callable[[float, int], Any], start: Any = None
@@ -87,24 +94,30 @@ class LocalMoves:
         backend, n = current(), self.n
         x = backend.xp.arange(n) if start is None else start
         own = backend.xp.zeros(n)
-        active: Vector | None = None  # nodes to be looked at: a neighbour has moved, or they wait for their turn
+        active: Any = None  # nodes to be looked at: a neighbour has moved, or they wait for their turn; None: all
         best, kept, since, first = -np.inf, x, 0, None
         few = self.B.nvals <= FEW_ENTRIES
         while True:
             if not self.total:
                 return *labels_in_order(x), 0.0, False
             # the nodes of a random half move
-            key = self.coins.next_round()
-            whole = self._whole_round(x, key) if few else None
+            key = self.halves.next_round()
+            looked_at = self._flags(active, x)
+            whole = None
+            if looked_at is not None:
+                whole = local_round(
+                    self.B, self._values, x, self.u, self.k, self._stays(key, looked_at), looked_at, own
+                )
             if whole is not None:
-                after, within, squares, wanting, moving = whole
+                after, near, within, squares, wanting, moving = whole
             else:
+                active = self._vector(active)
                 K = sums_by_label(x, self.k, n)
-                found = [v._store for v in self.best(x, K, active)]
+                found = [v._store for v in self.best(self.B, x, K, active)]
                 chosen = None if active is None else active._store
                 after, own, wants, moves, numbers = backend.move_half(x, K, found, chosen, own, self.u, self.k, key)
                 within, squares, wanting, moving = numbers
-            quality = (within + self.loops) / self.total - self.gamma * squares / self.total**2
+            quality = self.modularity(within, squares)
             first = quality if first is None else first
             since = 0 if quality > best + max(tol, SMALL_SHARE * (best - first)) else since + 1
             if quality > best + ROUNDING:
@@ -115,19 +128,37 @@ class LocalMoves:
                 return *labels_in_order(kept), best, True
             x = after
             if not few:
-                active = self._next(wants, wanting, moves, moving)
+                active = near if whole is not None else self._next(self.B, wants, wanting, moves, moving)
 
-    def _whole_round(self, x: Any, key: int) -> tuple[Any, float, float, int, int] | None:
-        """A round over all nodes as one compiled loop; None where the backend has none."""
+    def _stays(self, key: int, active: np.ndarray) -> np.ndarray:
+        """0 for active nodes of the half that moves in the round of that key: backends/loops.py's move_half."""
+        at = np.flatnonzero(active)
+        stays = np.zeros(self.n, np.int64)
+        stays[at] = mixed_by(at.astype(np.uint64), key) >> np.uint64(63)
+        return stays
+
+    def _flags(self, active: Any, x: Any) -> np.ndarray | None:
+        """Active nodes as compiled rounds take them, 1 or 0 for each; None for arrays of a device."""
         if not isinstance(x, np.ndarray):
             return None
-        stays = (mixed_by(np.arange(self.n, dtype=np.uint64), key) >> np.uint64(63)).astype(np.int64)
-        return sequential.local_round(self.B, x, self.u, self.k, stays)
+        if self._values is None:
+            self._values = values_of(self.B)
+        if self._values is None:
+            return None
+        if active is None:
+            return np.ones(self.n, np.int64)
+        return dense(active).astype(np.int64) if isinstance(active, Vector) else active
 
-    def best(self, x: Any, K: Any, active: Vector | None) -> tuple[Vector, Vector, Vector]:
-        """rowwise.best_move of the active nodes."""
+    def _vector(self, active: Any) -> Vector | None:
+        """Active nodes as rowwise.best_move takes them."""
+        if isinstance(active, np.ndarray):
+            return Vector.from_coo(np.flatnonzero(active), True, size=self.n, name="active")
+        return active
+
+    def best(self, B: Matrix, x: Any, K: Any, active: Vector | None) -> tuple[Vector, Vector, Vector]:
+        """rowwise.best_move of the active nodes, along the edges of B."""
         u, k = self.vectors
-        return rowwise.best_move(self.B, vector_of(x), u, vector_of(K), k, rows=active)
+        return rowwise.best_move(B, vector_of(x), u, vector_of(K), k, rows=active)
 
     def join(self, communities: Any) -> tuple[Any, int]:
         """(parts 0 .. count - 1 of the communities, count): nodes that are alone join the best part, until none gains.
@@ -135,35 +166,170 @@ class LocalMoves:
         Parts are connected: a node joins by an edge, and a part that is joined does not move in that round.
         """
         xp, n = current().xp, self.n
-        self.B = inside(self.B, communities)
-        keep_symmetric(self.B._store)
-        # within(i) = [+_j E(i, j)],  whole(i): the sum of the degrees of i's community
-        within = dense(self.B.reduce_rowwise(monoid.plus).new())
+        # within(i) = [+_j B(i, j) over x(j) = x(i)],  whole(i): the sum of the degrees of i's community
+        within = dense(rowwise.sum_of_own(self.B, vector_of(communities)))
         whole = sums_by_label(communities, self.k, n)[communities]
         scale = self.gamma / self.total if self.total else 0.0
         joined = within >= scale * self.k * (whole - self.k)  # nodes that are well connected to their community
         level = self.u, self.k, within, whole, joined, scale
         y, ones, own = xp.arange(n), xp.ones(n), xp.zeros(n)
-        active: Vector | None = None
+        E: Matrix | None = None  # the entries within communities
+        active: Any = None
         while self.total:
-            K, size = sums_by_label(y, self.k, n), sums_by_label(y, ones, n)
-            found = [v._store for v in self.best(y, K, active)]
-            chosen = None if active is None else active._store
-            key = self.coins.next_round()
-            y, own, wants, moves, (wanting, moving) = current().join_half(y, K, size, found, chosen, own, level, key)
+            key = self.halves.next_round()
+            looked_at = self._flags(active, y)
+            whole_round = None
+            if looked_at is not None:
+                whole_round = join_round(
+                    self.B, self._values, communities, y, level, self._stays(key, looked_at), looked_at, own
+                )  # fmt: skip
+            if whole_round is not None:
+                y, active, wanting = whole_round
+            else:
+                if E is None:
+                    E = inside(self.B, communities)
+                    keep_symmetric(E._store)
+                active = self._vector(active)
+                K, size = sums_by_label(y, self.k, n), sums_by_label(y, ones, n)
+                found = [v._store for v in self.best(E, y, K, active)]
+                chosen = None if active is None else active._store
+                y, own, wants, moves, (wanting, moving) = current().join_half(
+                    y, K, size, found, chosen, own, level, key
+                )  # fmt: skip
+                active = self._next(E, wants, wanting, moves, moving)
             if not wanting:
                 break
-            active = self._next(wants, wanting, moves, moving)
         return labels_in_order(y)
 
-    def _next(self, wants: Any, wanting: float, moves: Any, moving: float) -> Vector:
+    def settle(self, tol: float, note: Callable[[float, int], Any], x: Any) -> tuple[Any, int, bool, bool]:
+        """(communities, count, did any node move?, did `note` stop it?): from x, moves until none gains more than tol.
+
+        A node goes to the community of greatest gain, or, where it loses by staying, to one of its own.  Of the nodes
+        that leave or join a community only the first moves in a round.  No community is then touched twice, so that
+        gains add up and each round raises the modularity.  The last round looks at all nodes.
+        """
+        xp, n, changed, quality = current().xp, self.n, False, 0.0
+        least = max(tol, ROUNDING) * self.total / 2  # a gain of modularity in the unit of scores
+        active: Vector | None = None
+        while self.total:
+            K = sums_by_label(x, self.k, n)
+            target, gain, kept = (entries(v) for v in self.best(self.B, x, K, active))
+            if active is None:
+                at = xp.arange(n)
+                own = kept + self.u * (K[x] - self.k)
+                quality = self.modularity(float(own.sum()), float((K * K).sum()))
+            else:
+                at = current().tuples(active._store)[0].astype(np.int64)
+            alone = gain < -kept  # the score of a community of its own is 0
+            gain = xp.where(alone, -kept, gain)
+            wants = gain > least
+            at, target, gain, alone = at[wants], target[wants], gain[wants], alone[wants]
+            if not at.shape[0]:
+                if active is None:
+                    break
+                active = None  # sums of communities have changed, for nodes that are no neighbours, too
+                continue
+            target = xp.where(alone, x[at], target)
+            first = xp.full(n, n, np.int64)
+            for ends in (x[at], target):
+                xp.minimum.at(first, ends, at)
+            moves = (first[x[at]] == at) & (first[target] == at)
+            free = xp.flatnonzero(sums_by_label(x, xp.ones(n), n) == 0)
+            number = xp.cumsum(moves & alone) - 1  # which of the free labels
+            moves &= ~alone | (number < free.shape[0])
+            movers, target, alone = at[moves], target[moves], alone[moves]
+            target[alone] = free[number[moves][alone]]
+            quality += 2 * float(gain[moves].sum()) / self.total
+            changed = True
+            if note(quality, int(movers.shape[0])):
+                return *labels_in_order(x), changed, True
+            x = x.copy()
+            x[movers] = target
+            # active = wants or B any.pair movers
+            near = semiring.any_pair[BOOL](self.B @ Vector.from_coo(movers, True, size=n)).new()
+            active = binary.any(Vector.from_coo(at, True, size=n) | near).new(name="active")
+        return *labels_in_order(x), changed, False
+
+    def _next(self, B: Matrix, wants: Any, wanting: float, moves: Any, moving: float) -> Vector:
         """The nodes to be looked at: those that want to move, and those next to one that moves."""
         active = _positions(wants, int(wanting), self.n)
         if moving:
             # active = wants or B any.pair moves
-            near = semiring.any_pair[BOOL](self.B @ _positions(moves, int(moving), self.n)).new()
+            near = semiring.any_pair[BOOL](B @ _positions(moves, int(moving), self.n)).new()
             active = binary.any(active | near).new(name="active")
         return active
+
+
+def local_round(
+    B: Matrix,
+    values: np.ndarray,
+    x: np.ndarray,
+    u: np.ndarray,
+    k: np.ndarray,
+    stays: np.ndarray,
+    active: np.ndarray,
+    own: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, float, float, int, int] | None:
+    """(labels after a round of local moves, 1 for each vertex to look at in the next, [+_i own(i)], the sum of K^2, how
+    many want to move, do).
+
+    B symmetric, FP64, without diagonal, values: values_of(B); x labels 0 .. n - 1, INT64; u, k FP64.
+    active: 0 where a vertex is not looked at, stays: 0 where an active one may move, INT64.  own: the sum of B(i, j)
+    with x(i) = x(j), renewed in place for active vertices.
+    The vote is rowwise.best_move's with K(c) = [+_i k(i) over x(i) = c] as v.
+    Raises: DimensionMismatch, IndexOutOfBound for numbers that are not of the vertices.
+    Cost: O(n + the entries of active rows).  Source: Lu, Halappanavar, Kalyanaraman (Parallel Computing 47, 2015).
+    """
+    n = B.nrows
+    _check_round(n, x=x, u=u, k=k, stays=stays, active=active, own=own)
+    after, near, K, total, sums = np.empty(n, np.int64), np.zeros(n, np.int64), np.zeros(n), np.zeros(n), np.empty(3)
+    work = after, near, K, total, np.empty(n, np.int64), sums
+    moving = sequential._run("local_round", [B], values, x, u, k, stays, active, own, *work)
+    return None if moving is None else (after, near, *sums[:2].tolist(), int(sums[2]), moving)
+
+
+def join_round(
+    B: Matrix,
+    values: np.ndarray,
+    x: np.ndarray,
+    y: np.ndarray,
+    level: Sequence[Any],
+    stays: np.ndarray,
+    active: np.ndarray,
+    own: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, int] | None:
+    """(parts after a round in which vertices join parts of communities, 1 for each to look at next, how many want to).
+
+    x: communities, y: their parts, each named by its first vertex, INT64.  level: u, k, within, whole, joined, scale,
+    as backends/loops.py's join_half has them, which this is, with the vote.  B, values, stays, active, own: as
+    local_round.
+    Raises, cost: as local_round.  Source: Traag, Waltman, van Eck (Scientific Reports 9, 2019), algorithm A.2.
+    """
+    n = B.nrows
+    *given, joined, scale = level
+    _check_round(n, x=x, u=given[0], k=given[1], stays=stays, active=active, own=own)
+    sequential._by_vertex(y, n, "y", 0, n - 1)
+    after = np.empty(n, np.int64)
+    near, asks, size = np.zeros((3, n), np.int64)
+    work = after, near, asks, size, *np.zeros((3, n)), *np.empty((2, n), np.int64)
+    given += joined.astype(np.int64), float(scale)
+    wanting = sequential._run("join_round", [B], values, x, y, *given, stays, active, own, *work)
+    return None if wanting is None else (after, near, wanting)
+
+
+def values_of(B: Matrix) -> np.ndarray | None:
+    """The values of the entries, one each, as rounds take them; None for a hypersparse matrix, which they do not."""
+    store = B._store
+    if store.format != "csr":
+        return None
+    return np.full(store.nvals, store.values[0]) if store.iso else store.values
+
+
+def _check_round(n: int, x: np.ndarray, **by_vertex: np.ndarray) -> None:
+    """A compiled round would read and write beyond its arrays."""
+    sequential._by_vertex(x, n, "x", 0, n - 1)
+    for name, numbers in by_vertex.items():
+        sequential._length(numbers, n, name)
 
 
 def vector_of(values: Any) -> Vector:
@@ -183,6 +349,11 @@ def _positions(words: Any, count: int, n: int) -> Vector:
     """The vector with an entry for each of the `count` bits."""
     true = current().array(np.ones(1, np.bool_))
     return Vector._from_store(BitmapVector(n, BOOL, words, true, count, True))
+
+
+def nodes(count: int) -> Any:
+    """0 .. count - 1."""
+    return current().xp.arange(count)
 
 
 def dense(v: Vector) -> Any:

@@ -331,28 +331,6 @@ def label_turns(lists: Lists, order: np.ndarray, label: np.ndarray, state: np.nd
     return _run("label_turns", [lists], order, label, np.zeros(label.size, np.int64), state)
 
 
-def local_round(
-    B: Matrix, x: np.ndarray, u: np.ndarray, k: np.ndarray, stays: np.ndarray
-) -> tuple[np.ndarray, float, float, int, int] | None:
-    """(labels after a round of local moves, [the sum of B(i, j) with x(i) = x(j)], of K^2, how many want to move, do).
-
-    B symmetric, FP64, without diagonal; x labels 0 .. n - 1, INT64; u, k FP64; stays: 0 where a vertex may move, INT64.
-    The vote is rowwise.best_move's with K(c) = [+_i k(i) over x(i) = c] as v.
-    Raises: DimensionMismatch, IndexOutOfBound for x, u, k and stays.
-    Cost: O(n + nvals).  Source: Lu, Halappanavar, Kalyanaraman (Parallel Computing 47, 2015).
-    """
-    n, store = B.nrows, B._store
-    if store.format != "csr":
-        return None
-    _by_vertex(x, n, "x", 0, n - 1)
-    for name, numbers in (("u", u), ("k", k), ("stays", stays)):
-        _length(numbers, n, name)
-    values = np.full(store.nvals, store.values[0]) if store.iso else store.values
-    after, K, total, sums = np.empty(n, np.int64), np.zeros(n), np.zeros(n), np.empty(3)
-    moving = _run("local_round", [B], values, x, u, k, stays, after, K, total, np.empty(n, np.int64), sums)
-    return None if moving is None else (after, *sums[:2].tolist(), int(sums[2]), moving)
-
-
 def bipartite_matching(B: Matrix) -> tuple[np.ndarray, np.ndarray] | None:
     """(mate of each row, mate of each column), -1 without: the most pairs of rows and columns joined by entries of B.
 

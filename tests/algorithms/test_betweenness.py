@@ -184,3 +184,24 @@ def test_arguments(options, error, message):
     for function in (betweenness, edge_betweenness):
         with pytest.raises(error, match=message):
             function(karate(), **options)
+
+
+def diamonds(count):
+    """`count` diamonds in a row, which 2^count shortest paths lead through."""
+    first = 3 * np.arange(count)
+    i = np.concatenate([first, first, first + 1, first + 2])
+    j = np.concatenate([first + 1, first + 2, first + 3, first + 3])
+    return gb.Matrix.from_coo(np.r_[i, j], np.r_[j, i], 1, nrows=3 * count + 1, ncols=3 * count + 1)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("function", [betweenness, edge_betweenness])
+def test_more_paths_than_fp64_holds_are_refused(function, weighted, engine):
+    found = function(diamonds(500), sources=[0, 1500], weighted=weighted, normalized="sum")
+    scores = found.values.to_coo()[-1]
+    assert np.isfinite(scores).all()
+    if function is betweenness:  # the vertices where diamonds meet are on every path beyond them, the others on half
+        at = 600
+        assert scores[at] == pytest.approx(1500) and scores[at + 1] == pytest.approx(1499 / 2)
+    with pytest.raises(OverflowError, match=r"G: more than 1.8e308 shortest paths join two vertices"):
+        function(diamonds(1030), sources=[0], weighted=weighted)

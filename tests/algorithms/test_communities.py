@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from samples import edges, karate, matrix, random_graph
 
 import grb_tile as gb
-from grb_tile import local_moves, sequential
+from grb_tile import local_moves
 from grb_tile.algorithms import Graph, label_propagation, leiden, louvain, modularity, partition_quality
 from grb_tile.backends.select import current
 from grb_tile.hashing import mixed_by
@@ -246,6 +246,138 @@ def test_communities_of_leiden_are_connected(seed, base_seed):
             assert nx.is_connected(graph.subgraph(np.flatnonzero(label == c).tolist())), (gamma, c)
 
 
+def quality(B, label, gamma):
+    """The modularity of labels in the symmetric weights B, whose diagonal counts loops twice."""
+    k, total = B.sum(axis=1), B.sum()
+    return float(((B - gamma * np.outer(k, k) / total) * (label[:, None] == label[None, :])).sum() / total)
+
+
+def best_change(B, label, gamma):
+    """The greatest modularity that one move of a node, to any community or an empty one, or one union leads to."""
+    found, kinds = quality(B, label, gamma), np.unique(label)
+    for i in range(len(label)):
+        for c in (*kinds, -1):
+            after = label.copy()
+            after[i] = c
+            found = max(found, quality(B, after, gamma))
+    for a in kinds:
+        for b in kinds[kinds > a]:
+            found = max(found, quality(B, np.where(label == b, a, label), gamma))
+    return found
+
+
+WEIGHTS = {
+    "one": lambda rng, shape: np.ones(shape),
+    "count": lambda rng, shape: rng.integers(0, 9, shape).astype(float),
+    "float": lambda rng, shape: rng.random(shape),
+    "spread": lambda rng, shape: 10.0 ** rng.integers(-3, 4, shape),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("directed", [False, True])
+def test_no_move_and_no_union_gains(method, weights, directed, base_seed):
+    """By brute force over all moves and unions of small graphs, with loops."""
+    for seed in range(25):
+        rng = np.random.default_rng([base_seed & 0xFFFFFFFF, seed])
+        n, gamma = int(rng.integers(2, 12)), float(rng.choice([0.5, 1.0, 2.0]))
+        W = (rng.random((n, n)) < rng.random()) * WEIGHTS[weights](rng, (n, n))
+        if not directed:
+            W = np.triu(W) + np.triu(W, 1).T
+        i, j = np.nonzero(W)
+        A = gb.Matrix.from_coo(i, j, W[i, j], "FP32" if weights == "count" else "FP64", nrows=n, ncols=n)
+        B = W + W.T if directed else W + np.diag(np.diag(W))
+        if not B.any():
+            continue
+        found = method(Graph(A, directed), resolution=gamma, seed=seed)
+        label = found.to_numpy()
+        assert found.modularity == pytest.approx(quality(B, label, gamma), abs=1e-9), seed
+        assert best_change(B, label, gamma) <= found.modularity + 1.01e-7, (seed, label.tolist())
+
+
+@BOTH
+@pytest.mark.parametrize("graph", [nx.cycle_graph(5), nx.cycle_graph(12), nx.petersen_graph(), nx.path_graph(9)])
+def test_no_move_gains_in_symmetric_graphs(method, graph, engine):
+    S = nx.to_scipy_sparse_array(graph, weight=None, dtype=float)
+    for seed in range(8):
+        found = method(matrix(S), seed=seed)
+        assert best_change(S.toarray(), found.to_numpy(), 1.0) <= found.modularity + 1.01e-7, seed
+
+
+@BOTH
+@pytest.mark.parametrize("seed", range(4))
+def test_settling_is_what_makes_it_so(method, seed, base_seed, monkeypatch):
+    """Rounds that are cut off at once leave all to it: nodes go one by one, to communities of their own, too."""
+    plain = local_moves.LocalMoves.until_stable
+    rng = np.random.default_rng([base_seed & 0xFFFFFFFF, seed])
+
+    def none(self, tol, note, start=None):
+        label = rng.integers(0, max(self.n // 3, 1), self.n) if start is None else start
+        return *local_moves.labels_in_order(label), plain(self, tol, lambda *record: True, label)[2], False
+
+    monkeypatch.setattr(local_moves.LocalMoves, "until_stable", none)
+    S = nx.to_scipy_sparse_array(nx.gnp_random_graph(14, 0.3, seed=seed), dtype=float)
+    found = method(matrix(S))
+    assert best_change(S.toarray(), found.to_numpy(), 1.0) <= found.modularity + 1.01e-7
+    assert found.modularity == pytest.approx(quality(S.toarray(), found.to_numpy(), 1.0))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_each_round_of_settling_gains_what_it_says(seed):
+    """Gains add up, because no community is touched by two moves of a round."""
+    rng = np.random.default_rng(seed)
+    S = nx.to_scipy_sparse_array(nx.gnp_random_graph(30, 0.2, seed=seed), dtype=float)
+    B, k = S.toarray(), S.sum(axis=1)
+    label, rounds = rng.integers(0, 12, 30), []
+    moves = local_moves.LocalMoves(matrix(S).dup("FP64"), 1.0, local_moves.RandomHalves(0))
+    before = quality(B, label, 1.0)
+    while True:
+        after, _, changed, stop = moves.settle(
+            1e-7, lambda q, moving: rounds.append((q, moving)) or len(rounds) > 1, label
+        )
+        assert k.sum() == moves.total
+        if not changed:
+            break
+        if stop:  # the first round is made, the second is announced
+            assert quality(B, after, 1.0) == pytest.approx(rounds[0][0], abs=1e-12) and rounds[0][0] > before
+            assert rounds[1][0] > rounds[0][0]
+        before, label, rounds = quality(B, after, 1.0), after, []
+
+
+@BOTH
+def test_a_callback_may_stop_at_each_round(method):
+    A = matrix(nx.to_scipy_sparse_array(nx.gnm_random_graph(60, 150, seed=5), weight=None, dtype=float))
+    rounds = method(A).report.iterations
+    before = -1.0
+    for k in range(1, rounds + 1):
+        found = method(A, callback=lambda record, k=k: record["iteration"] == k)
+        assert found.report.stopped_by == "callback" and found.report.iterations == k
+        assert found.modularity == pytest.approx(modularity(A, found), abs=1e-12)
+        assert found.modularity >= before - 0.02
+        before = found.modularity
+
+
+@pytest.mark.parametrize("method, least", [(louvain, (0.298, 0.333)), (leiden, (0.3045, 0.338))])
+def test_passes_and_settling_find_more(method, least):
+    """Medians as those of igraph's Leiden with two iterations; one pass of levels finds 0.27 and 0.32."""
+    graphs = nx.gnm_random_graph(2000, 10000, seed=1), nx.powerlaw_cluster_graph(2000, 5, 0.3, seed=1)
+    for graph, bound in zip(graphs, least, strict=True):
+        S = nx.to_scipy_sparse_array(graph, weight=None, dtype=float)
+        assert np.median([method(matrix(S), seed=seed).modularity for seed in range(7)]) >= bound
+
+
+@BOTH
+@pytest.mark.parametrize("unit", [5e-324, 1e-300, 1e-200, 1e-150, 1e150, 1e200, 1e308])
+def test_the_unit_of_the_weights_does_not_matter(method, unit):
+    A = karate()
+    scaled = gb.Matrix.from_coo(*A.to_coo(values=False)[:2], unit, nrows=34, ncols=34)
+    plain, found = method(A, weighted=False), method(scaled)
+    assert found.to_numpy().tolist() == plain.to_numpy().tolist()
+    assert found.modularity == pytest.approx(plain.modularity)
+    assert modularity(scaled, found) == pytest.approx(plain.modularity)
+
+
 SYMMETRIC_GRAPHS = [
     nx.cycle_graph(170),
     nx.path_graph(116),
@@ -270,26 +402,96 @@ def test_the_order_of_additions_does_not_choose(method, number, monkeypatch, bas
         return *found, [within, squares, *counts]
 
     monkeypatch.setitem(vars(backend), "move_half", move_half)
+    monkeypatch.setattr(local_moves, "local_round", lambda *operands: None)
     for _ in range(6):
         assert method(A, seed=1).to_numpy().tolist() == wanted
 
 
+def weighted_graph(rng, n):
+    """A symmetric matrix of sums without rounding, without diagonal; an array of int64 flags, some 0."""
+    i, j = rng.integers(0, n, (2, 4 * n))
+    w = rng.integers(1, 9, 4 * n) / 4
+    A = gb.Matrix.from_coo(np.r_[i, j], np.r_[j, i], np.r_[w, w], nrows=n, ncols=n, dup_op=gb.binary.plus)
+    return local_moves.all_rows(gb.select.offdiag(A).new()), (rng.random(n) < 0.7).astype(np.int64)
+
+
+def half(n, key):
+    return (mixed_by(np.arange(n, dtype=np.uint64), key) >> np.uint64(63)).astype(np.int64)
+
+
+def looked_at_next(B, wants, moves):
+    """1 for nodes that want to move or are next to one that does, of words of bits."""
+    n = B.nrows
+    wants, moves = (np.unpackbits(x.view(np.uint8), bitorder="little")[:n].astype(np.int64) for x in (wants, moves))
+    return ((wants + (B.to_dense(0.0) > 0) @ moves) > 0).astype(np.int64).tolist()
+
+
+@pytest.mark.parametrize("part", [False, True])
 @pytest.mark.parametrize("seed", range(8))
-def test_a_compiled_round_is_the_vote_and_the_moves(seed):
-    """sequential.local_round against rowwise.best_move and the backend's move_half."""
+def test_a_compiled_round_is_the_vote_and_the_moves(seed, part):
+    """local_moves.local_round against rowwise.best_move and the backend's move_half."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 40))
-    i, j = rng.integers(0, n, (2, 4 * n))
-    w = rng.integers(1, 9, 4 * n) / 4  # sums without rounding
     with gb.config.set(backend="cpu"), gb.plan(force="numba"):
-        A = gb.Matrix.from_coo(np.r_[i, j], np.r_[j, i], np.r_[w, w], nrows=n, ncols=n, dup_op=gb.binary.plus)
-        B = local_moves.all_rows(gb.select.offdiag(A).new())
+        B, active = weighted_graph(rng, n)
         k, x = B.reduce_rowwise("plus").new().to_dense(0.0), rng.integers(0, max(n // 2, 1), n)
         u, key = k / 64, 12345 + seed
-        K = np.bincount(x, k, n)
-        stays = (mixed_by(np.arange(n, dtype=np.uint64), key) >> np.uint64(63)).astype(np.int64)
-        found = sequential.local_round(B, x, u, k, stays)
-        vote = [v._store for v in gb.rowwise.best_move(B, *map(gb.Vector.from_dense, (x, u, K, k)))]
-        after, _, _, _, numbers = current().move_half(x, K, vote, None, np.zeros(n), u, k, key)
+        K, own = np.bincount(x, k, n), rng.integers(0, 9, n) / 4
+        active = active if part else np.ones(n, np.int64)
+        before = own.copy()
+        found = local_moves.local_round(B, local_moves.values_of(B), x, u, k, half(n, key), active, own)
+        rows = gb.Vector.from_coo(np.flatnonzero(active), True, size=n)
+        vote = [v._store for v in gb.rowwise.best_move(B, *map(gb.Vector.from_dense, (x, u, K, k)), rows=rows)]
+        after, sums, wants, moves, numbers = current().move_half(x, K, vote, rows._store, before, u, k, key)
     assert found is not None and found[0].tolist() == after.tolist()
-    assert np.allclose(found[1:], numbers, rtol=1e-12)
+    assert own.tolist() == sums.tolist()
+    assert np.allclose(found[2:], numbers, rtol=1e-12)
+    assert found[1].tolist() == looked_at_next(B, wants, moves)
+
+
+@pytest.mark.parametrize("part", [False, True])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_compiled_round_of_joins_is_the_vote_and_the_joins(seed, part):
+    """local_moves.join_round against rowwise.best_move and the backend's join_half, in each round until none joins."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 60))
+    with gb.config.set(backend="cpu"), gb.plan(force="numba"):
+        B, active = weighted_graph(rng, n)
+        k, x = B.reduce_rowwise("plus").new().to_dense(0.0), rng.integers(0, 3, n)
+        scale = 2.0 ** -np.ceil(np.log2(k.sum() + 1))  # about 1 / 2m, and products with it are exact
+        u = k * scale
+        E = local_moves.inside(B, x)
+        within = E.reduce_rowwise("plus").new().to_dense(0.0)
+        whole = np.bincount(x, k, n)[x]
+        level = u, k, within, whole, within >= scale * k * (whole - k), scale
+        y, own = np.arange(n), np.zeros(n)
+        active = active if part else np.ones(n, np.int64)
+        for key in range(12):
+            K, size, before = np.bincount(y, k, n), np.bincount(y, minlength=n), own.copy()
+            found = local_moves.join_round(B, local_moves.values_of(B), x, y, level, half(n, key), active, own)
+            rows = gb.Vector.from_coo(np.flatnonzero(active), True, size=n)
+            vote = [v._store for v in gb.rowwise.best_move(E, *map(gb.Vector.from_dense, (y, u, K, k)), rows=rows)]
+            after, sums, wants, moves, numbers = current().join_half(
+                y, K, size, vote, rows._store, before, level, key
+            )  # fmt: skip
+            assert found is not None and found[0].tolist() == after.tolist()
+            assert own.tolist() == sums.tolist() and found[2] == numbers[0]
+            assert found[1].tolist() == looked_at_next(E, wants, moves)
+            y, active, _ = found
+
+
+@BOTH
+@pytest.mark.parametrize("seed", range(3))
+def test_code_that_is_compiled_meanwhile_changes_nothing(method, seed, monkeypatch):
+    """Rounds take turns between compiled loops and loops of calls, as when a kernel becomes ready on the way."""
+    A = matrix(planted(5, 12, 0.5, 0.1, seed))
+    wanted = method(A, seed=seed).to_numpy().tolist()
+    rng = np.random.default_rng(seed)
+    for name in ("local_round", "join_round"):
+        plain = getattr(local_moves, name)
+        monkeypatch.setattr(local_moves, name, lambda *a, plain=plain: None if rng.random() < 0.5 else plain(*a))
+    for few in (0, local_moves.FEW_ENTRIES):
+        monkeypatch.setattr(local_moves, "FEW_ENTRIES", few)
+        found = [method(A, seed=seed).to_numpy().tolist() for _ in range(3)]
+        assert found[0] == found[1] == found[2]
+    assert found[0] == wanted

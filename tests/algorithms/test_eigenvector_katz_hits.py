@@ -160,3 +160,17 @@ def test_an_interrupt_between_iterations_leaves_the_graph_whole():
         with pytest.raises(KeyboardInterrupt) as caught:
             function(A, callback=interrupt)
         assert caught.value.report.stopped_by == "KeyboardInterrupt" and A.isequal(before)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("method", [eigenvector, katz, hits])
+def test_tolerances_finer_than_the_type(method, seed, base_seed):
+    """Rounding keeps the change above such a tolerance for ever; where it is all that is left, the iteration ends."""
+    graph = nx.gnp_random_graph(20, 0.3, seed=base_seed * 1000 + seed)
+    A = edges(list(graph.edges), 20, both=True)
+    options = {"alpha": 0.1} if method is katz else {}
+    fine = method(A, tol=1e-300, max_iter=20000, **options)
+    assert fine.report.converged
+    assert fine.report.stopped_by == "resolution" or fine.report.residual == 0
+    coarse = method(A, tol=1e-9, max_iter=20000, **options)
+    np.testing.assert_allclose(fine.values.to_dense(), coarse.values.to_dense(), rtol=1e-3, atol=1e-6)

@@ -38,3 +38,15 @@ def test_arguments():
         hello(karate(), None)
     with pytest.raises(ValueError, match="steps: expected 0 or more, got -1"):
         hello(karate(), -1)
+
+
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_more_walks_than_int64_holds_are_refused(n):
+    """n^steps walks of a complete graph with loops."""
+    A = edges([(i, j) for i in range(n) for j in range(n)], n)
+    for steps in range(70):
+        if n**steps < 2**62:
+            assert hello(A, steps).to_numpy().tolist() == [n**steps] * n
+            continue
+        with pytest.raises(OverflowError, match=r"steps: .* walks of \d+ edges start at a node"):
+            hello(A, steps)

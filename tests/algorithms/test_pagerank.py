@@ -168,3 +168,69 @@ def test_it_stops_at_the_first_change_below_n_tol():
     report = pagerank(karate(), tol=1e-4).report
     residuals = [record["residual"] for record in report.rounds]
     assert min(residuals[:-1]) >= 34 * 1e-4 > residuals[-1]
+
+
+def exact(A, alpha, p):
+    """The ranks by Gaussian elimination: (I - a (A' / d + p sinks')) r = (1 - a) p."""
+    rows, cols, _ = A.to_coo()
+    n = A.nrows
+    P = np.zeros((n, n))
+    P[cols, rows] = 1
+    out = P.sum(axis=0)
+    P = P / np.maximum(out, 1) + np.outer(p, out == 0)
+    return np.linalg.solve(np.eye(n) - alpha * P, (1 - alpha) * p)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("alpha", [0.5, 0.85, 0.99])
+@pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+def test_adaptive_takes_about_as_many_iterations_as_standard(seed, alpha, dtype, base_seed):
+    """Whatever waits is carried: ranks that were left out for good would keep the change from falling."""
+    A = matrix(random_graph(base_seed * 1000 + seed, weights="one"))
+    p = np.eye(A.nrows)[0]
+    for given in (None, {0: 1.0}):
+        options = {"alpha": alpha, "personalization": given, "dtype": dtype, "max_iter": 5000}
+        steps = [pagerank(A, method=method, **options) for method in ("standard", "adaptive")]
+        assert steps[1].iterations <= 2 * steps[0].iterations + 3
+        wanted = exact(A, alpha, np.full(A.nrows, 1 / A.nrows) if given is None else p)
+        for found in steps:  # the error is at most that of the last change
+            off = np.abs(found.ranks.to_dense() - wanted).sum()
+            rounding = 64 * np.finfo(found.ranks.dtype.np_type).eps
+            assert off <= (found.residual + rounding) / (1 - alpha)
+
+
+def test_adaptive_on_karate_from_one_node():
+    assert pagerank(karate(), method="adaptive", personalization={0: 1}).iterations <= 40
+
+
+@pytest.mark.parametrize("method", ["standard", "gap", "adaptive"])
+@pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+@pytest.mark.parametrize("alpha", [0.3, 0.85, 0.97])
+def test_tolerances_finer_than_the_type(method, dtype, alpha, base_seed):
+    """Rounding keeps the change above such a tolerance for ever; where it is all that is left, the iteration ends."""
+    eps = float(np.finfo(gb.dtypes.lookup_dtype(dtype).np_type).eps)
+    longest = 5 * np.log(eps * 1e-3) / np.log(alpha)
+    pair = edges([(0, 1)], 2, both=True)  # the change alternates in sign: errors add up to 1 / (1 - alpha) times
+    for A in (pair, karate(), *(matrix(random_graph(base_seed * 1000 + seed)) for seed in range(2))):
+        found = pagerank(
+            A, method=method, alpha=alpha, dtype=dtype, tol=1e-300, personalization={0: 1}, max_iter=int(longest)
+        )
+        assert found.converged
+        assert found.report.stopped_by == "resolution" or found.residual == 0
+        if method != "gap":
+            off = np.abs(found.ranks.to_dense() - exact(A, alpha, np.eye(A.nrows)[0])).sum()
+            assert off <= 64 * eps / (1 - alpha) ** 2
+
+
+def test_fp32_with_the_default_tolerance():
+    A = edges([(0, 1), (2, 3), (4, 5)], 6, both=True)
+    found = pagerank(A, alpha=0.99, dtype="FP32", personalization={0: 1}, max_iter=3000)
+    assert found.converged and found.residual < 1e-5
+
+
+@pytest.mark.parametrize("method", ["ldbc", "gap"])
+def test_these_start_uniformly(method):
+    found = pagerank(karate(), method=method, personalization={0: 1}, max_iter=0, strict=False)
+    np.testing.assert_allclose(found.ranks.to_dense(), 1 / 34)
+    start = pagerank(karate(), method=method, personalization={0: 1}, nstart={3: 1}, max_iter=0, strict=False)
+    assert start.ranks.to_dense()[3] == 1

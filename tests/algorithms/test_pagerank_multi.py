@@ -101,3 +101,12 @@ def test_what_is_no_sequence_of_starts(given):
     A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], nrows=3, ncols=3)
     with pytest.raises(TypeError, match="^personalization"):
         pagerank_multi(A, given)
+
+
+@pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+def test_tolerances_finer_than_the_type(dtype):
+    A = matrix(random_graph(3))
+    found = pagerank_multi(A, [0, 1, 2], alpha=0.9, tol=1e-300, dtype=dtype, max_iter=3000)
+    assert found.converged and (found.report.stopped_by == "resolution" or found.residual == 0)
+    single = pagerank_multi(A, [0, 1, 2], alpha=0.9, tol=1e-10, max_iter=3000)
+    np.testing.assert_allclose(found.ranks.to_dense(), single.ranks.to_dense(), atol=1e-5 if dtype == "FP32" else 1e-8)

@@ -227,6 +227,26 @@ def test_sums_beyond_the_type_of_the_weights(engine):
     assert minimum_spanning_forest(A).weight == 200
 
 
+@pytest.mark.parametrize(
+    "dtype, weights",
+    [
+        ("INT64", [2**62] * 3),
+        ("INT64", [-(2**63)] * 3),
+        ("INT64", [2**63 - 1, -(2**63), 5]),
+        ("UINT64", [2**64 - 1] * 3),
+        ("UINT64", [2**63, 2**62, 2**62]),
+        ("INT32", [2**31 - 1] * 3),
+        ("INT8", [-128] * 3),
+    ],
+)
+@pytest.mark.parametrize("callback", GO_ON)
+def test_sums_beyond_64_bits_are_exact(dtype, weights, callback, engine):
+    A = edges([(0, 1), (1, 2), (2, 3)], 4, np.array(weights, gb.dtypes.lookup_dtype(dtype).np_type), dtype, both=True)
+    for maximum in (False, True):
+        weight = minimum_spanning_forest(A, maximum=maximum, callback=callback).weight
+        assert type(weight) is int and weight == sum(weights)
+
+
 def test_infinite_negative_and_missing_weights(engine):
     inf = float("inf")
     A = edges([(0, 1), (1, 2), (2, 0)], 3, [inf, -inf, -2.0], both=True)

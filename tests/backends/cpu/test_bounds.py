@@ -13,6 +13,7 @@ import grb_tile as gb
 from grb_tile import sequential
 from grb_tile.backends.cpu.compiled import sequential as compiled
 from grb_tile.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
+from grb_tile.local_moves import local_round
 from support import seeds
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "algorithms"))
@@ -123,8 +124,16 @@ def test_arguments_that_are_positions_are_checked():
         (lambda: sequential.breadth_first(near, np.array([2]), 5), IndexOutOfBound, "sources: expected vertices"),
         (lambda: sequential.label_turns(near, order + 1, order, ones), ValueError, "order: expected each of the 2"),
         (lambda: sequential.label_turns(near, order, order + 1, ones), IndexOutOfBound, "label: expected numbers"),
-        (lambda: sequential.local_round(B, 5 * ones, x, x, ones), IndexOutOfBound, "x: expected numbers from 0 to 3"),
-        (lambda: sequential.local_round(B, ones, x[:2], x, ones), DimensionMismatch, "u: expected 4 numbers"),
+        (
+            lambda: local_round(B, x, 5 * ones, x, x, ones, ones, x),
+            IndexOutOfBound,
+            "x: expected numbers from 0 to 3",
+        ),
+        (
+            lambda: local_round(B, x, ones, x[:2], x, ones, ones, x),
+            DimensionMismatch,
+            "u: expected 4 numbers",
+        ),
         (lambda: sequential.floyd_warshall(np.zeros((2, 3))), DimensionMismatch, "D: expected n x n weights"),
         (lambda: sequential.Lists(np.array([0, 3]), np.array([0])), InvalidValue, "indptr: expected numbers"),
         (lambda: sequential.Lists(np.array([0, 1]), np.array([1])), IndexOutOfBound, "indices: expected vertices"),

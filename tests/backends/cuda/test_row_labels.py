@@ -5,7 +5,7 @@ import pytest
 
 import grb_tile as gb
 from cuda_emulation.backend import EMULATED, shim, using_shim
-from grb_tile import dtypes
+from grb_tile import algorithms, dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import row_labels
 from grb_tile.storage import convert
@@ -193,3 +193,20 @@ def test_labels_out_of_range_are_refused(backend, wrong):
                 call()
         absent = gb.Vector.from_coo([0, 1, 3], [0, 1, 3], size=4)
         assert gb.rowwise.mode(A, absent).to_dict() == {0: 1, 1: 0, 2: 1}
+
+
+@pytest.mark.parametrize("method", [algorithms.louvain, algorithms.leiden])
+def test_communities_are_those_of_the_host(method):
+    for seed in range(3):
+        i, j = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 9, seed]).integers(0, 60, (2, 150))
+
+        def run():
+            A = gb.Matrix.from_coo(np.r_[i, j], np.r_[j, i], np.ones(300), nrows=60, ncols=60, dup_op=gb.binary.plus)
+            found = method(A, seed=seed)
+            return found.to_numpy().tolist(), found.modularity, found.report.iterations
+
+        with using_shim():
+            ours = run()
+        with select.using("cpu"):
+            theirs = run()
+        assert ours[0] == theirs[0] and ours[1] == pytest.approx(theirs[1]) and ours[2] == theirs[2]
