@@ -5,6 +5,7 @@ The account of what the conformance suite executed is support/coverage.py's.
 
 import collections
 import os
+import sys
 import zlib
 from pathlib import Path
 
@@ -60,11 +61,12 @@ def share(item):
 def pytest_mark_what_is_not_sampled(items):
     """Give the cases that the quick run leaves out the mark `slow`, before -m selects.
 
-    Which ones those are depends on GRB_TILE_SEED alone, the same in each worker; one case of each test always stays.
+    Which ones those are depends on GRB_TILE_SEED alone, the same in each worker; of each test one case stays that is
+    not slow by itself.
     """
     cases = collections.defaultdict(list)
     for item in items:
-        if getattr(item, "callspec", None) is not None:
+        if getattr(item, "callspec", None) is not None and item.get_closest_marker("slow") is None:
             cases[item.path, item.originalname].append(item)
     for found in cases.values():
         kept = -(-len(found) // share(found[0]))
@@ -88,6 +90,16 @@ def pytest_collection_modifyitems(session, config, items):
         test = getattr(item, "obj", None)
         if test is not None and getattr(test, "is_hypothesis_test", False):
             hypothesis.seed(seeds.SEED)(test)
+
+
+def pytest_runtest_setup(item):
+    if "cuda_emulation.schedule" in sys.modules:
+        sys.modules["cuda_emulation.schedule"].begin(item.nodeid)
+
+
+def pytest_runtest_teardown(item):
+    if "cuda_emulation.memory" in sys.modules:
+        sys.modules["cuda_emulation.memory"].check()
 
 
 WHOLE = pytest.StashKey()

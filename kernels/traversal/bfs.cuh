@@ -120,6 +120,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) bfs(BfsArguments a) {
     }
     s.frontier = s.count = s.reached = 1;
     s.edges = g.out_start[s.single + 1] - g.out_start[s.single];
+    if (a.max_level < 1) loop.barrier();       // no level, and so no barrier, comes before write_presence
   } else {
     start_frontier();
   }

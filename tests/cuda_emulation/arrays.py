@@ -23,6 +23,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from . import memory
+
 _thread = threading.local()  # number: of the thread's current device
 
 
@@ -182,7 +184,10 @@ class Runtime:
 
     @staticmethod
     def memcpyAsync(to, source, count, kind, stream):
-        """Copies at once."""
+        """Copies at once.  Raises: IndexError where that leaves an array."""
+        for address in int(to), int(source):
+            if not memory.is_inside(address, count):
+                raise IndexError(f"a copy of {count} bytes ends outside the array at {address:x}")
         ctypes.memmove(int(to), int(source), count)
 
     @staticmethod

@@ -3,8 +3,6 @@
 #pragma once
 #include "engine.h"
 
-#include <sched.h>
-
 #define SIMT_CPU 1
 #define __CUDA_ARCH__ 900
 #define __global__
@@ -14,8 +12,7 @@
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __constant__ static const
-// One block runs at a time on an OS thread; `extern __shared__` is rewritten in launcher.py.
-#define __shared__ static thread_local
+// __shared__ is rewritten in launcher.py: one block runs at a time on an OS thread, so that a static one is thread-local.
 #define __align__(n) alignas(n)
 #define threadIdx (simt::current->thread)
 #define blockIdx (simt::block->index)
@@ -100,7 +97,7 @@ inline int __reduce_min_sync(unsigned m, int v) { return (int)simt::collective(s
 inline int __reduce_max_sync(unsigned m, int v) { return (int)simt::collective(simt::MAX_SIGNED, m, (int64_t)v); }
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() {}
-inline void __nanosleep(unsigned) { sched_yield(); }
+inline void __nanosleep(unsigned) { simt::pause(); }
 
 // ---------------------------------------------------------------- bits and loads
 inline int __popc(unsigned x) { return __builtin_popcount(x); }

@@ -1,17 +1,16 @@
 // engine.cpp: the fibers of engine.h and the blocks that run them; compiled once, every kernel is linked with it.
-#include "engine.h"
+#include "running.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <vector>
 
 #if defined(__x86_64__)
 extern "C" void simt_switch(void **save, void *to);
@@ -57,24 +56,7 @@ const char *name_of(Operation operation) {
   return names[operation];
 }
 
-struct Warp { uint32_t ready, exited, waiting; };  // a bit per lane
-
 constexpr size_t STACK = 64 << 10;
-
-struct Running : Block {
-  std::vector<Fiber> fibers;
-  std::vector<Warp> warps;
-  uint32_t threads = 0, alive = 0, arrived = 0, true_count = 0;
-  void *scheduler = nullptr;
-  void (*body)(void *) = nullptr;
-  void *argument = nullptr;
-  char *stacks = nullptr;
-  uint32_t stack_count = 0;
-  uint64_t switches = 0, random = 0;
-  const char *error = nullptr;
-  char message[512];
-};
-Running &running() { return *static_cast<Running *>(block); }
 
 // ---------------------------------------------------------------- switching
 
@@ -87,23 +69,43 @@ void *prime(char *top) {  // a stack from which simt_switch returns into entry()
   return s;
 }
 
+uint32_t next_random(Running &b) {
+  b.random = b.random * 6364136223846793005ull + 1442695040888963407ull;
+  return b.random >> 33;
+}
+
+uint32_t next_lane(Running &b, Warp &warp) {  // one that is ready, which it is no longer
+  uint32_t ready = warp.ready, lane;
+  if (!b.random) {
+    lane = __builtin_ctz(ready);
+  } else if (b.descending) {
+    lane = 31 - __builtin_clz(ready);
+  } else {
+    uint32_t turn = next_random(b) & 31;
+    ready = ready >> turn | ready << ((32 - turn) & 31);
+    lane = (__builtin_ctz(ready) + turn) & 31;
+  }
+  warp.ready &= ~(1u << lane);
+  return lane;
+}
+
 void yield() {  // to the next ready lane of this warp, else to the scheduler
   Fiber *me = current;
   Running &b = running();
   b.switches++;
   uint32_t w = me->number >> 5;
   Warp &warp = b.warps[w];
-  if (warp.ready && !b.random) {
-    uint32_t lane = __builtin_ctz(warp.ready);
-    warp.ready &= warp.ready - 1;
-    current = &b.fibers[w * 32 + lane];
+  if (warp.ready && !(b.restless && next_random(b) % 4 == 0)) {
+    current = &b.fibers[w * 32 + next_lane(b, warp)];
     simt_switch(&me->stack_pointer, current->stack_pointer);
   } else {
     simt_switch(&me->stack_pointer, b.scheduler);
   }
 }
 
-[[gnu::cold, gnu::format(printf, 1, 2)]] void fail(const char *format, ...) {
+}  // namespace
+
+void fail(const char *format, ...) {
   Running &b = running();
   if (!b.error) {
     va_list arguments;
@@ -115,6 +117,8 @@ void yield() {  // to the next ready lane of this warp, else to the scheduler
   current->state = DONE;
   simt_switch(&current->stack_pointer, b.scheduler);
 }
+
+namespace {
 
 void wake(Fiber &fiber) {
   fiber.state = READY;
@@ -241,12 +245,15 @@ uint64_t collective(Operation operation, uint32_t mask, uint64_t value, int sour
 
 namespace {
 
-uint64_t next_random(Running &b) {
-  b.random = b.random * 6364136223846793005ull + 1442695040888963407ull;
-  return b.random >> 33;
-}
-
+// The schedule of a block, where it has a seed: ready lanes from high to low, or drawn (in half of the cases); the warps
+// in turn from one that is drawn, each until all of its lanes wait, or, restless, changed at every fourth switch.
 void prepare(Running &b) {
+  if (b.random) {
+    uint32_t kind = next_random(b) % 4;
+    b.descending = kind == 0;
+    b.restless = kind == 1;
+  }
+  b.shared_arrays.clear();
   b.alive = b.threads;
   b.arrived = b.true_count = 0;
   for (uint32_t i = 0; i < b.threads; i++) {
@@ -279,18 +286,15 @@ void run_block() {
   uint32_t count = b.warps.size();
   for (bool any = true; any && b.alive && !b.error;) {
     any = false;
-    uint32_t offset = b.random ? next_random(b) % count : 0;
+    uint32_t offset = !b.random ? 0 : b.descending ? count - 1 : next_random(b) % count;
     for (uint32_t i = 0; i < count && !b.error; i++) {
-      uint32_t w = i + offset < count ? i + offset : i + offset - count;
+      uint32_t w = (b.descending ? offset - i : i + offset) % count;
       Warp &warp = b.warps[w];
       while (warp.ready && !b.error) {
         any = true;
-        uint32_t ready = warp.ready, turn = b.random ? next_random(b) & 31 : 0;
-        ready = ready >> turn | ready << ((32 - turn) & 31);
-        uint32_t lane = (__builtin_ctz(ready) + turn) & 31;
-        warp.ready &= ~(1u << lane);
-        current = &b.fibers[w * 32 + lane];
+        current = &b.fibers[w * 32 + next_lane(b, warp)];
         simt_switch(&b.scheduler, current->stack_pointer);
+        if (b.restless) break;
       }
     }
   }
@@ -317,12 +321,22 @@ void give_back(std::unique_ptr<Running> b) {
 
 }  // namespace
 
+void pause() {
+  sched_yield();
+  if (current && *running().stopped) fail("another block failed");
+}
+
 int run(Launch *l, void (*body)(void *), void *argument) {
   uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
   uint32_t threads = l->block[0] * l->block[1] * l->block[2];
   std::atomic<uint64_t> next{0}, switches{0};
   std::atomic<int> bad{0};
   std::mutex lock;
+  catch_signals();
+  std::vector<Found> given;  // the arrays among the arguments
+  for (int k = 0; k < l->address_count; k++)
+    if (Found found; find(l->addresses[k], found, false)) given.push_back(found);
+  const uint64_t first_block = l->seed ? l->seed * 0x9E3779B97F4A7C15ull >> 33 : 0;
   auto work = [&] {
     std::unique_ptr<Running> own = taken();
     Running &b = *own;
@@ -342,14 +356,17 @@ int run(Launch *l, void (*body)(void *), void *argument) {
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       b.stack_count = threads;
     }
-    std::vector<char> memory(l->shared + 16);
-    b.shared = (char *)(((uintptr_t)memory.data() + 15) & ~uintptr_t(15));
+    b.stopped = &bad;
+    b.descending = b.restless = false;
+    place_shared(b, l->shared);
     for (uint64_t i; !bad && (i = next++) < blocks;) {
+      i = (i + first_block) % blocks;
       b.random = l->seed ? (l->seed * 0x9E3779B97F4A7C15ull + i) | 1 : 0;
       b.index = {(unsigned)(i % l->grid[0]), (unsigned)(i / l->grid[0] % l->grid[1]),
                  (unsigned)(i / ((uint64_t)l->grid[0] * l->grid[1]))};
-      memset(b.shared, 0xA5, l->shared);
+      fill(b.shared - ZONE, size_t(b.shared_end - b.shared) + ZONE, PATTERN);
       run_block();
+      check_shared(b, l->shared);
       if (b.error) {
         std::lock_guard guard(lock);
         if (!bad.exchange(1)) snprintf(l->error, sizeof l->error, "%s", b.error);
@@ -366,6 +383,11 @@ int run(Launch *l, void (*body)(void *), void *argument) {
   work();
   for (std::thread &t : others) t.join();
   l->switches = switches;
+  Found damaged;
+  for (const Found &array : given)
+    if (is_damaged(array.start, damaged) && !bad.exchange(1))
+      snprintf(l->error, sizeof l->error, "wrote byte %td of an array of %zu bytes <%zx>", damaged.at, damaged.size,
+               size_t(damaged.start));
   return bad;
 }
 

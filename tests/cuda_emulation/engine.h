@@ -52,10 +52,19 @@ extern thread_local constinit Fiber *current;
 uint64_t barrier(int predicate);
 uint64_t collective(Operation operation, uint32_t mask, uint64_t value, int source = 0);
 
+// Called where a kernel waits for another block: ends the fiber if that block has failed.
+void pause();
+
+// Called at the declaration of a __shared__ variable: guards and fills it, once in a block.
+struct SharedArray { char *start; size_t size; const char *name; };
+void declare_shared(char *start, size_t size, const char *name);
+
 struct Launch {  // what Python hands over
   unsigned grid[3], block[3];
   uint64_t shared, seed, switches;
   int os_threads, cooperative;
+  const uint64_t *addresses;       // what among the arguments may be an address
+  int address_count;
   char error[512];
 };
 int run(Launch *l, void (*body)(void *), void *argument);
@@ -85,6 +94,18 @@ template <class... A> inline int launch(void (*kernel)(A...), Launch *l, void **
     call(c->kernel, c->arguments, std::index_sequence_for<A...>{});
   };
   return run(l, body, &context);
+}
+
+// A __shared__ variable between guard zones.  Its
+// address is a multiple of ALIGNMENT, but of no greater power of 2 below 16.
+template <class T, size_t ALIGNMENT = alignof(T)> struct alignas(ALIGNMENT < 16 ? 16 : ALIGNMENT) Guarded {
+  unsigned char before[64 + (ALIGNMENT < 16 ? ALIGNMENT : 0)];
+  alignas(ALIGNMENT) T value;
+  unsigned char after[64];
+};
+template <class T, size_t ALIGNMENT> inline T &guard(Guarded<T, ALIGNMENT> &g, const char *name) {
+  declare_shared((char *)&g.value, sizeof(T), name);
+  return g.value;
 }
 
 // ---------------------------------------------------------------- what a kernel wants, for checks in Python

@@ -35,17 +35,20 @@ from grb_tile.backends.cuda.runtime.mailbox import PinnedAddress
 from grb_tile.planner import device_profile
 from grb_tile.planner.device_limits import LIMITS, THREADS_OF_BLOCK
 
-from . import arrays
+from support import seeds
+
+from . import arrays, memory, schedule
 from .arrays import Address, DeviceArray, xp
+from .shared_memory import without_shared
 
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("GRB_TILE_SIMT_CACHE", os.path.join(tempfile.gettempdir(), f"grb-tile-simt-{os.getuid()}")))
-DYNAMIC = re.compile(r"extern\s+__shared__\s+(?:__align__\(\d+\)\s+)?([\w: ]+?)\s+(\w+)\s*\[\s*\]\s*;")
-SHARED = ("engine.h", "engine.cpp", "cuda_names.h")
+SOURCES = ("engine.cpp", "faults.cpp", "guards.cpp")
+SHARED = ("engine.h", "guards.h", "running.h", "cuda_names.h", *SOURCES)
 THREADS, BLOCKS = 64, 4  # the largest block and grid
 FLAGS = [
     "g++", "-std=c++20", "-march=native", "-g1", "-fPIC", "-pthread", "-fvisibility=hidden", "-fno-plt",
-    "-fno-strict-aliasing", "-ffp-contract=off", "-Wno-unknown-pragmas", "-Wno-attributes",
+    "-fno-strict-aliasing", "-ffp-contract=off", "-fsanitize=alignment,bounds", "-fsanitize-undefined-trap-on-error", "-Wno-unknown-pragmas", "-Wno-attributes",
     *(["-mtls-dialect=gnu2"] if platform.machine() == "x86_64" else []),
 ]  # fmt: skip
 
@@ -58,13 +61,9 @@ class Launch(ctypes.Structure):
     _fields_ = [
         ("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint64),
         ("seed", ctypes.c_uint64), ("switches", ctypes.c_uint64), ("os_threads", ctypes.c_int),
-        ("cooperative", ctypes.c_int), ("error", ctypes.c_char * 512),
+        ("cooperative", ctypes.c_int), ("addresses", ctypes.c_void_p), ("address_count", ctypes.c_int),
+        ("error", ctypes.c_char * 512),
     ]  # fmt: skip
-
-
-def without_dynamic_shared(text):
-    """`extern __shared__ T name[];` becomes a pointer into the block's shared memory."""
-    return DYNAMIC.sub(r"\1* \2 = (\1*)simt::block->shared;", text)
 
 
 def compile_cpp(options, *arguments, what):
@@ -84,7 +83,8 @@ def engine(options):
         fresh = Path(tempfile.mkdtemp(dir=CACHE))
         for name in SHARED:
             (fresh / name).write_text((HERE / name).read_text())
-        compile_cpp(("-shared", *options), fresh / "engine.cpp", "-o", fresh / "engine.so", what="the CPU emulation")
+        sources = (fresh / name for name in SOURCES)
+        compile_cpp(("-shared", *options), *sources, "-o", fresh / "engine.so", what="the CPU emulation")
         header = fresh / "cuda_names.h"
         compile_cpp(options, "-x", "c++-header", header, "-o", f"{header}.gch", what="the CPU emulation")
         try:
@@ -97,7 +97,7 @@ def engine(options):
 def build(text, expression, options=("-O2",)):
     """The shared object that holds the kernel `expression` of `text`; compiled unless it lies in the cache."""
     text = (
-        without_dynamic_shared(text)
+        without_shared(text)
         + f"""
 extern "C" __attribute__((visibility("default"))) int simt_launch(simt::Launch *l, void **a) {{
   return simt::launch(&{expression}, l, a);
@@ -120,7 +120,8 @@ extern "C" __attribute__((visibility("default"))) const char *simt_signature() {
 
 
 class EmulatedKernel:
-    """One kernel; the interface of launch.Kernel.  `seed` other than 0 runs the threads in another order."""
+    """One kernel; the interface of launch.Kernel.  seed: of the order of the threads, 0 for that of their numbers, None
+    for one that each launch draws (schedule.py)."""
 
     limits = LIMITS[90]
 
@@ -131,8 +132,9 @@ class EmulatedKernel:
         library.simt_signature.restype = ctypes.c_char_p
         self.signature = library.simt_signature().decode().split()
         self.switches = 0
-        self.seed = 0
+        self.seed = None
         self.number = 0
+        self.most_blocks = BLOCKS
 
     def __call__(self, grid, block, args, shared=0, cooperative=False, direct=False):
         """See launch.Kernel.__call__; direct: the call of a kept launch, which takes any address."""
@@ -153,18 +155,39 @@ class EmulatedKernel:
         else:
             kept = [self._argument(k, a, s, direct) for k, (a, s) in enumerate(zip(args, self.signature, strict=True))]
         pointers = (ctypes.c_void_p * max(1, len(kept)))(*map(ctypes.addressof, kept))
+        addresses = (ctypes.c_uint64 * max(1, len(args)))(*_addresses(kept))
         launch = Launch(
             grid=_three(grid),
             block=_three(block),
             shared=shared,
-            seed=self.seed,
+            seed=schedule.seed_of(self.name) if self.seed is None else self.seed,
             os_threads=os.cpu_count() or 1,
             cooperative=cooperative,
+            addresses=ctypes.addressof(addresses),
+            address_count=len(addresses),
         )
         bad = self.library.simt_launch(ctypes.byref(launch), pointers)
         self.switches = launch.switches
         if bad:
-            raise EmulationError(f"{self.name}: {launch.error.decode()}")
+            raise EmulationError(f"{self.name}: {self._explained(launch.error.decode(), args, addresses)}")
+
+    def _explained(self, message, args, addresses):
+        """The engine's message, with the argument in the place of an address and the line in that of its code."""
+
+        def argument(match):
+            start = int(match[1], 16)
+            for k, (address, a) in enumerate(zip(addresses, args, strict=False)):
+                if memory.start_of(address) == start:
+                    kind = f", {a.dtype}[{a.size}]" if isinstance(a, DeviceArray) else ""
+                    return f"(argument {k}{kind})"
+            return "(no argument)"
+
+        def line(match):
+            command = ["addr2line", "-e", self.library._name, match[1]]
+            found = subprocess.run(command, check=False, capture_output=True, text=True).stdout.strip()
+            return f" at {found}"
+
+        return re.sub(r" \[code (\w+)\]", line, re.sub(r"<(\w+)>", argument, message))
 
     def launch(self, count, blocks, threads, shared=0, cooperative=False, fixed=()):
         """See launch.Kernel.launch."""
@@ -175,7 +198,8 @@ class EmulatedKernel:
         """See launch.Kernel.over.  Few threads, because fibers are slow."""
         if n > 0:
             block = min(block, THREADS)
-            self(blocks_for(n, block, BLOCKS if most is None else min(most, BLOCKS)), block, args, shared)
+            most = self.most_blocks if most is None else min(most, self.most_blocks)
+            self(blocks_for(n, block, most), block, args, shared)
 
     def allow_shared(self, count):
         """Raises: EmulationError for more dynamic shared memory than a block of the emulated device may have."""
@@ -264,18 +288,23 @@ class EmulatedLauncher:
 
     current_number = staticmethod(arrays.current_number)
 
-    def __init__(self, options=None, seed=0, number=0, several=False, limits=LIMITS[90], small=True):
-        """limits: of the device that is emulated (grb_tile/planner/device_limits.py), in particular shared memory.
+    def __init__(self, options=None, seed=None, number=0, several=False, limits=LIMITS[90], small=True, blocks=BLOCKS):
+        """seed: of the order of the threads in all launches; each launch draws one without it (schedule.py).
+
+        limits: of the device that is emulated (grb_tile/planner/device_limits.py), in particular shared memory.
 
         small: tables and chunks are as small as `size` says; else as on the device.
+
+        blocks: of a grid, at most.
         """
-        self.small = small
+        self.small, self.most_blocks = small, blocks
         self.launches = {}  # kernel -> the greatest shared memory that a launch asked for
         self.options = tuple(os.environ.get("GRB_TILE_SIMT_FLAGS", "-O1").split() if options is None else options)
         self.seed, self.limits = seed, limits
         self.number, self.several = number, several
         self.arch, self.shared, self.processors = limits.arch, limits.shared_per_block, limits.processors or 2
         self._kernels = {}
+        memory.install(engine(self.options) / "engine.so", seeds.SEED)
 
     def bound(self):
         """See launch.Launcher.bound."""
@@ -296,7 +325,7 @@ class EmulatedLauncher:
             library = ctypes.CDLL(str(build(text, expression, self.options)))
             found = self._kernels[key] = EmulatedKernel(library, expression)
             found.seed, found.number, found.limits = self.seed, self.number, self.limits
-            found.launches = self.launches
+            found.launches, found.most_blocks = self.launches, self.most_blocks
         return found
 
     def threads(self, wanted):
@@ -309,7 +338,7 @@ class EmulatedLauncher:
 
     def blocks(self, most, work=None, grain=1):
         """More than one block for the smallest work, so that tests see blocks work together; at most four."""
-        return min(most, BLOCKS)
+        return min(most, self.most_blocks)
 
     @contextmanager
     def beside(self, count):
@@ -345,6 +374,15 @@ class EmulatedLauncher:
 
     def device_name(self):
         return "the kernels' source on the CPU"
+
+
+def _addresses(kept):
+    """What may be an address among the arguments as C has them."""
+    for argument in kept:
+        if isinstance(argument, ctypes.Array) and argument._type_ is ctypes.c_int64:
+            yield from (field & (1 << 64) - 1 for field in argument)
+        else:
+            yield (argument.value or 0) if isinstance(argument, ctypes.c_void_p) else 0
 
 
 def _field(a):

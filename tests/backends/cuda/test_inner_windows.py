@@ -80,7 +80,7 @@ def test_a_matrix_times_its_transpose(name, at):
         C = compare(A, at, A, not at, semiring)
         if name == "plus_times":
             CT = NUMPY.transpose(C)
-            assert np.array_equal(C.values, CT.values) and np.array_equal(C.indices, CT.indices)
+            assert np.array_equal(C.values, CT.values, equal_nan=True) and np.array_equal(C.indices, CT.indices)
     left = convert.compressed(A.nrows, A.ncols, A.dtype, *NUMPY.tuples(A))
     compare(left, at, NUMPY.transpose(left), at, semiring)  # its transpose is cached with it
 
