@@ -12,7 +12,7 @@
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __constant__ static const
-// __shared__ is rewritten in launcher.py: one block runs at a time on an OS thread, so that a static one is thread-local.
+// __shared__ is rewritten in shared_memory.py: thread-local, because an OS thread runs one block at a time.
 #define __align__(n) alignas(n)
 #define threadIdx (simt::current->thread)
 #define blockIdx (simt::block->index)

@@ -245,8 +245,8 @@ uint64_t collective(Operation operation, uint32_t mask, uint64_t value, int sour
 
 namespace {
 
-// The schedule of a block, where it has a seed: ready lanes from high to low, or drawn (in half of the cases); the warps
-// in turn from one that is drawn, each until all of its lanes wait, or, restless, changed at every fourth switch.
+// The schedule of a block, where it has a seed: lanes that are ready are drawn, or taken from high to low; warps take
+// turns from one that is drawn, each until all of its lanes wait, or, restless, changed at every fourth switch.
 void prepare(Running &b) {
   if (b.random) {
     uint32_t kind = next_random(b) % 4;

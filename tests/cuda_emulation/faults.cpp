@@ -53,7 +53,8 @@ namespace {
 
 struct sigaction before_ours[NSIG];
 
-// A fiber that faults ends as one that fails: the launch reports it.  Runs on the fiber's stack, which nobody needs again.
+// A fiber that faults ends as one that fails: the launch reports it.  Runs on the fiber's stack, which is not used
+// again.
 void on_signal(int number, siginfo_t *info, void *context) {
   if (!current) {  // not a kernel's: to whoever was there before
     struct sigaction &old = before_ours[number];
@@ -78,8 +79,8 @@ void on_signal(int number, siginfo_t *info, void *context) {
     fail("block (%u,%u) thread %u: an access to byte %zu of dynamic shared memory, which ends before%s", b.index.x,
          b.index.y, thread, size_t(address - (uintptr_t)b.shared), where);
   if (find(address, f, true))
-    fail("block (%u,%u) thread %u: an access to byte %td of an array of %zu bytes <%zx>%s", b.index.x, b.index.y, thread,
-         f.at, f.size, size_t(f.start), where);
+    fail("block (%u,%u) thread %u: an access to byte %td of an array of %zu bytes <%zx>%s", b.index.x, b.index.y,
+         thread, f.at, f.size, size_t(f.start), where);
   fail("block (%u,%u) thread %u: an access to address %zx, which is no array's%s", b.index.x, b.index.y, thread,
        size_t(address), where);
 }

@@ -56,7 +56,8 @@ uintptr_t place(size_t size, Array &array) {
       region = spare.back();
       spare.pop_back();
     } else {
-      region = (char *)mmap(nullptr, (array.pages + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      region = (char *)mmap(nullptr, (array.pages + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                            0);
       if (region == MAP_FAILED) return 0;
       mprotect(region + array.pages * PAGE, PAGE, PROT_NONE);
     }
@@ -83,7 +84,7 @@ bool changed(uintptr_t start, const Array &array, Found &found) {
   size_t before = first_change((void *)(start - ZONE), ZONE, PATTERN);
   size_t after = first_change((void *)(start + array.size), array.after, PATTERN);
   if (before == ZONE && after == array.after) return false;
-  found = {start, array.size, after < array.after ? ptrdiff_t(array.size + after) : ptrdiff_t(before) - ptrdiff_t(ZONE)};
+  found = {start, array.size, ptrdiff_t(after < array.after ? array.size + after : before - ZONE)};
   fill((void *)(start - ZONE), ZONE, PATTERN);
   fill((void *)(start + array.size), array.after, PATTERN);
   return true;

@@ -1,10 +1,10 @@
 // guards.h: memory that notices accesses outside it.
 //
-// Every array of NumPy that is made once memory.py has installed `allocate` and its like lies between guard zones, whose
-// pattern is checked after each launch that gets the array's address, when the array is freed, and by check_all.  One
-// array in FLUSH, drawn by a seed, ends where an unmapped page begins, so that a read beyond it faults as well.  Memory
-// that is not initialised, and guard zones, hold PATTERN: a NaN in both sizes of floats, a great integer.  Freed memory
-// holds FREED and is kept back for a while, so that a late write is noticed.
+// Every array that NumPy makes once memory.py has installed `simt_allocate` and its like lies between guard zones; the
+// pattern is checked after each launch that gets the array's address, when the array is freed, and by simt_check_all.
+// One array in FLUSH, drawn by a seed, ends where an unmapped page begins, so that a read beyond it faults as well.
+// Memory that is not initialised, and guard zones, hold PATTERN: a NaN in both sizes of floats, a great integer.  Freed
+// memory holds FREED and is kept back for a while, so that a late write is noticed.
 #pragma once
 #include <cstddef>
 #include <cstdint>

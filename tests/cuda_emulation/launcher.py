@@ -34,7 +34,6 @@ from grb_tile.backends.cuda.runtime.compile import blocks_for, source_text
 from grb_tile.backends.cuda.runtime.mailbox import PinnedAddress
 from grb_tile.planner import device_profile
 from grb_tile.planner.device_limits import LIMITS, THREADS_OF_BLOCK
-
 from support import seeds
 
 from . import arrays, memory, schedule
@@ -48,7 +47,8 @@ SHARED = ("engine.h", "guards.h", "running.h", "cuda_names.h", *SOURCES)
 THREADS, BLOCKS = 64, 4  # the largest block and grid
 FLAGS = [
     "g++", "-std=c++20", "-march=native", "-g1", "-fPIC", "-pthread", "-fvisibility=hidden", "-fno-plt",
-    "-fno-strict-aliasing", "-ffp-contract=off", "-fsanitize=alignment,bounds", "-fsanitize-undefined-trap-on-error", "-Wno-unknown-pragmas", "-Wno-attributes",
+    "-fno-strict-aliasing", "-ffp-contract=off", "-Wno-unknown-pragmas", "-Wno-attributes",
+    "-fsanitize=alignment,bounds", "-fsanitize-undefined-trap-on-error",
     *(["-mtls-dialect=gnu2"] if platform.machine() == "x86_64" else []),
 ]  # fmt: skip
 
@@ -134,7 +134,7 @@ class EmulatedKernel:
         self.switches = 0
         self.seed = None
         self.number = 0
-        self.most_blocks = BLOCKS
+        self.most_blocks, self.most_threads = BLOCKS, THREADS
 
     def __call__(self, grid, block, args, shared=0, cooperative=False, direct=False):
         """See launch.Kernel.__call__; direct: the call of a kept launch, which takes any address."""
@@ -197,7 +197,7 @@ class EmulatedKernel:
     def over(self, n, args, block=256, most=None, shared=0):
         """See launch.Kernel.over.  Few threads, because fibers are slow."""
         if n > 0:
-            block = min(block, THREADS)
+            block = min(block, self.most_threads)
             most = self.most_blocks if most is None else min(most, self.most_blocks)
             self(blocks_for(n, block, most), block, args, shared)
 
@@ -211,7 +211,7 @@ class EmulatedKernel:
     def resident_blocks(self, threads, shared=0):
         """How many blocks of a cooperative launch are resident at once: an odd number, so that chunks end unevenly."""
         self.allow_shared(shared)
-        return 3
+        return self.most_blocks - 1
 
     def _argument(self, k, a, wanted, direct):
         if a is None:
@@ -288,16 +288,19 @@ class EmulatedLauncher:
 
     current_number = staticmethod(arrays.current_number)
 
-    def __init__(self, options=None, seed=None, number=0, several=False, limits=LIMITS[90], small=True, blocks=BLOCKS):
+    def __init__(
+        self, options=None, seed=None, number=0, several=False, limits=LIMITS[90], small=True, blocks=BLOCKS,
+        threads=THREADS,
+    ):  # fmt: skip
         """seed: of the order of the threads in all launches; each launch draws one without it (schedule.py).
 
         limits: of the device that is emulated (grb_tile/planner/device_limits.py), in particular shared memory.
 
         small: tables and chunks are as small as `size` says; else as on the device.
 
-        blocks: of a grid, at most.
+        blocks, threads: of a grid and of a block, at most.
         """
-        self.small, self.most_blocks = small, blocks
+        self.small, self.most_blocks, self.most_threads = small, blocks, threads
         self.launches = {}  # kernel -> the greatest shared memory that a launch asked for
         self.options = tuple(os.environ.get("GRB_TILE_SIMT_FLAGS", "-O1").split() if options is None else options)
         self.seed, self.limits = seed, limits
@@ -325,12 +328,13 @@ class EmulatedLauncher:
             library = ctypes.CDLL(str(build(text, expression, self.options)))
             found = self._kernels[key] = EmulatedKernel(library, expression)
             found.seed, found.number, found.limits = self.seed, self.number, self.limits
-            found.launches, found.most_blocks = self.launches, self.most_blocks
+            found.launches = self.launches
+            found.most_blocks, found.most_threads = self.most_blocks, self.most_threads
         return found
 
     def threads(self, wanted):
-        """At most 64: two warps."""
-        return min(wanted, THREADS)
+        """At most two warps, unless the launcher was made for more."""
+        return min(wanted, self.most_threads)
 
     def threads_that_wait(self, wanted):
         """One warp: those of an emulated block take turns at barriers only."""

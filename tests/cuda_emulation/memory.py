@@ -1,6 +1,6 @@
 """NumPy's memory between guard zones (guards.h): `install(engine)` once, `check()` at the end of each test.
 
-All arrays that NumPy makes in the installing thread from then on are guarded, those of the host too: the CPU emulation's
+All arrays that NumPy makes in the installing thread from then on are guarded, those of the host too: the emulation's
 device arrays are results of NumPy's functions.  NumPy takes its memory from a "handler", a C struct (NEP 49).
 """
 
