@@ -1,8 +1,8 @@
 """Operands that just fit, or just do not, into what kernels have of fixed size: rows, queues, chunks, words."""
 
 import numpy as np
-
 from backends import samples
+
 from grb_tile.storage import convert
 from support import seeds
 

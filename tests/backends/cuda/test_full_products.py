@@ -238,8 +238,8 @@ def test_rows_at_a_mask(method, table, monkeypatch):
     semiring = semiring_of("plus_times")
     rng = rng_of(31, table)
     A = of_lengths(rng, shuffled_lengths(rng, 513), 600, semiring.type)
-    BT = of_lengths(rng, rng.permutation(np.resize(shuffled_lengths(rng, 258), 120)), 600, semiring.type2)
-    pattern = of_lengths(rng, np.resize(shuffled_lengths(rng, 66), A.nrows), BT.nrows, dtypes.BOOL)
+    BT = of_lengths(rng, rng.permutation(np.resize(shuffled_lengths(rng, 130), 520)), 600, semiring.type2)
+    pattern = of_lengths(rng, np.resize(shuffled_lengths(rng, 513), A.nrows), BT.nrows, dtypes.BOOL)
     B = NUMPY.transpose(BT)
     want = NUMPY.matmul(A, None, semiring, Allow(pattern), "dot", BT=BT)
     for left, mask in ((A, pattern), (convert.to_dcsr(A), convert.to_dcsr(pattern))):

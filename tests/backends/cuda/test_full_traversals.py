@@ -9,7 +9,8 @@ from backends.full_operands import LENGTHS, around, rng_of
 
 from cuda_emulation.backend import shim, using_shim
 from grb_tile import Matrix, Vector, algorithms, fused, sequential
-from grb_tile.planner import tuning
+from grb_tile.backends.cuda.traversal import bfs
+from grb_tile.planner import force, tuning
 from grb_tile.storage import place
 from support.graphs import graph_of, transposed
 
@@ -69,8 +70,6 @@ def test_levels(kernel, monkeypatch):
 
 
 def _bfs(A, source, kernel, most):
-    from grb_tile.planner import force
-
     with force(kernel):
         return algorithms.bfs(matrix(A), source, max_level=most)
 
@@ -98,11 +97,8 @@ def test_levels_of_many_sources(parents):
 @pytest.mark.parametrize("kernel", ["grid_wide", "blocks_high_diameter"])
 @pytest.mark.parametrize("type_", [np.int32, np.float32, np.float64])
 def test_shortest_paths(type_, kernel):
-    from grb_tile.planner import force
-
     rng = rng_of(3)
     A, number = everyone(rng)
-    weights = rng.integers(1, 60, A.nvals).astype(type_)
     rows, cols = np.arange(A.nrows).repeat(np.diff(A.indptr)), A.indices
     low, high = np.minimum(rows, cols).astype(np.int64), np.maximum(rows, cols)
     weights = (1 + (low * 7919 + high * 104729) % 61).astype(type_)
@@ -216,8 +212,6 @@ def test_a_level_that_fills_the_queue(width):
     cols = np.concatenate((far, far[: width // 2] + width))
     A = graph_of(2 * width + 1, rows, cols, symmetric=False)
     AT = transposed(A)
-    from grb_tile.backends.cuda.traversal import bfs
-
     for direction in ("push", None):
         level, _, outcome = bfs.traverse(shim().device, A, AT, 0, True, False, None, None, direction)
         found = place.host(level).values

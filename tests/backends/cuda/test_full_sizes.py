@@ -1,0 +1,115 @@
+"""Every constant of kernels/, and the tests that meet it exactly: one entry fewer, as many, one more.
+
+A constant that is added to a kernel fails test_every_constant_is_listed until a test of it is named here.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from grb_tile import kernels
+
+HERE = Path(__file__).resolve().parent
+ROOT = Path(kernels.__file__).resolve().parent
+DECLARED = re.compile(r"constexpr (?:int|unsigned|int64_t|int32_t|size_t|word|uint32_t|uint64_t)\b([^;]*);")
+NAME = re.compile(r"(?:^|,)\s*([A-Z][A-Z0-9_]+)\s*=")
+
+# "file::test": constants that hold a number of things: of a queue, a chunk, a table, a row that lanes share.
+TESTS = {
+    "test_full_products.py::test_rows_of_a_product_with_a_vector": """
+        products/rows.cuh CLASSES IN_FLIGHT; products/pull.cuh ALONE; products/columns.cuh MOST_SPAN;
+        products/column_merge.cuh EDGES_AHEAD EACH_TIME AHEAD""",
+    "test_full_products.py::test_chunks_of_the_vector": "products/columns.cuh CHUNK EACH",
+    "test_full_products.py::test_more_chunks_than_lanes": "products/columns.cuh MOST_CHUNKS",
+    "test_full_products.py::test_rows_deferred_by_a_pull": "products/pull.cuh DEFERRED",
+    "test_full_products.py::test_inner_products_and_reductions": "elementwise/reduce.cuh AHEAD",
+    "test_full_products.py::test_rows_of_a_product_of_matrices": """
+        products/spgemm.cuh HASH_LEAST HASH_MOST HASH_WORK WARP_WORK RESERVED MOST_RESERVED AHEAD;
+        products/spgemm_windows.cuh WIDTH""",
+    "test_full_products.py::test_the_queue_of_rows_that_a_block_takes": "products/spgemm_split.cuh QUEUE",
+    "test_full_products.py::test_rows_of_b_for_lanes_a_warp_and_a_block": "products/spgemm_split.cuh LONG_ROW",
+    "test_full_products.py::test_inner_windows_of_every_size":
+        "products/inner_windows.cuh EDGE TILE LOADS MOST_TILES",
+    "test_full_products.py::test_rows_at_a_mask": """
+        products/masked_rows.cuh RATIO LOOKUPS SAMPLED MOST_STEPS PULL_WARP_WORK;
+        products/matmul_dot.cuh MOST_LOOKUPS""",
+    "test_full_structure.py::test_tiles_of_keys": "structure/radix_sort.cuh RADIX ITEMS AT_ONCE",
+    "test_full_structure.py::test_chunks_of_a_merge": "elementwise/merge.cuh EACH AT_ONCE",
+    "test_full_structure.py::test_dense_products": "products/spmm.cuh BYTES RESIDENT GROUPS",
+    "test_full_structure.py::test_sampled_dense_products": "products/sddmm.cuh GROUPS",
+    "test_full_structure.py::test_pairs_of_tiles": """
+        products/tile_pairs.cuh WINDOW TILES_OF_TASK; products/tile_products.cuh PAIR_THREADS MAPS TILES NEEDED SUMS PAD
+        SIZE ROW A_BYTES B_BYTES""",
+    "test_full_structure.py::test_labels_of_rows":
+        "products/row_labels.cuh AHEAD_LABELS; products/row_labels_bin.cuh LABEL_BINS",
+    "test_full_forms.py::test_slices_of_segments": "products/segment_rows.cuh LANE_ENTRIES SLICE",
+    "test_full_forms.py::test_chunks_of_bitmap_blocks": """
+        products/bitblock_build.cuh CHUNK; products/bitblock_rows.cuh QUADS ITEM HALF TOGETHER;
+        products/bitblock_stage.cuh SOME ITEM HALVES RECORDS XS COLUMNS AHEAD FIXED""",
+    "test_full_forms.py::test_chunks_of_tiles": """
+        products/bit_tiles.cuh TILES_OF_CHUNK NT; products/tiles.cuh NT EACH;
+        products/tile_rows.cuh NT LANES EACH IN_WARP SHIFT""",
+    "test_full_forms.py::test_the_remainder_of_tiles": "products/tiles.cuh REST_OF_CHUNK",
+    "test_full_traversals.py::test_levels": """
+        traversal/bfs_pull.cuh ROW_OF_LANE ROW_OF_WARP; traversal/frontier.cuh CHUNK CHUNK_STEPS;
+        traversal/bfs_tiles.cuh GROUP NT GROUPS""",
+    "test_full_traversals.py::test_a_level_that_fills_the_queue":
+        "traversal/bfs_push.cuh BFS_QUEUE; traversal/bfs_high_diameter.cuh QUEUE",
+    "test_full_traversals.py::test_levels_of_many_sources": """
+        traversal/bfs_multi.cuh PUSH_ROW_OF_LANE; traversal/bfs_multi_prepare.cuh SHORT_ROW SEGMENT_ENTRIES WIDE_ROW;
+        traversal/bfs_multi_result.cuh ROW_WARPS SCAN_LOADS PER_THREAD""",
+    "test_full_traversals.py::test_shortest_paths": """
+        traversal/sssp_relax.cuh SSSP_QUEUE; traversal/sssp_pull.cuh SIDE HEAD ROW_OF_LANE;
+        traversal/sssp_tree.cuh ROW_OF_LANE; traversal/sssp_high_diameter.cuh ENTRIES_AT_ONCE WORDS LOADS;
+        traversal/sssp_state.cuh WEIGHT_CLASSES""",
+    "test_full_traversals.py::test_wide_rows_of_a_queue":
+        "traversal/topological.cuh TOPOLOGICAL_WIDE TOPOLOGICAL_WIDE_ROWS",
+    "test_full_traversals.py::test_wide_rows_of_cores": "traversal/cores.cuh WIDE_ROW WIDE_ROWS",
+    "test_full_traversals.py::test_components_and_cores": """
+        traversal/components.cuh ROW_OF_LANE COMPONENT_SAMPLES; traversal/strong_components.cuh LANE_ROW;
+        traversal/ordered.cuh ENTRIES_OF_WARP WARPS_OF_BLOCK""",
+    "test_spmm_rounded.py::test_rows_of_tiles": "products/spmm_rounded.cuh TILE WORDS AT_ONCE FOUR",
+}  # fmt: skip
+
+# Those that bound nothing: what a number means, bits of a word, shares at which a method is chosen.
+NO_SIZES = """
+    base/launch.cuh ALL_LANES; base/rounded.cuh DROPPED LEAST ABOVE;
+    elementwise/merge.cuh ITEM_BITS BEGINS_LATE IN_A IN_B NUMBER; elementwise/one_pass.cuh SUMS;
+    products/bit_tiles_build.cuh NONE; products/bitblock_build.cuh NONE; products/column_merge.cuh LEAST_DETECTABLE;
+    products/row_labels.cuh NO_LABEL; products/spgemm_hash.cuh EMPTY_SLOT; products/tile_maps.cuh COLUMN;
+    products/tile_pairs.cuh NO_TILE; products/tiles.cuh NONE; structure/radix_sort.cuh COUNTED SUMMED;
+    traversal/bfs.cuh SURE OF PUSH_SHARE FEW_LEFT SMALL_FRONTIER;
+    traversal/bfs_high_diameter.cuh COUNT_MASK LEVEL_EDGE_MASK;
+    traversal/bfs_multi.cuh LIST_SHARE HUB_SHARE GATHER_SHARE; traversal/bfs_multi_parents.cuh LIGHT_SHARE;
+    traversal/cores.cuh HIGHEST_DEGREE; traversal/frontier.cuh COUNT_SHIFT EDGE_MASK;
+    traversal/level_loop.cuh RECORD_HEAD; traversal/spanning_forest.cuh NO_EDGE; traversal/sssp.cuh FEW_ROUNDS;
+    traversal/sssp_high_diameter.cuh OVERFLOW; traversal/sssp_state.cuh ROUND_NUMBERS;
+    traversal/strong_components.cuh HIGHEST_VERTEX NO_VERTEX; traversal/block_group.cuh MAX_GROUP_BLOCKS"""
+
+
+def constants(text):
+    """{(file, name)} of "file NAME NAME; file NAME"."""
+    return {(words[0], name) for words in map(str.split, text.split(";")) for name in words[1:]}
+
+
+def declared():
+    found = set()
+    for path in ROOT.rglob("*.cuh"):
+        text = re.sub(r"//[^\n]*", "", path.read_text())
+        file = path.relative_to(ROOT).as_posix()
+        found |= {(file, name) for body in DECLARED.findall(text) for name in NAME.findall(body)}
+    return found
+
+
+def test_every_constant_is_listed():
+    listed = [*map(constants, TESTS.values()), constants(NO_SIZES)]
+    assert sum(map(len, listed)) == len(set().union(*listed)), "a constant is listed twice"
+    assert declared() == set().union(*listed)
+
+
+@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.sampled(1)
+def test_the_tests_exist(name):
+    file, _, test = name.partition("::")
+    assert f"def {test}(" in (HERE / file).read_text()
