@@ -95,3 +95,19 @@ def test_what_is_not_rounded():
     assert np.allclose(C.to_coo()[2], exact(A, X).to_coo()[2], rtol=1e-5, atol=3e-5)
     Y = gb.Matrix.from_dense(np.ones((SHAPE[1], 20), np.float32), dtype="FP32")
     assert "multiple of 16" in product(A, Y, "fp16")[1]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("rows", [15, 16, 17, 31, 32, 33])
+@pytest.mark.sampled(3)
+def test_rows_of_tiles(form, rows):
+    """Windows and tiles of 16 that are exactly full, whose values all types represent: sums are exact."""
+    rng = generator("spmm rounded, whole tiles", form, str(rows))
+    for columns, n in ((15, 16), (16, 32), (17, 16), (33, 48), (64, 64)):
+        a, x = rng.integers(-3, 4, (rows, columns)).astype(np.float32), rng.integers(-3, 4, (columns, n))
+        i, j = np.nonzero(a)
+        A = gb.Matrix.from_coo(i, j, a[i, j], "FP32", nrows=rows, ncols=columns)
+        X = gb.Matrix.from_dense(x.astype(np.float32), dtype="FP32")
+        found, said = product(A, X, form)
+        assert f"matmul_precision={form}: A and X rounded" in said
+        assert found.isequal(exact(A, X))
