@@ -18,6 +18,7 @@ namespace {
 
 constexpr size_t PAGE = 4096, GRAIN = 16;       // vectors of 16 bytes may read up to a multiple of their size
 constexpr size_t FLUSH = 8, LARGEST_FLUSH = 1 << 20;
+constexpr size_t LEAST_FLUSH = 1 << 13;         // from here on all do: a zone as long as the array were too long
 constexpr size_t POISONED = 1 << 16;            // bytes at most that are filled and looked at in large arrays
 constexpr size_t KEPT_BACK = 256, BYTES_KEPT_BACK = 8 << 20;
 
@@ -47,7 +48,7 @@ uintptr_t place(size_t size, Array &array) {
   State &s = state();
   array.size = size;
   s.random = s.random * 6364136223846793005ull + 1442695040888963407ull;
-  if (size && size <= LARGEST_FLUSH && (s.random >> 33) % FLUSH == 0) {
+  if (size && size <= LARGEST_FLUSH && (size >= LEAST_FLUSH || (s.random >> 33) % FLUSH == 0)) {
     array.pages = up(size + ZONE, PAGE) / PAGE;
     array.after = up(size, GRAIN) - size;
     char *region;
@@ -64,8 +65,9 @@ uintptr_t place(size_t size, Array &array) {
     return (uintptr_t)region + array.pages * PAGE - up(size, GRAIN);
   }
   array.pages = 0;
-  array.after = ZONE + up(size, ZONE) - size;
-  void *block = std::aligned_alloc(ZONE, 2 * ZONE + up(size, ZONE));
+  const size_t zone = ZONE + up(std::min(size, LEAST_FLUSH), ZONE);  // behind it: a launch may have doubled the array
+  array.after = zone + up(size, ZONE) - size;
+  void *block = std::aligned_alloc(ZONE, ZONE + zone + up(size, ZONE));
   return block ? (uintptr_t)block + ZONE : 0;
 }
 

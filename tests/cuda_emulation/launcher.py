@@ -43,7 +43,8 @@ from .shared_memory import without_shared
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("GRB_TILE_SIMT_CACHE", os.path.join(tempfile.gettempdir(), f"grb-tile-simt-{os.getuid()}")))
 SOURCES = ("engine.cpp", "faults.cpp", "guards.cpp")
-SHARED = ("engine.h", "guards.h", "running.h", "cuda_names.h", *SOURCES)
+HEADERS = ("engine.h", "cuda_names.h")
+SHARED = (*HEADERS, "guards.h", "running.h", *SOURCES)
 THREADS, BLOCKS = 64, 4  # the largest block and grid
 FLAGS = [
     "g++", "-std=c++20", "-march=native", "-g1", "-fPIC", "-pthread", "-fvisibility=hidden", "-fno-plt",
@@ -74,10 +75,19 @@ def compile_cpp(options, *arguments, what):
 
 
 @lru_cache(maxsize=8)
+def _digest(files, options):
+    """Of those of this folder's files and of the compiler's options."""
+    state = "\0".join([*((HERE / name).read_text() for name in files), *FLAGS, *options])
+    return hashlib.sha256(state.encode()).hexdigest()[:16]
+
+
+@lru_cache(maxsize=8)
 def engine(options):
-    """The folder of what all kernels share, compiled ahead: cuda_names.h as a precompiled header, and engine.so."""
-    state = "\0".join([*((HERE / name).read_text() for name in SHARED), *FLAGS, *options])
-    target = CACHE / f"engine-{hashlib.sha256(state.encode()).hexdigest()[:16]}"
+    """The folder of what all kernels share, compiled ahead: cuda_names.h as a precompiled header, and engine.so.
+
+    Kernels find the engine in the process, so that they need not be compiled anew when it changes.
+    """
+    target = CACHE / f"engine-{_digest(SHARED, options)}"
     if not target.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(dir=CACHE))
@@ -91,6 +101,7 @@ def engine(options):
             fresh.rename(target)
         except OSError:  # another process was faster
             shutil.rmtree(fresh)
+    ctypes.CDLL(str(target / "engine.so"), ctypes.RTLD_GLOBAL)
     return target
 
 
@@ -108,11 +119,12 @@ extern "C" __attribute__((visibility("default"))) const char *simt_signature() {
 """
     )
     shared = engine(options)
-    target = CACHE / f"{hashlib.sha256(f'{text}{shared.name}'.encode()).hexdigest()[:24]}.so"
+    key = hashlib.sha256(f"{text}{_digest(HEADERS, options)}".encode()).hexdigest()
+    target = CACHE / f"{key[:24]}.so"
     if not target.exists():
         path, fresh = (target.with_suffix(f".{os.getpid()}{suffix}") for suffix in (".cpp", ".so"))
         path.write_text(text)
-        files = "-include", shared / "cuda_names.h", path, shared / "engine.so", "-o", fresh
+        files = "-include", shared / "cuda_names.h", path, "-o", fresh
         compile_cpp(("-shared", *options), *files, what=expression)
         os.replace(fresh, target)
         path.unlink()

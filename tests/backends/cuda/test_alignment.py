@@ -38,10 +38,12 @@ def matrix(rng, dtype, most=130, ncols=140):
     return of_lengths(rng, np.resize(shuffled_lengths(rng, most), ncols), ncols, dtype)
 
 
-@pytest.mark.parametrize("type_", ["INT8", "INT16", "FP32", "FP64", "FC64", "BOOL"])
+@pytest.mark.parametrize("type_", ["BOOL", *(pytest.param(name, marks=pytest.mark.slow) for name in (
+    "INT8", "INT16", "FP32", "FP64", "FC64"))])  # fmt: skip
 def test_products_with_vectors(type_):
     """By rows, columns, slices, tiles and blocks."""
-    semiring = get_typed_op("lor_land" if type_ == "BOOL" else "plus_times", getattr(dtypes, type_), kind="semiring")
+    name = "lxor_land" if type_ == "BOOL" else "plus_times"  # values in bits, eight to a load
+    semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
     rng = rng_of(len(type_))
     A = matrix(rng, semiring.type)
     for share in (0.1, 1.0):
@@ -55,7 +57,7 @@ def test_products_with_vectors(type_):
             agree.assert_same(shim().matvec_rows(there, u, semiring, None, form), want)
 
 
-@pytest.mark.parametrize("type_", ["INT16", "FP32", "FP64"])
+@pytest.mark.parametrize("type_", ["FP32", *(pytest.param(name, marks=pytest.mark.slow) for name in ("INT16", "FP64"))])
 def test_products_of_matrices(type_):
     semiring = get_typed_op("plus_times", getattr(dtypes, type_), kind="semiring")
     rng = rng_of(2, len(type_))

@@ -25,7 +25,9 @@ def full(rng, size, dtype):
 
 
 @pytest.mark.parametrize("kind", ["plain", "delta16", "relabelled"])
-@pytest.mark.parametrize("entries", [*around(8), *around(256), *around(512), *around(2 * 256 * 6)])
+@pytest.mark.parametrize(
+    "entries", [256, *(pytest.param(n, marks=pytest.mark.slow) for n in (*around(8), 255, 257, *around(512), 3072))]
+)
 def test_slices_of_segments(entries, kind, monkeypatch):
     """Entries that fill the lanes (8), the slices (256) and the shares of all warps; rows that end with them."""
     monkeypatch.setattr(segments, "BLOCKS", dict.fromkeys((1, 2, 4, 8, 16), (64, 1)))

@@ -79,8 +79,10 @@ def test_rows_cut_at_their_longest(least, monkeypatch):
     agree.assert_same(shim().matvec_rows(A, x, semiring, None), NUMPY.matvec_rows(A, x, semiring, None))
 
 
-@pytest.mark.parametrize("counted", ["list", "bitmap"])
-@pytest.mark.parametrize("threads", [64, 128])
+@pytest.mark.parametrize(
+    ("counted", "threads"),
+    [("bitmap", 128), *(pytest.param(*one, marks=pytest.mark.slow) for one in (("bitmap", 64), ("list", 64)))],
+)
 def test_chunks_of_the_vector(counted, threads, monkeypatch):
     """Entries of x that fill a chunk of a block exactly: 512 of 64 threads, 1024 (CHUNK) of 128."""
     monkeypatch.setattr(tuning, "SCAN_ALL", (0, 0))
@@ -128,7 +130,8 @@ def test_more_chunks_than_lanes():
 
 
 @pytest.mark.parametrize("by_neighbours", [False, True])
-@pytest.mark.parametrize("limit", [64, 512])
+@pytest.mark.parametrize("limit", [64, pytest.param(512, marks=pytest.mark.slow)])
+@pytest.mark.sampled(1)
 def test_rows_deferred_by_a_pull(by_neighbours, limit, monkeypatch):
     """7, 8 and 9 rows of a block that a pull defers (DEFERRED), of `limit` entries and one more."""
     monkeypatch.setattr(pull, "LIMIT", limit)
@@ -146,10 +149,14 @@ def test_rows_deferred_by_a_pull(by_neighbours, limit, monkeypatch):
             shim().transpose(shim().own(A))
         for share in (0.0, 0.001, 0.02):
             x = samples.random_vector(rng, (A.ncols, np.arange(A.ncols)), dtypes.BOOL, share)
-            agree.assert_same(shim().matvec_rows(A, x, semiring, None), NUMPY.matvec_rows(A, x, semiring, None))
+            plan = record_plan("matvec", "rows", "csr", "no_mask")
+            with force("pull_early_exit"):
+                got = shim().matvec_rows(A, x, semiring, None, plan)
+            agree.assert_same(got, NUMPY.matvec_rows(A, x, semiring, None))
+            assert not x.nvals or plan.kernel == "pull_early_exit"
 
 
-@pytest.mark.parametrize("blocks", [4, 40])
+@pytest.mark.parametrize("blocks", [pytest.param(4, marks=pytest.mark.slow), 40])
 def test_inner_products_and_reductions(blocks):
     """Vectors of a block's values, one fewer and one more; more blocks than a warp has lanes."""
     backend = large(blocks, 64)
@@ -189,6 +196,7 @@ def test_rows_of_a_product_of_matrices(kernel):
 
 
 @pytest.mark.parametrize("count", around(64))
+@pytest.mark.sampled(1)
 def test_the_queue_of_rows_that_a_block_takes(count):
     """A row of A meets `count` rows of B of more than 600 entries: the queue of one task has 64."""
     semiring = semiring_of("plus_times")
@@ -214,7 +222,7 @@ def test_rows_of_b_for_lanes_a_warp_and_a_block(lanes):
     agree.assert_same(found, NUMPY.matmul(A, B, semiring, None, "gustavson"))
 
 
-@pytest.mark.parametrize("name", ["plus_times", "any_pair"])
+@pytest.mark.parametrize("name", ["plus_times", pytest.param("any_pair", marks=pytest.mark.slow)])
 def test_inner_windows_of_every_size(name):
     """Inner dimensions around the windows (32), panels around the tiles (4 x 4), more than 32 shares of a panel."""
     semiring = semiring_of(name)
@@ -230,7 +238,8 @@ def test_inner_windows_of_every_size(name):
 
 
 @pytest.mark.parametrize("table", [True, False])
-@pytest.mark.parametrize("method", ["dot", "gustavson"])
+@pytest.mark.parametrize("method", ["dot", pytest.param("gustavson", marks=pytest.mark.slow)])
+@pytest.mark.sampled(1)
 def test_rows_at_a_mask(method, table, monkeypatch):
     """Rows of A, B' and the mask around every size, which begin and end where their neighbours do not."""
     monkeypatch.setattr(tuning, "GPU_TABLE_LOOKUPS", 0 if table else 1 << 40)
@@ -253,6 +262,7 @@ def test_rows_at_a_mask(method, table, monkeypatch):
 
 
 @pytest.mark.parametrize("at_mask", [False, True])
+@pytest.mark.sampled(1)
 def test_the_entry_behind_a_row_is_the_sought_one(at_mask, monkeypatch):
     """Row r + 1 begins with the column that row r lacks: the end of the array must not serve for that of the row."""
     monkeypatch.setattr(tuning, "GPU_TABLE_LOOKUPS", 1 << 40)

@@ -39,7 +39,7 @@ def test_tiles_of_keys(count, payload):
 
 
 @pytest.mark.parametrize("total", [*around(7 * 32), *around(2 * 7 * 32), *around(7 * 32 * 33)])
-def test_chunks_of_a_merge(total):
+def test_chunks_of_a_merge(total, monkeypatch):
     """Entries of both operands and row ends that fill 1, 2 and 33 chunks of 32 threads with 7 items."""
     rng = rng_of(total)
     op = binary.plus[dtypes.INT64]
@@ -53,6 +53,7 @@ def test_chunks_of_a_merge(total):
                 values = rng.integers(-9, 9, count).astype(np.int64)
                 stores.append(convert.compressed(rows, 8000, dtypes.INT64, keys // 8000, keys % 8000, values))
             assert merging.EACH == 7
+            monkeypatch.setattr(merging, "MOST_BLOCKS", 2 if share == 0.5 else 1 << 30)  # blocks of several chunks
             agree.assert_same(shim().union(*stores, op, None), NUMPY.union(*stores, op, None))
             agree.assert_same(shim().intersect(*stores, op, None), NUMPY.intersect(*stores, op, None))
             for complement in (False, True):
