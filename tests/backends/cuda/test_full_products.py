@@ -147,13 +147,13 @@ def test_rows_deferred_by_a_pull(by_neighbours, limit, monkeypatch):
         A = of_lengths(rng, lengths, 3 * limit + 64, dtypes.BOOL)
         if by_neighbours:
             shim().transpose(shim().own(A))
-        for share in (0.0, 0.001, 0.02):
-            x = samples.random_vector(rng, (A.ncols, np.arange(A.ncols)), dtypes.BOOL, share)
+        for at in ([A.ncols - 1], [0, A.ncols - 1], rng.choice(A.ncols, 3, replace=False)):
+            x = NUMPY.build_vector(A.ncols, np.sort(at), np.ones(1, np.bool_), None, dtypes.BOOL)
             plan = record_plan("matvec", "rows", "csr", "no_mask")
             with force("pull_early_exit"):
                 got = shim().matvec_rows(A, x, semiring, None, plan)
             agree.assert_same(got, NUMPY.matvec_rows(A, x, semiring, None))
-            assert not x.nvals or plan.kernel == "pull_early_exit"
+            assert plan.kernel == "pull_early_exit"
 
 
 @pytest.mark.parametrize("blocks", [pytest.param(4, marks=pytest.mark.slow), 40])
@@ -261,11 +261,14 @@ def test_rows_at_a_mask(method, table, monkeypatch):
         agree.assert_same(got, want)
 
 
-@pytest.mark.parametrize("at_mask", [False, True])
+@pytest.mark.parametrize("table", [None, True, False])
 @pytest.mark.sampled(1)
-def test_the_entry_behind_a_row_is_the_sought_one(at_mask, monkeypatch):
-    """Row r + 1 begins with the column that row r lacks: the end of the array must not serve for that of the row."""
-    monkeypatch.setattr(tuning, "GPU_TABLE_LOOKUPS", 1 << 40)
+def test_the_entry_behind_a_row_is_the_sought_one(table, monkeypatch):
+    """Row r + 1 begins with the column that row r lacks: the end of the array must not serve for that of the row.
+
+    table: at a mask, rows of A in a table or not; None: intersections and masks.
+    """
+    monkeypatch.setattr(tuning, "GPU_TABLE_LOOKUPS", 0 if table else 1 << 40)
     semiring = semiring_of("plus_pair", "INT64")
     n = 60
     rows = np.arange(n).repeat(20)
@@ -273,12 +276,12 @@ def test_the_entry_behind_a_row_is_the_sought_one(at_mask, monkeypatch):
     A = convert.compressed(n, n, dtypes.INT64, rows, cols, np.ones(rows.size, np.int64))
     behind = convert.compressed(n, n, dtypes.INT64, np.arange(n), (np.arange(n) + 1) % 3 * 20, np.ones(n, np.int64))
     every = of_lengths(rng_of(37), np.full(n, n), n, dtypes.BOOL)
-    if at_mask:
-        want = NUMPY.matmul(A, None, semiring, Allow(every), "dot", BT=behind)
+    if table is not None:
         for left, right in ((A, behind), (behind, A)):
             got = host(shim().matmul(left, None, semiring, Allow(every), "dot", BT=right))
             agree.assert_same(got, NUMPY.matmul(left, None, semiring, Allow(every), "dot", BT=right))
-        assert want.nvals
+            assert got.nvals
+        return
     times = get_typed_op("times", dtypes.INT64, kind="binary")
     for left, right in ((A, behind), (behind, A)):
         for x, y in ((left, right), (convert.to_dcsr(left), right), (left, convert.to_dcsr(right))):

@@ -38,9 +38,9 @@ def test_tiles_of_keys(count, payload):
             assert device.host(got).tolist() == want.tolist()
 
 
-@pytest.mark.parametrize("total", [*around(7 * 32), *around(2 * 7 * 32), *around(7 * 32 * 33)])
+@pytest.mark.parametrize("total", [*around(7 * 64), *around(2 * 7 * 64), *around(7 * 64 * 33)])
 def test_chunks_of_a_merge(total, monkeypatch):
-    """Entries of both operands and row ends that fill 1, 2 and 33 chunks of 32 threads with 7 items."""
+    """Entries of both operands and row ends that fill 1, 2 and 33 chunks of 64 threads with 7 items."""
     rng = rng_of(total)
     op = binary.plus[dtypes.INT64]
     for rows in (1, 9):
@@ -140,6 +140,7 @@ def test_labels_of_rows(labels, weighted):
     A.values = rng.integers(1, 4, A.indices.size).astype(float)
     full = BitmapVector(n, dtypes.INT64, None, rng.integers(0, labels, n), n)
     got, want = shim().best_labels(A, full, weighted, None), REFERENCE.best_labels(A, full, weighted, None)
+    got, want = (*got, shim().least_absent(A, full, None)), (*want, REFERENCE.least_absent(A, full, None))
     for mine, wanted in zip(got, want, strict=True):
         (i, x), (j, y) = shim().tuples_vector(mine), REFERENCE.tuples_vector(wanted)
         assert i.tolist() == j.tolist() and x.tolist() == y.tolist()

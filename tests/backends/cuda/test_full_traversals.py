@@ -138,10 +138,13 @@ def core_numbers(A, device=None):
     return algorithms.core_number(matrix(A)).values.to_dense().tolist()
 
 
-@pytest.mark.parametrize("count", around(64))
+@pytest.mark.parametrize("count", [*around(64), *around(96)])
 @pytest.mark.sampled(1)
 def test_wide_rows_of_cores(count):
-    """As many vertices of more than 1024 entries as a block's list has places (WIDE_ROWS): removed at the same time."""
+    """Vertices of more than 1024 entries, removed at the same time: 32 go to the queue, the others are listed.
+
+    64 of those are a block's next turn, as many as its list of wide rows has places (WIDE_ROWS).
+    """
     wide, leaves = np.arange(count), np.arange(count, count + 1026)
     A = graph_of(leaves[-1] + 1, wide.repeat(leaves.size), np.tile(leaves, count))
     assert core_numbers(A, one_block()) == [count] * A.nrows

@@ -250,9 +250,9 @@ FAULTS = [
     ),
     Fault(
         "kernels/elementwise/merge.cuh",
-        "no barrier before the sources of the next chunk",
-        "        columns[t] = column_of(sources[t], of_a_columns, of_b_columns);\n    }\n    __syncthreads();\n",
-        "        columns[t] = column_of(sources[t], of_a_columns, of_b_columns);\n    }\n",
+        "no barrier behind the sources of a chunk",
+        "    __syncthreads();\n    const int count = int(kept_of(total, o.mode));",
+        "    const int count = int(kept_of(total, o.mode));",
         STRUCTURE,
     ),
     Fault(
@@ -288,6 +288,6 @@ FAULTS = [
         "no barrier behind the least number that is free",
         "        const int found = least;\n        __syncthreads();\n",
         "        const int found = least;\n",
-        (CUDA + "test_row_labels.py",),
+        STRUCTURE,
     ),
 ]

@@ -52,7 +52,7 @@ class Merge:
         self._device, self._x, self._mode, self._structure = device, x, mode, None
         starts_x, starts_y, self._rows = _aligned(device, x, y)
         n, m, lines = x.indices.shape[0], y.indices.shape[0], 1 if starts_x is None else starts_x.shape[0] - 1
-        self._threads = threads = launcher.size(THREADS, 32)
+        self._threads = threads = launcher.size(THREADS, 64)
         items = threads * EACH
         self._chunks = chunks = -(-(n + m + lines) // items)
         splits = None if chunks == 1 else device.empty(3 * chunks, np.int64)
