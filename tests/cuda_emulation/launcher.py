@@ -223,7 +223,7 @@ class EmulatedKernel:
     def resident_blocks(self, threads, shared=0):
         """How many blocks of a cooperative launch are resident at once: an odd number, so that chunks end unevenly."""
         self.allow_shared(shared)
-        return self.most_blocks - 1
+        return max(self.most_blocks - 1, 1)
 
     def _argument(self, k, a, wanted, direct):
         if a is None:

@@ -138,20 +138,19 @@ def test_rows_deferred_by_a_pull(by_neighbours, limit, monkeypatch):
     monkeypatch.setattr(pull, "HUGE", limit * 2)
     semiring = semiring_of("any_pair", "BOOL")
     rng = rng_of(11, limit)
-    for count in around(8) + (30,):
+    backend = large(1, 64)
+    for count in (*around(8), 30):
         lengths = np.full(200, 3)
-        lengths[rng.choice(200, count, replace=False)] = rng.choice(
-            [limit + 31, limit + 32, limit + 33, limit * 3, limit * 3 + 32], count
-        )
-        lengths[:6] = (31, 32, 33, limit - 1, limit, limit + 1)
+        lengths[:8] = (31, 32, 33, limit - 1, limit, limit + 1, limit + 31, limit + 32)
+        lengths[8 + rng.choice(192, count, replace=False)] = rng.choice([limit + 33, limit * 3, limit * 3 + 32], count)
         A = of_lengths(rng, lengths, 3 * limit + 64, dtypes.BOOL)
         if by_neighbours:
-            shim().transpose(shim().own(A))
+            backend.transpose(backend.device.own(A))
         for at in ([A.ncols - 1], [0, A.ncols - 1], rng.choice(A.ncols, 3, replace=False)):
             x = NUMPY.build_vector(A.ncols, np.sort(at), np.ones(1, np.bool_), None, dtypes.BOOL)
             plan = record_plan("matvec", "rows", "csr", "no_mask")
             with force("pull_early_exit"):
-                got = shim().matvec_rows(A, x, semiring, None, plan)
+                got = backend.matvec_rows(A, x, semiring, None, plan)
             agree.assert_same(got, NUMPY.matvec_rows(A, x, semiring, None))
             assert plan.kernel == "pull_early_exit"
 

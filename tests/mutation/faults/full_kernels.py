@@ -271,9 +271,9 @@ FAULTS = [
     ),
     Fault(
         "kernels/traversal/cores.cuh",
-        "no barrier before the size of the queue is read",
-        "    for (;;) {\n      __syncthreads();\n      const int end = queue.size();",
-        "    for (;;) {\n      const int end = queue.size();",
+        "no barrier behind the list of wide rows",
+        "      __syncthreads();\n      const int together",
+        "      const int together",
         TRAVERSALS,
     ),
     Fault(
@@ -285,9 +285,9 @@ FAULTS = [
     ),
     Fault(
         "kernels/products/row_labels.cuh",
-        "no barrier behind the least number that is free",
-        "        const int found = least;\n        __syncthreads();\n",
-        "        const int found = least;\n",
+        "no barrier behind the empty table of a block's labels",
+        "        table.clear(threadIdx.x, blockDim.x);\n        __syncthreads();\n",
+        "        table.clear(threadIdx.x, blockDim.x);\n",
         STRUCTURE,
     ),
 ]
