@@ -1,6 +1,7 @@
 """Operands that just fit, or just do not, into what kernels have of fixed size: rows, queues, chunks, words."""
 
 import numpy as np
+import pytest
 from backends import samples
 
 from grb_tile.storage import convert
@@ -17,6 +18,11 @@ def rng_of(*salt):
 def around(size):
     """One less, equal, one more."""
     return size - 1, size, size + 1
+
+
+def quick(first, *others):
+    """Cases of a test: the first one always runs, the others in the slow run."""
+    return [first, *(pytest.param(one, marks=pytest.mark.slow) for one in others)]
 
 
 def of_lengths(rng, lengths, ncols, dtype):

@@ -18,8 +18,9 @@ namespace {
 
 constexpr size_t PAGE = 4096, GRAIN = 16;       // vectors of 16 bytes may read up to a multiple of their size
 constexpr size_t FLUSH = 8, LARGEST_FLUSH = 1 << 20;
-constexpr size_t LEAST_FLUSH = 1 << 13;         // from here on all do: a zone as long as the array were too long
-constexpr size_t POISONED = 1 << 16;            // bytes at most that are filled and looked at in large arrays
+constexpr size_t LEAST_FLUSH = 1 << 14;         // from here on all do
+constexpr size_t POISONED = 1 << 13;            // bytes at most that are filled and looked at in large arrays
+constexpr size_t LONGEST_ZONE = 1 << 10;        // behind an array
 constexpr size_t KEPT_BACK = 256, BYTES_KEPT_BACK = 8 << 20;
 
 struct Array {
@@ -44,7 +45,8 @@ State &state() {
 
 size_t up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
-uintptr_t place(size_t size, Array &array) {
+// zeros: of a large array, whose pages then are zeros that nobody has written.
+uintptr_t place(size_t size, Array &array, bool zeros) {
   State &s = state();
   array.size = size;
   s.random = s.random * 6364136223846793005ull + 1442695040888963407ull;
@@ -65,9 +67,8 @@ uintptr_t place(size_t size, Array &array) {
     return (uintptr_t)region + array.pages * PAGE - up(size, GRAIN);
   }
   array.pages = 0;
-  const size_t zone = ZONE + up(std::min(size, LEAST_FLUSH), ZONE);  // behind it: a launch may have doubled the array
-  array.after = zone + up(size, ZONE) - size;
-  void *block = std::aligned_alloc(ZONE, ZONE + zone + up(size, ZONE));
+  array.after = ZONE + up(std::min(size, LONGEST_ZONE), ZONE) + up(size, ZONE) - size;
+  void *block = zeros ? std::calloc(1, ZONE + size + array.after) : std::malloc(ZONE + size + array.after);
   return block ? (uintptr_t)block + ZONE : 0;
 }
 
@@ -104,14 +105,22 @@ void note(const char *what, const Found &f) {
 void fill(void *start, size_t bytes, uint32_t pattern) {
   unsigned char *p = (unsigned char *)start, *end = p + bytes;
   for (; p < end && (uintptr_t)p % 4; p++) *p = (unsigned char)(pattern >> (uintptr_t)p % 4 * 8);
+  const uint64_t twice = (uint64_t)pattern << 32 | pattern;
+  for (; p + 8 <= end; p += 8) memcpy(p, &twice, 8);
   for (; p + 4 <= end; p += 4) memcpy(p, &pattern, 4);
   for (; p < end; p++) *p = (unsigned char)(pattern >> (uintptr_t)p % 4 * 8);
 }
 
 size_t first_change(const void *start, size_t bytes, uint32_t pattern) {
   const unsigned char *p = (const unsigned char *)start;
+  const uint64_t twice = (uint64_t)pattern << 32 | pattern;
   for (size_t k = 0; k < bytes;) {
     uint32_t here;
+    uint64_t both;
+    if ((uintptr_t)(p + k) % 4 == 0 && k + 8 <= bytes && (memcpy(&both, p + k, 8), both == twice)) {
+      k += 8;
+      continue;
+    }
     if ((uintptr_t)(p + k) % 4 == 0 && k + 4 <= bytes && (memcpy(&here, p + k, 4), here == pattern)) k += 4;
     else if (p[k] == (unsigned char)(pattern >> (uintptr_t)(p + k) % 4 * 8)) k++;
     else return k;
@@ -145,23 +154,26 @@ bool is_damaged(uintptr_t start, Found &found) {
   return at != s.arrays.end() && changed(start, at->second, found);
 }
 
-extern "C" {
-
-__attribute__((visibility("default"))) void *simt_allocate(void *, size_t size) {
+static void *allocate(size_t size, bool zeros) {
   State &s = state();
   Array array;
   uintptr_t start;
   {
     std::lock_guard guard(s.lock);
-    start = place(size, array);
+    start = place(size, array, zeros);
     if (!start) return nullptr;
     s.arrays[start] = array;
   }
   fill((void *)(start - ZONE), ZONE, PATTERN);
-  fill((void *)start, std::min(size, POISONED), PATTERN);
+  if (!zeros) fill((void *)start, std::min(size, POISONED), PATTERN);
   fill((void *)(start + size), array.after, PATTERN);
+  if (zeros && array.pages) memset((void *)start, 0, size);
   return (void *)start;
 }
+
+extern "C" {
+
+__attribute__((visibility("default"))) void *simt_allocate(void *, size_t size) { return allocate(size, false); }
 
 __attribute__((visibility("default"))) void simt_free(void *, void *pointer, size_t) {
   if (!pointer) return;
@@ -188,9 +200,7 @@ __attribute__((visibility("default"))) void simt_free(void *, void *pointer, siz
 __attribute__((visibility("default"))) void *simt_zeros(void *, size_t count, size_t size) {
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) return nullptr;
-  void *found = simt_allocate(nullptr, bytes);
-  if (found) memset(found, 0, bytes);
-  return found;
+  return allocate(bytes, true);
 }
 
 __attribute__((visibility("default"))) void *simt_resize(void *, void *pointer, size_t size) {

@@ -94,7 +94,7 @@ def engine(options):
         for name in SHARED:
             (fresh / name).write_text((HERE / name).read_text())
         sources = (fresh / name for name in SOURCES)
-        compile_cpp(("-shared", *options), *sources, "-o", fresh / "engine.so", what="the CPU emulation")
+        compile_cpp(("-shared", *options, "-O2"), *sources, "-o", fresh / "engine.so", what="the CPU emulation")
         header = fresh / "cuda_names.h"
         compile_cpp(options, "-x", "c++-header", header, "-o", f"{header}.gch", what="the CPU emulation")
         try:

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from backends import agree, samples
-from backends.full_operands import around, of_lengths, rng_of, shuffled_lengths
+from backends.full_operands import around, of_lengths, quick, rng_of, shuffled_lengths
 
 from cuda_emulation.backend import EMULATED, shim
 from cuda_emulation.launcher import EmulatedLauncher
@@ -18,7 +18,7 @@ from grb_tile.backends.cuda.products import column_launch, masked, pull, row_sch
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import force, record_plan, tuning
 from grb_tile.planner.device_limits import LIMITS
-from grb_tile.storage import convert
+from grb_tile.storage import convert, place
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow
 
@@ -35,7 +35,10 @@ def large(blocks, threads):
     if not EMULATED:
         return shim()
     limits = replace(LIMITS[90], processors=max(blocks // 4, 2))
-    return CudaBackend(launcher=EmulatedLauncher(blocks=blocks, threads=threads, limits=limits))
+    shim()  # stays the one whose arrays are read through storage.place
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(place, "_devices", dict(place._devices))
+        return CudaBackend(launcher=EmulatedLauncher(blocks=blocks, threads=threads, limits=limits))
 
 
 def full(rng, size, dtype, share=1.0):
@@ -129,9 +132,8 @@ def test_more_chunks_than_lanes():
         agree.assert_same(backend.matvec_cols(A, u, semiring, None), NUMPY.matvec_cols(A, u, semiring, None))
 
 
-@pytest.mark.parametrize("by_neighbours", [False, True])
-@pytest.mark.parametrize("limit", [64, pytest.param(512, marks=pytest.mark.slow)])
-@pytest.mark.sampled(1)
+@pytest.mark.parametrize("by_neighbours", quick(False, True))
+@pytest.mark.parametrize("limit", quick(64, 512))
 def test_rows_deferred_by_a_pull(by_neighbours, limit, monkeypatch):
     """7, 8 and 9 rows of a block that a pull defers (DEFERRED), of `limit` entries and one more."""
     monkeypatch.setattr(pull, "LIMIT", limit)
@@ -155,7 +157,7 @@ def test_rows_deferred_by_a_pull(by_neighbours, limit, monkeypatch):
             assert plan.kernel == "pull_early_exit"
 
 
-@pytest.mark.parametrize("blocks", [pytest.param(4, marks=pytest.mark.slow), 40])
+@pytest.mark.parametrize("blocks", quick(40, 4))
 def test_inner_products_and_reductions(blocks):
     """Vectors of a block's values, one fewer and one more; more blocks than a warp has lanes."""
     backend = large(blocks, 64)
@@ -179,7 +181,7 @@ def product(backend, A, B, semiring, kernel, allow=None):
     return found, plan
 
 
-@pytest.mark.parametrize("kernel", ["two_phases", "esc"])
+@pytest.mark.parametrize("kernel", quick("two_phases", "esc"))
 def test_rows_of_a_product_of_matrices(kernel):
     """Rows of A, of B and of C around the sizes of the bins, of hash tables and of what a warp or a block takes."""
     semiring = semiring_of("plus_times")
@@ -194,8 +196,7 @@ def test_rows_of_a_product_of_matrices(kernel):
         agree.assert_same(found, NUMPY.matmul(left, right, semiring, None, "gustavson"))
 
 
-@pytest.mark.parametrize("count", around(64))
-@pytest.mark.sampled(1)
+@pytest.mark.parametrize("count", quick(64, 63, 65))
 def test_the_queue_of_rows_that_a_block_takes(count):
     """A row of A meets `count` rows of B of more than 600 entries: the queue of one task has 64."""
     semiring = semiring_of("plus_times")
@@ -221,7 +222,7 @@ def test_rows_of_b_for_lanes_a_warp_and_a_block(lanes):
     agree.assert_same(found, NUMPY.matmul(A, B, semiring, None, "gustavson"))
 
 
-@pytest.mark.parametrize("name", ["plus_times", pytest.param("any_pair", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", quick("plus_times", "any_pair"))
 def test_inner_windows_of_every_size(name):
     """Inner dimensions around the windows (32), panels around the tiles (4 x 4), more than 32 shares of a panel."""
     semiring = semiring_of(name)
@@ -237,8 +238,7 @@ def test_inner_windows_of_every_size(name):
 
 
 @pytest.mark.parametrize("table", [True, False])
-@pytest.mark.parametrize("method", ["dot", pytest.param("gustavson", marks=pytest.mark.slow)])
-@pytest.mark.sampled(1)
+@pytest.mark.parametrize("method", quick("dot", "gustavson"))
 def test_rows_at_a_mask(method, table, monkeypatch):
     """Rows of A, B' and the mask around every size, which begin and end where their neighbours do not."""
     monkeypatch.setattr(tuning, "GPU_TABLE_LOOKUPS", 0 if table else 1 << 40)
@@ -290,6 +290,7 @@ def test_the_entry_behind_a_row_is_the_sought_one(table, monkeypatch):
                 agree.assert_same(got, NUMPY.restrict(left, Allow(right, complement)))
 
 
+@pytest.mark.slow
 def test_high_degree_rows_fill_shared_memory(monkeypatch):
     """Sums of as many high-degree rows in shared memory as its bytes allow, one fewer, one more."""
     for name, value in (("HUB_EDGES", 0), ("BUILD_AFTER", 1), ("LONG_COLUMN", 0), ("SCAN_ALL", (0, 0)),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from backends import agree, samples
-from backends.full_operands import around, of_lengths, rng_of, shuffled_lengths
+from backends.full_operands import around, of_lengths, quick, rng_of, shuffled_lengths
 
 import grb_tile as gb
 from cuda_emulation.backend import shim, using_shim
@@ -38,7 +38,7 @@ def test_tiles_of_keys(count, payload):
             assert device.host(got).tolist() == want.tolist()
 
 
-@pytest.mark.parametrize("total", [*around(7 * 64), *around(2 * 7 * 64), *around(7 * 64 * 33)])
+@pytest.mark.parametrize("total", quick(2 * 7 * 64 - 1, 896, 897, *around(7 * 64), *around(7 * 64 * 33)))
 def test_chunks_of_a_merge(total, monkeypatch):
     """Entries of both operands and row ends that fill 1, 2 and 33 chunks of 64 threads with 7 items."""
     rng = rng_of(total)
@@ -49,9 +49,9 @@ def test_chunks_of_a_merge(total, monkeypatch):
             a = int(left * share)
             stores = []
             for count in (a, left - a):
-                keys = np.sort(rng.choice(rows * 8000, count, replace=False))
+                keys = np.sort(rng.choice(rows * 40_000, count, replace=False))
                 values = rng.integers(-9, 9, count).astype(np.int64)
-                stores.append(convert.compressed(rows, 8000, dtypes.INT64, keys // 8000, keys % 8000, values))
+                stores.append(convert.compressed(rows, 40_000, dtypes.INT64, keys // 40_000, keys % 40_000, values))
             assert merging.EACH == 7
             monkeypatch.setattr(merging, "MOST_BLOCKS", 2 if share == 0.5 else 1 << 30)  # blocks of several chunks
             agree.assert_same(shim().union(*stores, op, None), NUMPY.union(*stores, op, None))

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from backends.full_operands import LENGTHS, around, rng_of
+from backends.full_operands import LENGTHS, around, quick, rng_of
 
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from cuda_emulation.launcher import EmulatedLauncher
@@ -78,7 +78,7 @@ def _bfs(A, source, kernel, most):
         return algorithms.bfs(matrix(A), source, max_level=most)
 
 
-@pytest.mark.parametrize("parents", [False, True])
+@pytest.mark.parametrize("parents", quick(True, False))
 def test_levels_of_many_sources(parents):
     """64 sources to a batch: one fewer, one more; rows around what a lane, eight lanes and a block take."""
     rng = rng_of(2, parents)
@@ -120,8 +120,7 @@ def one_block():
     return Device(EmulatedLauncher(blocks=2)) if EMULATED else shim().device
 
 
-@pytest.mark.parametrize("count", around(64))
-@pytest.mark.sampled(1)
+@pytest.mark.parametrize("count", quick(64, 63, 65))
 def test_wide_rows_of_a_queue(count):
     """As many wide rows on one level as the block's list has places (TOPOLOGICAL_WIDE_ROWS)."""
     rng = rng_of(4, count)
@@ -138,8 +137,7 @@ def core_numbers(A, device=None):
     return algorithms.core_number(matrix(A)).values.to_dense().tolist()
 
 
-@pytest.mark.parametrize("count", [*around(64), *around(96)])
-@pytest.mark.sampled(1)
+@pytest.mark.parametrize("count", quick(96, *around(64), 95, 97))
 def test_wide_rows_of_cores(count):
     """Vertices of more than 1024 entries, removed at the same time: 32 go to the queue, the others are listed.
 
@@ -151,7 +149,6 @@ def test_wide_rows_of_cores(count):
 
 
 @pytest.mark.parametrize("size", [*around(96), *around(32), *around(160)])
-@pytest.mark.sampled(1)
 def test_a_queue_of_cores_that_is_full(size):
     """All vertices of one degree leave at once: rings and pairs of as many as a block's queue has places (96)."""
     for copies in (1, 3):
@@ -218,8 +215,7 @@ def test_betweenness():
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-7)
 
 
-@pytest.mark.parametrize("width", [*around(4096), 8192])
-@pytest.mark.sampled(1)
+@pytest.mark.parametrize("width", quick(4097, 4095, 4096, 8192))
 def test_a_level_that_fills_the_queue(width):
     """A frontier of as many vertices as a block stages (BFS_QUEUE), one fewer, one more, all found by one hub."""
     far = np.arange(1, width + 1)

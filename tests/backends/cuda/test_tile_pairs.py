@@ -159,7 +159,7 @@ def test_blocks_made_on_the_device(dtype):
         got, want = tile_blocks.bit_blocks_of(shim().device, shim().device.own(A)), bit_tiles.bit_blocks_from(A)
         for name in ("block_ptr", "block_col", "block_map", "value_ptr", "values"):
             found, expected = getattr(got, name).get(), getattr(want, name)
-            assert found.dtype == expected.dtype and np.array_equal(found, expected), name
+            assert found.dtype == expected.dtype and np.array_equal(found, expected, equal_nan=True), name
 
 
 @pytest.mark.slow
