@@ -9,11 +9,6 @@ grb_tile.backends.cuda.runtime.launch.Launcher.
 >>> launcher.kernel("base/launch.cuh", "twice", source, ("int64_t",)).over(5, (x, 5))
 >>> x.tolist()
 [0, 2, 4, 6, 8]
-
-Out-of-bounds accesses of kernels, found by GCC's sanitizer:
-
-    GRB_TILE_SIMT_FLAGS="-O1 -fsanitize=address" LD_PRELOAD=$(gcc -print-file-name=libasan.so) \\
-        ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0 pytest tests/backends/cuda
 """
 
 import ctypes
@@ -269,8 +264,7 @@ class EmulatedLaunch:
 
 
 class SeparateArrays:
-    """The interface of array_block.ArrayBlock; each array has an allocation of its own, whose bounds sanitizers
-    know."""
+    """The interface of array_block.ArrayBlock; each array has an allocation of its own, between guard zones."""
 
     def __init__(self, xp, layout):
         self._arrays = [None if field is None else _whole_words(field[0][0], field[1]) for field in layout.fields]
