@@ -35,24 +35,23 @@ def _guarded(match):
 
 def _split(declarator):
     """(type, name, sizes) of `type name[size][size]`; the type is empty but for the first of several."""
-    depth = 0
-    for k, letter in enumerate(declarator):
-        depth += (letter in "<(") - (letter in ">)")
-        if letter == "[" and not depth:
-            head, sizes = declarator[:k], declarator[k:]
-            break
-    else:
-        head, sizes = declarator, ""
-    before, name = re.fullmatch(r"(.*?)(\w+)\s*", head, re.DOTALL).groups()
-    return before, name, sizes
+    end = next(_outside_brackets(declarator, "["), len(declarator))
+    before, name = re.fullmatch(r"(.*?)(\w+)\s*", declarator[:end], re.DOTALL).groups()
+    return before, name, declarator[end:]
 
 
 def _parts(text):
     """`text` divided at the commas outside brackets."""
-    depth, start = 0, 0
-    for k, letter in enumerate(text):
-        depth += (letter in "<([") - (letter in ">)]")
-        if letter == "," and not depth:
-            yield text[start:k].strip()
-            start = k + 1
-    yield text[start:].strip()
+    start = 0
+    for end in (*_outside_brackets(text, ","), len(text)):
+        yield text[start:end].strip()
+        start = end + 1
+
+
+def _outside_brackets(text, wanted):
+    """Where `text` has that character outside brackets."""
+    depth = 0
+    for k, character in enumerate(text):
+        if character == wanted and not depth:
+            yield k
+        depth += (character in "<([") - (character in ">)]")
