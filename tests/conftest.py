@@ -39,7 +39,7 @@ def pytest_report_header(config):
 # Of each test in these folders and files one case in n runs by default, the others are slow.
 SAMPLED = {
     "backends/cpu": 4,
-    "backends/cuda": 5,
+    "backends/cuda": 10,
     "backends/test_agree_with_reference.py": 2,
     "conformance": 2,
     "laws": 4,

@@ -19,8 +19,8 @@ namespace {
 constexpr size_t PAGE = 4096, GRAIN = 16;       // vectors of 16 bytes may read up to a multiple of their size
 constexpr size_t FLUSH = 8, LARGEST_FLUSH = 1 << 20;
 constexpr size_t LEAST_FLUSH = 1 << 14;         // from here on all do
-constexpr size_t POISONED = 1 << 13;            // bytes at most that are filled and looked at in large arrays
-constexpr size_t LONGEST_ZONE = 1 << 10;        // behind an array
+constexpr size_t POISONED = 1 << 12;            // bytes at most that are filled and looked at in large arrays
+constexpr size_t LONGEST_ZONE = 1 << 9;         // behind an array
 constexpr size_t KEPT_BACK = 256, BYTES_KEPT_BACK = 8 << 20;
 
 struct Array {
