@@ -423,11 +423,12 @@ def maximal_independent_set(d, seed, ignore):
 
 
 def minimum_spanning_forest(d, maximum):
+    if not d.n:
+        return Check(lambda found: _require(found.count == 0, found))
+
     def check(found):
         triples = list(zip(*(x.tolist() for x in found.edges.to_coo()), strict=True))
         check_forest(d.A, triples, found.weight, found.labels.to_dense().tolist(), maximum)
-        if not d.n:
-            return
         G = nx.Graph()  # of the two weights of a pair the one that the forest wants
         for i, j in zip(*map(np.ndarray.tolist, np.nonzero(d.present)), strict=True):
             w = d.weights[i, j].item()

@@ -68,6 +68,7 @@ def pairs(d, rng):
     return rng.integers(0, d.n, (int(rng.integers(1, 6)), 2)).tolist() if d.n else []
 
 
+A_VERTEX, VERTICES = "source target".split(), "sources nodes ignore order pairs".split()
 BOTH = some(False, True)
 NOT_DRAWN = {"G", "callback", "memory", "batch", "strict"}  # no choice of the result; tests of their own
 WEIGHTED = {"weighted": BOTH}
@@ -217,3 +218,23 @@ def test_options_of_many_draws(name):
 def test_options_without_compiled_code(name):
     with gb.plan(force="numpy"):
         run(name, DRAWS or 100)
+
+
+ONE_OR_MORE = [(name, key) for name, options in OPTIONS.items() for key in options if key in (*A_VERTEX, *VERTICES)]
+
+
+@pytest.mark.parametrize("name, key", ONE_OR_MORE)
+def test_vertices_out_of_range_are_refused(name, key):
+    """-1 is no vertex, from the end or otherwise, and neither is n."""
+    A = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
+    others = {"source": 0, "target": 1, "sources": [0]}
+    needed = {
+        each: others[each] for each, parameter in inspect.signature(getattr(algorithms, name)).parameters.items()
+        if each in others and parameter.default is inspect.Parameter.empty
+    }  # fmt: skip
+    for wrong in (-1, 3, -3):
+        value = wrong if key in A_VERTEX else [wrong, 1, 2]
+        value = [(0, 1), (wrong, 1)] if key == "pairs" else value
+        for given in (value, value if key in (*A_VERTEX, "pairs") else np.array(value)):
+            with pytest.raises((IndexError, ValueError)):
+                getattr(algorithms, name)(A, **{**needed, key: given})
