@@ -1,7 +1,7 @@
-"""What each algorithm must give for a graph and its options: NetworkX, SciPy and plain loops, no code of ours.
+"""What searches, degrees, components, cores and selections must give: NetworkX, SciPy and plain loops, no code of ours.
 
-Each oracle takes the drawn graph and the options by name, and returns the expected value (numbers, dictionaries), or
-calls a checker on the result through a Check.
+Each oracle takes the drawn graph and the options by name, and returns the expected value (numbers, dictionaries), a
+Check of the result, a Refusal, or None where it has no opinion.
 """
 
 import itertools
@@ -10,47 +10,8 @@ import math
 import networkx as nx
 import numpy as np
 from checkers import check_components, check_levels, check_parents
+from option_expectations import INF, Check, Refusal, distances, finite, require, weights_of
 from structure_checkers import check_colouring, check_forest, check_independent_set, check_matching
-
-from grb_tile.algorithms import errors
-
-INF = math.inf
-
-
-REFUSALS = errors.CycleError, errors.NegativeCycleError, errors.NoPathError
-
-
-class Check:
-    """An expectation that is a function of the result, which raises AssertionError."""
-
-    def __init__(self, function):
-        self.function = function
-
-
-class Refusal:
-    """The exceptions one of which is expected."""
-
-    def __init__(self, *errors):
-        self.errors = errors + REFUSALS
-
-
-def distances(d, weighted):
-    """n x n array of lengths of shortest paths; None with a negative cycle."""
-    D = np.where(d.present, d.weights if weighted else 1, INF).astype(float)
-    for i in range(d.n):
-        D[i, i] = min(D[i, i], 0)
-    for k in range(d.n):
-        D = np.minimum(D, D[:, k : k + 1] + D[k : k + 1, :])
-    return None if (np.diag(D) < 0).any() else D
-
-
-def has_negative_cycle(d):
-    return distances(d, True) is None
-
-
-def finite(row):
-    return {j: x for j, x in enumerate(row.tolist()) if x < INF}
-
 
 # ---------------------------------------------------------------------- searches and distances
 
@@ -143,7 +104,7 @@ def diameter(d, method, weighted):
         return Refusal(ValueError)
     if method == "exact":
         return D.max()
-    return Check(lambda found: _require(found <= D.max(), found, D.max()))
+    return Check(lambda found: require(found <= D.max(), found, D.max()))
 
 
 def radius(d, weighted):
@@ -151,10 +112,6 @@ def radius(d, weighted):
     if d.n == 0 or D is None or (D == INF).any():
         return Refusal(ValueError)
     return D.max(axis=1).min()
-
-
-def _require(holds, *shown):
-    assert holds, shown
 
 
 def closeness(d, sources, wf_improved, weighted):
@@ -210,7 +167,7 @@ def ancestors(d, source):
 
 def ego_graph(d, source, radius, undirected):
     wanted = nx.ego_graph(d.network(True), source, radius, undirected=undirected)
-    return Check(lambda G: _require(G.n == len(wanted) and G.A.nvals == wanted.number_of_edges(), G.n, len(wanted)))
+    return Check(lambda G: require(G.n == len(wanted) and G.A.nvals == wanted.number_of_edges(), G.n, len(wanted)))
 
 
 def betweenness(d, normalized, endpoints, weighted):
@@ -234,20 +191,16 @@ def edge_betweenness(d, normalized, weighted):
 # ---------------------------------------------------------------------- degrees and triangles
 
 
-def _weights(d, weighted):
-    return np.where(d.present, d.weights if weighted else 1, 0)
-
-
 def out_degree(d, weighted):
-    return dict(enumerate(_weights(d, weighted).sum(axis=1).tolist()))
+    return dict(enumerate(weights_of(d, weighted).sum(axis=1).tolist()))
 
 
 def in_degree(d, weighted):
-    return dict(enumerate(_weights(d, weighted).sum(axis=0).tolist()))
+    return dict(enumerate(weights_of(d, weighted).sum(axis=0).tolist()))
 
 
 def degree(d, weighted):
-    W = _weights(d, weighted)
+    W = weights_of(d, weighted)
     other = W.sum(axis=0) if d.directed else np.diag(W)
     return dict(enumerate((W.sum(axis=1) + other).tolist()))
 
@@ -375,7 +328,7 @@ def k_truss(d, k):
         return Refusal(ValueError)
     wanted = nx.k_truss(d.without_loops().network(False), k)
     both = {(min(pair), max(pair)) for pair in wanted.edges}
-    return Check(lambda found: _require(set(found.to_dict()) == both, found.to_dict(), both))
+    return Check(lambda found: require(set(found.to_dict()) == both, found.to_dict(), both))
 
 
 def is_dag(d):
@@ -402,7 +355,7 @@ def topological_generations(d):
 
 def condensation(d):
     wanted = nx.condensation(d.network(True))
-    return Check(lambda found: _require(found.count == len(wanted), found.count, len(wanted)))
+    return Check(lambda found: require(found.count == len(wanted), found.count, len(wanted)))
 
 
 # ---------------------------------------------------------------------- selections
@@ -424,7 +377,7 @@ def maximal_independent_set(d, seed, ignore):
 
 def minimum_spanning_forest(d, maximum):
     if not d.n:
-        return Check(lambda found: _require(found.count == 0, found))
+        return Check(lambda found: require(found.count == 0, found))
 
     def check(found):
         triples = list(zip(*(x.tolist() for x in found.edges.to_coo()), strict=True))
@@ -448,113 +401,4 @@ def bipartite_matching(d):
 
 
 def rcm(d):
-    return Check(lambda found: _require(sorted(found.order.tolist()) == list(range(d.n)), found.order))
-
-
-# ---------------------------------------------------------------------- communities
-
-
-def quality(d, communities, resolution, weighted):
-    """Newman's modularity of A + A' where A differs from A', of A else: a loop once in its row, twice in a degree."""
-    W = _weights(d, weighted).astype(float)
-    if d.directed:
-        out, into, m = W.sum(axis=1), W.sum(axis=0), W.sum()
-        same = np.equal.outer(communities, communities)
-        return ((W - resolution * np.outer(out, into) / m) * same).sum() / m
-    degree = W.sum(axis=1) + np.diag(W)
-    B = W + np.diag(np.diag(W))
-    same = np.equal.outer(communities, communities)
-    return ((B - resolution * np.outer(degree, degree) / degree.sum()) * same).sum() / degree.sum()
-
-
-def communities(d, resolution, seed, max_level, tol, weighted):
-    if weighted and (d.weights[d.present] < 0).any():
-        return Refusal(ValueError)
-
-    def check(found):
-        labels = found.to_numpy()
-        assert labels.shape == (d.n,)
-        assert sorted(set(labels.tolist())) == list(range(found.count))
-        W = _weights(d, weighted).astype(float)
-        if not W.sum():
-            return
-        if d.directed:  # communities of a directed graph are those of A + A'
-            W = W + W.T
-        S = W + (0 if d.directed else np.diag(np.diag(W)))
-        k = S.sum(axis=1)
-
-        def of(x):
-            same = np.equal.outer(x, x)
-            return ((S - resolution * np.outer(k, k) / k.sum()) * same).sum() / k.sum()
-
-        assert of(labels) >= of(np.arange(d.n)) - 1e-9, "worse than each vertex by itself"
-        assert math.isclose(found.modularity, of(labels), abs_tol=1e-9), (found.modularity, of(labels))
-
-    return Check(check)
-
-
-louvain = leiden = communities
-
-
-def modularity(d, labels, resolution, weighted):
-    if not _weights(d, weighted).any() or (weighted and (d.weights[d.present] < 0).any()):
-        return None
-    return quality(d, np.asarray(labels), resolution, weighted)
-
-
-def label_propagation(d, max_iter):
-    """LDBC's: each vertex takes the least most frequent label of its neighbours, edges both ways count twice."""
-    label = list(range(d.n))
-    votes = d.present.astype(int) + (d.present.T if d.directed and not d.symmetric_structure else 0)
-    for _ in range(max_iter):
-        after = list(label)
-        for i in range(d.n):
-            count = {}
-            for j in np.nonzero(votes[i])[0]:
-                count[label[j]] = count.get(label[j], 0) + votes[i, j]
-            if count:
-                after[i] = min(count, key=lambda c: (-count[c], c))
-        if after == label:
-            break
-        label = after
-    return dict(enumerate(label))
-
-
-# ---------------------------------------------------------------------- ranks
-
-
-def pagerank(d, alpha, personalization, dangling, weighted, method):
-    if weighted and (d.weights[d.present] < 0).any():
-        return Refusal(ValueError)
-    if not d.n or method != "standard":
-        return None
-    p = np.full(d.n, 1 / d.n)
-    if personalization is not None:
-        p = np.array([personalization.get(i, 0) for i in range(d.n)], float)
-        p /= p.sum()
-    q = p
-    if dangling is not None:
-        q = np.array([dangling.get(i, 0) for i in range(d.n)], float)
-        q /= q.sum()
-    W = _weights(d, weighted).astype(float)
-    out = W.sum(axis=1)
-    M = np.where(out[:, None] > 0, W / np.where(out > 0, out, 1)[:, None], q[None, :])
-    r = np.linalg.solve(np.eye(d.n) - alpha * M.T, (1 - alpha) * p)
-    return dict(enumerate((r / r.sum()).tolist()))
-
-
-def similarity(measure):
-    def of(d, pairs, topk):
-        if topk is not None or pairs is None:
-            return None
-        near = [set(np.nonzero(row)[0].tolist()) for row in d.present]
-        return {(u, v): measure(len((near[u] & near[v]) - {u, v}), near[u], near[v]) for u, v in pairs}
-
-    return of
-
-
-common_neighbors = similarity(lambda both, a, b: both)
-jaccard = similarity(lambda both, a, b: both / len(a | b) if both else 0)
-cosine = similarity(lambda both, a, b: both / math.sqrt(len(a) * len(b)) if both else 0)
-overlap = similarity(lambda both, a, b: both / min(len(a), len(b)) if both else 0)
-sorensen = similarity(lambda both, a, b: 2 * both / (len(a) + len(b)) if both else 0)
+    return Check(lambda found: require(sorted(found.order.tolist()) == list(range(d.n)), found.order))

@@ -9,8 +9,10 @@ import math
 import os
 
 import numpy as np
-import option_oracles as oracles
+import option_oracles
+import option_oracles_of_scores
 import pytest
+from option_expectations import Check, Refusal
 from option_graphs import draw
 
 import grb_tile as gb
@@ -152,19 +154,19 @@ def close(a, b):
 
 def verify(name, d, options, G):
     """The algorithm's result of G agrees with the oracle's; None where the oracle has no opinion."""
-    oracle = getattr(oracles, name)
+    oracle = getattr(option_oracles, name, None) or getattr(option_oracles_of_scores, name)
     given = {key: value for key, value in options.items() if key in inspect.signature(oracle).parameters}
     wanted = oracle(d, **given)
     if wanted is None:
         return False
     asked = {key: value for key, value in options.items() if key != "B"}
-    errors = wanted.errors if isinstance(wanted, oracles.Refusal) else ()
+    errors = wanted.errors if isinstance(wanted, Refusal) else ()
     try:
         found = getattr(algorithms, name)(G, **asked)
     except errors:
         return True
     assert not errors, f"expected {errors}, got {canonical(found)}"
-    if isinstance(wanted, oracles.Check):
+    if isinstance(wanted, Check):
         wanted.function(found)
     else:
         assert close(wanted, canonical(found)), f"expected {wanted}, got {canonical(found)}"

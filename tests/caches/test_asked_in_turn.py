@@ -13,6 +13,7 @@ import pytest
 import grb_tile as gb
 from cuda_emulation.backend import using_shim
 from grb_tile import algorithms
+from grb_tile.backends.cpu.compiled import gather, kronecker, merging, selection
 from grb_tile.backends.cpu.jit import cache as jit
 from support import stores
 from support.library import engine
@@ -154,10 +155,10 @@ for by in ("mxv", "vxm"):
         A = o.A if side == "A" else o.A.T
         return (A.mxv(o.x, "min_plus") if by == "mxv" else o.x.vxm(A, "min_plus")).new()
 
-    @question(f"{by}: index type", {"narrow": lambda: sparse("A"), "wide": lambda: sparse("A", wide=True)},
-              ("narrow", "wide"))  # fmt: skip
+    @question(f"{by}: index type", {"int32": lambda: sparse("A"), "int64": lambda: sparse("A", wide=True)},
+              ("int32", "int64"))  # fmt: skip
     def _(o, which, by=by):
-        A, x = getattr(o, which), vector("sparse", wide=which == "wide" and by == "mxv")
+        A, x = getattr(o, which), vector("sparse", wide=which == "int64" and by == "mxv")
         return (A.mxv(x) if by == "mxv" else x.vxm(A)).new()
 
     @question(f"{by}: iso", {"iso": lambda: sparse("A", iso=True), "values": lambda: sparse("A")}, ("iso", "values"))
@@ -188,7 +189,7 @@ def _(o, dtype):
 
 
 @question(
-    "mxm: index type", {"narrow": lambda: sparse("A"), "wide": lambda: sparse("A", wide=True)}, ("narrow", "wide")
+    "mxm: index type", {"int32": lambda: sparse("A"), "int64": lambda: sparse("A", wide=True)}, ("int32", "int64")
 )
 def _(o, which):
     return sparse("B").mxm(getattr(o, which)).new()
@@ -211,7 +212,7 @@ def _(o, thunk):
 
 
 @question(
-    "select: index type", {"narrow": lambda: sparse("A"), "wide": lambda: sparse("A", wide=True)}, ("narrow", "wide")
+    "select: index type", {"int32": lambda: sparse("A"), "int64": lambda: sparse("A", wide=True)}, ("int32", "int64")
 )
 def _(o, which):
     return getattr(o, which).select(">", 0).new()
@@ -257,10 +258,10 @@ def _(o, dtype):
 
 
 @question(
-    "ewise: index type", {"narrow": lambda: sparse("A"), "wide": lambda: sparse("A", wide=True)}, ("narrow", "wide")
+    "ewise: index type", {"int32": lambda: sparse("A"), "int64": lambda: sparse("A", wide=True)}, ("int32", "int64")
 )
 def _(o, which):
-    return sparse("B", wide=which == "wide").ewise_add(getattr(o, which), gb.binary.minus).new()
+    return sparse("B", wide=which == "int64").ewise_add(getattr(o, which), gb.binary.minus).new()
 
 
 @question("ewise of vectors: form", {"u": lambda: vector("bitmap")}, KINDS)
@@ -404,7 +405,11 @@ def wanted():
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_each_choice_gives_its_own_answer(name, backend, wanted):
+def test_each_choice_gives_its_own_answer(name, backend, wanted, monkeypatch):
+    if backend == "compiled":  # few entries are left to NumPy
+        for module in (gather, kronecker, merging, selection):
+            monkeypatch.setattr(module, "MINIMUM_ENTRIES", 0)
+    failures = jit.failures()
     operands, choices, call = QUESTIONS[name]
     expected = {str(choice): wanted(name, choice) for choice in choices}
     o = Objects(operands)
@@ -412,7 +417,7 @@ def test_each_choice_gives_its_own_answer(name, backend, wanted):
         for turn, choice in enumerate(turns(choices)):
             found = plain(call(o, choice))
             assert found == expected[str(choice)], f"{name} = {choice}, asked as number {turn} of {turns(choices)}"
-    assert not jit.failures(), jit.failures()
+    assert jit.failures() == failures
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

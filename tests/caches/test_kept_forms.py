@@ -49,7 +49,7 @@ def on_device(function):
 
 
 def of_windows(device, A, precision):
-    """The tiles, which are made when they were asked for often enough; told apart by their type of values."""
+    """The tiles, which are made when they were asked for often enough; each precision has its own type of values."""
     x = stores.vector(generator("x"), A.ncols * 16, 0, FP32, "full")
     for _ in range(tuning.BUILD_AFTER + 1):
         found = spmm_rounded._tiles_or_reason(device, A, device.own(x), 16, precision)

@@ -4,6 +4,7 @@ from . import Fault
 
 CALLS = ("tests/calls/test_calls.py",)
 KEPT = ("tests/caches/test_kept_forms.py",)
+INDEX_TYPES = ("tests/caches/test_index_types.py",)
 TURNS = ("tests/caches/test_asked_in_turn.py",)
 OPTIONS = ("tests/algorithms/test_options.py",)
 TESTS = CALLS
@@ -71,14 +72,14 @@ FAULTS = [
         "a kernel that selects is kept without the index type",
         "    key = (op, A.dtype, A.iso, A.rows is not None, A.indices.dtype.char)\n",
         "    key = (op, A.dtype, A.iso, A.rows is not None)\n",
-        TURNS,
+        INDEX_TYPES,
     ),
     Fault(
         "grb_tile/backends/cpu/compiled/matvec.py",
         "a product's kernel is kept without the index type",
         "    key = (template, semiring, a_dtype_index, *flags.values())\n",
         "    key = (template, semiring, *flags.values())\n",
-        TURNS,
+        INDEX_TYPES,
     ),
     Fault(
         "grb_tile/backends/cpu/compiled/matvec.py",
@@ -211,7 +212,7 @@ FAULTS = [
         "columns overwritten in a hypersparse matrix are found by number of stored row",
         "    if c.rows is not None:\n        rows = c.rows[rows]\n    return Part(_nothing_in(c), None, None, (rows,",
         "    return Part(_nothing_in(c), None, None, (rows,",
-        ("tests/operations", "tests/core", *CALLS),
+        ("tests/operations/test_in_place.py",),
     ),
     Fault(
         "grb_tile/backends/dense.py",
