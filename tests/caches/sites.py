@@ -5,6 +5,7 @@ A site is a function that reads or writes forms kept with a store (`forms_of`), 
 """
 
 import ast
+import functools
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -40,6 +41,7 @@ def sites_of(text):
     return found
 
 
+@functools.cache
 def all_sites():
     """{"backends/cuda/products/spmm.py: long_rows", ...} of grb_tile, and of algorithms."""
     found = set()

@@ -109,6 +109,7 @@ def test_vectors_are_read(sparsity, iso):
         assert column.shape == (500, 1) and column.nvals == v.nvals
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("compression, level", COMPRESSIONS)
 def test_compressions_are_read(compression, level, lz4_decoder):
     """Long enough for long literals and long, overlapping matches; by one thread and in several blocks by four."""

@@ -301,14 +301,6 @@ FAULTS = [
         OPTIONS,
     ),
     Fault(
-        "algorithms/clustering.py",
-        "the triangles of a part of the vertices are taken of all pairs",
-        "    rows = _rows(A, wanted)\n    times =",
-        "    rows = A\n    times =",
-        OPTIONS,
-        survives="the result is cut to the vertices that were asked for afterwards",
-    ),
-    Fault(
         "algorithms/similarity.py",
         "a loop counts where neighbours are shared only",
         "            shared = semiring.plus_pair[FP64](rows @ self.G.A.T).new(mask=mask)\n",
