@@ -308,6 +308,27 @@ FAULTS = [
         OPTIONS,
     ),
     Fault(
+        "algorithms/clustering.py",
+        "weighted triangles of all vertices count one each",
+        "    if wanted is None and not weighted and G.is_symmetric_structure:\n",
+        "    if wanted is None and G.is_symmetric_structure:\n",
+        OPTIONS,
+    ),
+    Fault(
+        "grb_tile/backends/cpu/templates/local_round.py",
+        "a vertex without a gain moves in a compiled round",
+        "        if most - score_of_own > 0.0:\n",
+        "        if most - score_of_own >= 0.0:\n",
+        ("tests/algorithms/test_communities.py",),
+    ),
+    Fault(
+        "grb_tile/backends/loops.py",
+        "the first bit of a vertex's hash is not looked at",
+        "        moves = wants & (mixed_by(at.astype(np.uint64), key) >> np.uint64(63) == 0)\n",
+        "        moves = wants & True\n",
+        ("tests/algorithms/test_communities.py",),
+    ),
+    Fault(
         "algorithms/core_number.py",
         "a shell holds what is beyond it",
         '_subgraph(G.A, core == k, "k_shell")',
