@@ -4,6 +4,7 @@ An algorithm is asked of a Matrix, of a Graph that was asked with other options 
 written and that was told so.  GRB_TILE_OPTION_DRAWS is the number of draws of each algorithm (20; the slow run 400).
 """
 
+import dataclasses
 import inspect
 import math
 import os
@@ -187,7 +188,8 @@ def run(name, count):
             judged += verify(name, d, options[0], d.A)
             continue
         G = Graph(d.A)
-        stale = Graph(d.A.T.new())  # written after it was asked, and told so
+        flipped = dataclasses.replace(d, present=d.present.T, weights=d.weights.T)
+        stale = Graph(flipped.A)  # written after it was asked, and told so
         for turn, each in enumerate(options):
             where = f"{name}({', '.join(f'{key}={value!r}' for key, value in each.items())}) of {d}"
             try:
