@@ -13,6 +13,7 @@ for cls in ("Matrix", "TransposedMatrix"):
     not_here("NetworkX's dispatch: tests/nx", f"{cls}.__networkx_backend__", f"{cls}.__networkx_plugin__")
 not_here("settings, no operation: tests/core/test_suitesparse_names.py", "ss.about", "ss.config")
 not_here("a class of results: tests/io/test_edge_list.py", "io.EdgeList", "io.LabelledMatrix", "io.BadFile")
+not_here("a warning: tests/io/test_edge_list.py", "io.RepeatedEdges")
 not_here(_OPTIONAL, *(f"io.{way}_{name}" for way in ("from", "to") for name in ("awkward", "pydata_sparse")))
 not_here(_DEVICE, "io.from_cupy", "io.from_cupy_coo", "io.from_cupy_csr", "io.to_cupy", "io.to_cupyx_sparse")
 not_here(_DEVICE, "io.entries_on_device", "io.vector_of_entries")

@@ -37,8 +37,11 @@ for cls, name, formats in (("Matrix", "A", MATRIX_FORMATS), ("Vector", "v", VECT
 
     for format in formats:
         made = {
-            "comes back": lambda lib, o, cls=cls, n=name, f=format: getattr(getattr(lib, cls).ss, f"import_{f}")(
-                **_sized(exported(lib, o, n, f).ss.export(f), exported(lib, o, n, f))
+            "comes back": own(  # the oracle's entries by columns come back under other rows
+                lambda lib, o, cls=cls, n=name, f=format: getattr(getattr(lib, cls).ss, f"import_{f}")(
+                    **_sized(exported(lib, o, n, f).ss.export(f), exported(lib, o, n, f))
+                ),
+                lambda o, n=name, f=format: filled(getattr(o, n), f),
             ),
         }
         row(f"{cls}.ss.import_{format}", made)
@@ -63,8 +66,11 @@ for cls, name, formats in (("Matrix", "A", MATRIX_FORMATS), ("Vector", "v", VECT
     row(
         f"{cls}.ss.import_any",
         {
-            format: lambda lib, o, cls=cls, n=name, f=format: getattr(lib, cls).ss.import_any(
-                **_sized(exported(lib, o, n, f).ss.export(f), exported(lib, o, n, f))
+            format: own(
+                lambda lib, o, cls=cls, n=name, f=format: getattr(lib, cls).ss.import_any(
+                    **_sized(exported(lib, o, n, f).ss.export(f), exported(lib, o, n, f))
+                ),
+                lambda o, n=name, f=format: filled(getattr(o, n), f),
             )
             for format in formats
         },
@@ -173,10 +179,18 @@ for cls, name, formats in (("Matrix", "A", MATRIX_FORMATS), ("Vector", "v", VECT
     row(
         f"{cls}.ss.scan",
         {
-            op: lambda lib, o, n=name, op=op: getattr(o, n).ss.scan(getattr(lib.monoid, op))
-            for op in ("plus", "min", "times")
+            # the oracle's scan of equal values stays equal
+            op: own(
+                lambda lib, o, n=name, op=op: getattr(o, n).ss.scan(getattr(lib.monoid, op)),
+                lambda o, n=name, f=function: scanned(getattr(o, n), f, 0),
+            )
+            for op, function in (("plus", np.add), ("min", np.minimum), ("times", np.multiply))
         }
-        | ({"columns": lambda lib, o: o.A.ss.scan("plus", "columnwise")} if cls == "Matrix" else {}),
+        | (
+            {"columns": own(lambda lib, o: o.A.ss.scan("plus", "columnwise"), lambda o: scanned(o.A, np.add, 1))}
+            if cls == "Matrix"
+            else {}
+        ),
     )
     row(
         f"{cls}.ss.selectk",
@@ -279,6 +293,15 @@ for cls in ("Matrix", "Vector"):
         )
 
 
+def scanned(x, function, line):
+    """The prefix results of each row (line 0), column (1), or of all of a vector, as Plain."""
+    found = x.values.copy()
+    lines = x.indices[line] if len(x.shape) == 2 else np.zeros(x.nvals, np.int64)
+    for k in np.unique(lines):
+        found[lines == k] = function.accumulate(x.values[lines == k], dtype=x.values.dtype)
+    return Plain(x.shape, x.dtype, x.indices, found)
+
+
 def plain_of(values):
     """A full INT64 object as Plain."""
     indices = np.indices(values.shape).reshape(values.ndim, -1).astype(np.int64)
@@ -303,7 +326,7 @@ def cls_of(name):
 
 
 def _filled(lib, x):
-    return (lib.Matrix if x.ndim == 2 else lib.Vector).from_dense(x.to_dense(fill_value=3))
+    return (lib.Matrix if x.ndim == 2 else lib.Vector).from_dense(x.to_dense(fill_value=3, dtype=x.dtype))
 
 
 def _sized(info, x):
