@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -256,9 +256,7 @@ def random_geometric(
         number = number * side + cube[:, axis]
     order = xp.argsort(number)
     first = xp.searchsorted(number[order], xp.arange(side**dimension + 1, dtype=np.int64))
-    steps = [[]]
-    for _ in range(dimension):
-        steps = [[*step, d] for step in steps for d in (-1, 0, 1)]
+    steps = product((-1, 0, 1), repeat=dimension)
     parts = []
     for done, step in enumerate(steps):
         beside = cube + xp.asarray(np.array(step, np.int64))
@@ -416,8 +414,8 @@ def _weights(xp, n, indptr, indices, symmetric, weights, dtype, seed):
     values = xp.empty(indices.shape[0], held.np_type)
     for start in range(0, len(values), CHUNK):
         stop = min(len(values), start + CHUNK)
-        rows = xp.searchsorted(indptr, xp.arange(start, stop, dtype=np.int64), side="right") - 1
-        cols = indices[start:stop].astype(np.int64)
+        rows, cols = xp.arange(start, stop, dtype=np.int64), indices[start:stop].astype(np.int64)
+        rows = xp.searchsorted(indptr, rows, side="right") - 1
         if symmetric:
             rows, cols = xp.minimum(rows, cols), xp.maximum(rows, cols)
         drawn = mixed((rows * n + cols).astype(np.uint64), seed, WEIGHTS)
@@ -436,10 +434,8 @@ def _lattice(xp, sides, diagonals, block, own=False):
     """
     nodes = math.prod(sides)
     node = xp.arange(nodes, dtype=np.int64)
-    steps = [[]]
-    for _ in sides:
-        steps = [[*step, d] for step in steps for d in (-1, 0, 1)]
     most = len(sides) if diagonals else 1
+    steps = product((-1, 0, 1), repeat=len(sides))
     steps = [step for step in steps if sum(map(abs, step)) <= most and (own or any(step))]
     there, beside = [], []
     for step in steps:  # ascending, so that columns are
@@ -477,12 +473,9 @@ def _near(xp, points, radius, here, order, start, stop):
 
 
 def _lengths(xp, points, rows, cols):
-    apart = points[rows] - points[cols]
-    squares = apart * apart
-    total = squares[:, 0]
-    for axis in range(1, squares.shape[1]):
-        total = total + squares[:, axis]
-    return xp.sqrt(total)
+    apart = (points[rows] - points[cols]).T
+    first, *others = apart * apart
+    return xp.sqrt(sum(others, first))  # in the order of the axes, on every backend
 
 
 # --- arguments ---

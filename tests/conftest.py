@@ -38,11 +38,14 @@ def pytest_report_header(config):
 
 # Of each test in these folders and files one case in n runs by default, the others are slow.
 SAMPLED = {
+    "algorithms/test_forced_plans.py": 3,
+    "algorithms/test_pagerank_multi.py": 2,
     "backends/cpu": 4,
     "backends/cuda": 10,
     "backends/test_agree_with_reference.py": 2,
     "conformance": 2,
     "laws": 4,
+    "planner/test_matvec_work.py": 2,
     "operators/test_types.py": 3,
     "operators/test_values.py": 3,
 }

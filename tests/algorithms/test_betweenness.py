@@ -70,7 +70,7 @@ def weighted_pair(seed, directed):
     return gb.Matrix.from_coo(i, j, 1 + (i * 7 + j * 7) % 3, nrows=A.nrows, ncols=A.ncols), N
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("directed", [False, True])
 def test_weighted(seed, directed, engine, base_seed):

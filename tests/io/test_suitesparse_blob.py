@@ -109,6 +109,7 @@ def test_vectors_are_read(sparsity, iso):
         assert column.shape == (500, 1) and column.nvals == v.nvals
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("compression, level", COMPRESSIONS)
 def test_compressions_are_read(compression, level, lz4_decoder):
     """Long enough for long literals and long, overlapping matches; by one thread and in several blocks by four."""
@@ -319,6 +320,26 @@ def test_claims_larger_than_the_data_allocate_nothing():
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             assert peak < 2**20
+
+
+@pytest.mark.parametrize("claimed", [-1, 0, 3, 5, 2**40])
+@pytest.mark.parametrize("sparsity", ["sparse", "bitmap", "hypersparse"])
+def test_a_number_of_vectors_that_does_not_fit_is_refused(sparsity, claimed):
+    """nvec beside vdim = 4: all vectors of a sparse matrix, at most vdim of a hypersparse one."""
+    A = theirs.Matrix.from_coo([0, 1, 3], [1, 2, 0], [1.0, 2.0, 3.0], nrows=4, ncols=4)
+    A.ss.config["sparsity_control"] = sparsity
+    data = bytearray(A.ss.serialize("none").tobytes())
+    fields = list(suitesparse_blob.HEADER.unpack_from(data))
+    assert fields[4] == 4, "vdim"
+    if sparsity == "hypersparse" and claimed == 3:  # so many it has
+        claimed = 4
+    fields[5] = claimed  # nvec
+    suitesparse_blob.HEADER.pack_into(data, 0, *fields)
+    if sparsity == "bitmap" and 0 <= claimed <= 4:
+        assert from_suitesparse_blob(bytes(data)).isequal(from_suitesparse_blob(A.ss.serialize("none").tobytes()))
+        return
+    with pytest.raises(REFUSED):
+        from_suitesparse_blob(bytes(data))
 
 
 def test_lz4_blocks_of_the_specification(lz4_decoder):

@@ -237,6 +237,38 @@ def test_a_mask_that_is_the_output_itself_has_pending_elements():
     assert {p: x for p, x in entries_of(A).items() if x} == {(0, 0): 11.0, (7, 7): 12.0} and A.wait().nvals == 300
 
 
+def of_many_rows(spread):
+    """A matrix of 3,000 entries in every third of 3,000 rows, one in column 5 of each tenth; rows spread + 1 apart."""
+    rows = np.arange(0, 9000, 3)
+    cols = np.where(np.arange(3000) % 500 == 0, 5, 7 + np.arange(3000) % 30)
+    return Matrix.from_coo(rows * (spread + 1), cols, np.arange(3000) + 1, nrows=9000 * (spread + 1), ncols=40)
+
+
+@pytest.mark.parametrize("spread", [0, 2**30], ids=["CSR", "DCSR"])
+@pytest.mark.parametrize("columns", [5, [5], [5, 39], slice(5, 6)], ids=str)
+@pytest.mark.parametrize("value", ["few entries", "none", "an empty Scalar", "many entries"])
+def test_a_column_of_a_large_matrix_is_overwritten(spread, columns, value):
+    """What the column held is gone, whether few or many entries come, however the rows are stored."""
+    A = of_many_rows(spread)
+    assert A.ss.format == ("hypercsr" if spread else "csr")
+    picked = np.arange(40)[columns]
+    places = {"few entries": [0, 1500, 4], "many entries": range(0, 9000, 2)}.get(value, [])
+    rows = np.array(places, np.int64) * (spread + 1)
+    wanted = {p: x for p, x in entries_of(A).items() if p[1] not in np.atleast_1d(picked)}
+    last = int(np.atleast_1d(picked)[-1])
+    wanted |= {(i, last): -3 for i in rows.tolist()}
+    if value == "an empty Scalar":
+        A[:, columns] << gb.Scalar(int)
+    elif np.ndim(picked) == 0:
+        A[:, columns] << Vector.from_coo(rows, np.full(rows.size, -3), int, size=A.nrows)
+    else:
+        last_of_them = np.full(rows.size, picked.size - 1)
+        values = np.full(rows.size, -3)
+        A[:, columns] << Matrix.from_coo(rows, last_of_them, values, int, nrows=A.nrows, ncols=picked.size)
+    assert A.nvals == len(wanted)
+    assert entries_of(A) == wanted
+
+
 # ---------------------------------------------------------------------- what a write costs, and readers in threads
 
 LARGE = 300_000

@@ -1,7 +1,6 @@
 """agree(): one call, run by the oracle and by every engine of the library under test, compared in everything
 visible."""
 
-import types
 import warnings
 
 from support import coverage
@@ -18,9 +17,23 @@ class Raised:
         return f"raised {self.name}: {self.error}"
 
 
+class Operands:
+    """The operands as attributes, each built in the library when it is first asked for."""
+
+    def __init__(self, library, operands):
+        self.__dict__["_made_of"] = library, operands
+
+    def __getattr__(self, name):
+        library, operands = self.__dict__["_made_of"]
+        if name not in operands:
+            raise AttributeError(name)
+        value = operands[name]
+        made = self.__dict__[name] = value.build(library) if isinstance(value, Plain) else value
+        return made
+
+
 def build(library, operands):
-    made = {name: value.build(library) if isinstance(value, Plain) else value for name, value in operands.items()}
-    return types.SimpleNamespace(**made)
+    return Operands(library, operands)
 
 
 def outcome(library, call, operands, may_fail=False):

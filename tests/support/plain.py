@@ -137,3 +137,10 @@ def difference(expected, actual, tolerance=0.0):
         what = "values" if same_structure else "structure"
         return f"{what} differ:\n    expected {expected!r}\n    got      {actual!r}"
     return None
+
+
+def dense(x, fill):
+    """NumPy's array of a Plain, `fill` where it has no entry."""
+    made = np.full(x.shape, fill, x.values.dtype)
+    made[x.indices] = x.values
+    return made

@@ -233,8 +233,8 @@ FAULTS = [
     Fault(
         "algorithms/pagerank.py",
         "gap starts anew from sinks",
-        'if method != "gap" and d.nvals < n:',
-        "if d.nvals < n:",
+        'self.has_sinks = method != "gap" and d.nvals < n',
+        "self.has_sinks = d.nvals < n",
     ),
     Fault(
         "algorithms/pagerank.py",

@@ -15,7 +15,7 @@ from grb_tile.storage.work import dot_work, least_product, masked_products, prod
 
 from ..jit import cache as jit
 from ..vectorised.entries import keep_entries
-from .matvec import MAX_DENSE, give_back, operand, semiring_kernel, take_accumulator
+from .matvec import give_back, may_be_dense, operand, semiring_kernel, take_accumulator
 
 PRODUCT_SECONDS_NUMPY = 40e-9  # NumPy's time per multiplication (Gustavson), per lookup (dot) and per call
 LOOK_UP_SECONDS_NUMPY = 25e-9
@@ -89,7 +89,7 @@ def _mask_kind(allow):
 
 
 def _gustavson_kernel(A, B, semiring, allow):
-    if B.ncols > MAX_DENSE:
+    if not may_be_dense(B.ncols, A, B):
         return None
     reads_a, reads_b = uses(semiring.binaryop)
     return semiring_kernel(
@@ -258,7 +258,7 @@ def _joined(chunks, count, np_index, np_type, capacity):
 
 
 def _dot_kernel(A, BT, semiring, pattern):
-    if A.ncols > MAX_DENSE:
+    if not may_be_dense(A.ncols, A, BT):
         return None
     multiply = semiring.binaryop
     reads_a, reads_b = uses(multiply)

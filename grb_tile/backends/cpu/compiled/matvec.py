@@ -25,7 +25,8 @@ SCATTER_SECONDS_NUMPY = 40e-9
 CALL_SECONDS_NUMPY = 60e-6
 PARALLEL_WORK = 300_000  # entries below which one thread runs
 CHUNKS_PER_THREAD = 6
-MAX_DENSE = 1 << 33  # largest dimension of a dense accumulator
+FREE_DENSE = 1 << 24  # positions of a dense accumulator that is taken whatever the operands have
+DENSE_PER_ENTRY = 64  # positions of a longer one for each entry of the operands: memory is proportional to entries
 KEPT_BYTES = 512 << 20  # of accumulators kept between calls
 NO_WORDS = np.zeros(0, np.uint64)
 NO_FLIP, FLIP = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -126,9 +127,9 @@ def matvec_rows(A, x, semiring, allow=None):
     reads_a, reads_x = uses(multiply)
     listed, x_full = _is_listed(allow), x.nvals == x.size
     if not x_full and x.format == "sparse":
-        x = spread(x, x.iso or not reads_x)
-        if x is None:
+        if not may_be_dense(x.size, A):
             return NotImplemented
+        x = spread(x, x.iso or not reads_x)
 
     def run():
         if one:
@@ -175,13 +176,18 @@ def _rows_packed(A, x, semiring):
     return convert.choose_format(SparseVector(A.nrows, w.dtype, indices, w.values, w.iso))
 
 
+def may_be_dense(size, *operands):
+    """May an array of `size` positions be made for a product of these matrices?  Else NumPy, which needs none."""
+    return size <= FREE_DENSE or size <= DENSE_PER_ENTRY * sum(A.indices.shape[0] for A in operands)
+
+
 def _is_listed(allow):
     return allow is not None and not allow.complement and allow.pattern.format == "sparse"
 
 
 def _rows_kernel(A, x, semiring, allow):
     """(kernel or None, is the result iso?) of a row-wise product."""
-    if A.rows is not None or A.indices.shape[0] == 0 or x.nvals == 0 or A.nrows > MAX_DENSE:
+    if A.rows is not None or A.indices.shape[0] == 0 or x.nvals == 0 or not may_be_dense(A.nrows, A):
         return None, False
     reads_a, reads_x = uses(semiring.binaryop)
     listed, x_full = _is_listed(allow), x.nvals == x.size
@@ -292,8 +298,6 @@ _spreads = jit.memo()
 
 def spread(x, x_iso):
     """A sparse vector as a bitmap (values are uninitialised where absent)."""
-    if x.size > MAX_DENSE:
-        return None
     key = (bool(x_iso), x.values.dtype.char, x.indices.dtype.char)
     kernel = _spreads.get(key)
     if kernel is None:
@@ -387,7 +391,7 @@ def matvec_cols(AT, x, semiring, allow=None):
 
 def _cols_kernel(AT, x, semiring):
     """(kernel or None, is the result iso?) of a column-wise product."""
-    if AT.rows is not None or AT.indices.shape[0] == 0 or x.nvals == 0 or AT.ncols > MAX_DENSE:
+    if AT.rows is not None or AT.indices.shape[0] == 0 or x.nvals == 0 or not may_be_dense(AT.ncols, AT):
         return None, False
     reads_a, reads_x = uses(semiring.binaryop)
     a_iso = AT.iso or not reads_a

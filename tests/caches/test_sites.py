@@ -1,0 +1,127 @@
+"""Every place of the source that keeps something is known here, with what asks it for two things: a new one fails."""
+
+import pytest
+
+from caches import test_asked_in_turn, test_kept_forms
+from caches.sites import all_sites, sites_of
+
+ALONE = "has no argument beside the store: what it holds cannot be asked for in two ways"
+OPTIONS = "kept with a Graph: tests/algorithms/test_options.py asks one Graph with every option in turn"
+PROCESS = "a table of names or of the process, not of operands"
+
+FORMS = {  # site: a row of test_kept_forms.FORMS
+    "storage/tiled.py: tiled_of": "storage tiled_of", "storage/bit_tiles.py: bit_tiles_of": "storage bit_tiles_of",
+    "backends/cuda/products/spmm.py: _presence": "spmm rows_present",
+    "backends/cuda/products/spmm.py: long_rows": "spmm long_rows",
+    "backends/cuda/products/spmm_rounded.py: _tiles_or_reason": "spmm_rounded tiles",
+    "backends/cuda/products/tiles.py: tiled_of": "tiles tiled_of",
+    "backends/cuda/products/tiles.py: bit_tiles_of": "tiles bit_tiles_of",
+    "backends/cuda/products/tiles.py: tiled_vector_of": "tiles tiled_vector_of",
+    "backends/cuda/products/row_schedule.py: schedule_of": "schedule_of",
+    "backends/cuda/traversal/bfs_tiles.py: graph_of": "bfs tiles",
+}  # fmt: skip
+QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
+    "backends/cpu/compiled/entries.py": ("ewise of vectors",), "backends/cpu/compiled/kronecker.py": ("kronecker",),
+    "backends/cpu/compiled/matvec.py": ("mxv", "vxm", "mxm"), "backends/cpu/compiled/merging.py": ("ewise",),
+    "backends/cpu/compiled/matvec.py: _spare = {}": ("vxm: type", "vxm: operator", "mxm: type"),
+    "backends/cpu/compiled/matvec.py: _ones = {}": ("mxv: type", "vxm: type"),
+    "backends/cpu/compiled/selection.py": ("select",), "backends/cpu/jit/cache.py: _kernels = {}": ("bfs", "sssp"),
+    "backends/cpu/vectorised/entries.py: _plain_keys": ("ewise", "select: index type"),
+    "backends/cpu/vectorised/matmul.py: _block": ("mxm",),
+    "backends/cuda/elementwise/values.py: functor_text": ("ewise: operator", "select: operator"),
+    "backends/cuda/lowering/semirings.py: _cache = {}": ("mxv: operator", "mxv: type", "mxv: iso"),
+    "backends/cuda/products/column_launch.py: Merge.__call__": ("vxm: form", "vxm: mask", "vxm: operator"),
+    "backends/cuda/products/column_launch.py: Merge.__init__": ("vxm: form", "vxm: type"),
+    "backends/cuda/products/column_launch.py: merge_of": ("vxm: mask", "vxm: form", "vxm: operator"),
+    "backends/cuda/products/columns.py: _taken": ("vxm: form", "vxm: mask"),
+    "backends/cuda/traversal/bfs_graph.py: graph_of": ("bfs: results", "bfs: levels"),
+    "backends/cuda/traversal/bfs_multi.py: _workspace": ("bfs_multi: sources",),
+    "backends/cuda/traversal/bfs_multi_graph.py: multi_graph_of": ("bfs_multi: sources",),
+    "backends/cuda/traversal/outcome.py: _layout": ("bfs: results",),
+    "backends/cuda/traversal/sssp_graph.py: graph_of": ("sssp: source", "sssp: delta", "sssp: weights"),
+    "operations/write.py: true_entries": ("a mask's true entries", "mxm: mask"),
+    "operators/resolve.py: typed_semiring": ("mxv: type", "mxv: operator"),
+    "storage/convert.py: keep_symmetric": ("bfs: source",), "storage/convert.py: keep_transpose": ("mxm: side",),
+    "storage/dense.py: by_rows": ("dense matrices: order",), "storage/dense.py: in_order": ("dense matrices: order",),
+    "planner/choose_direction.py: _with_one_orientation": ("mxv: direction", "vxm: direction"),
+}  # fmt: skip
+REASONS = {
+    ALONE: """
+        backends/cpu/compiled/bfs.py: empty_row_words, backends/cuda/products/bitblocks.py: spmv_blocks_of,
+        backends/cuda/products/columns.py: edges_of, backends/cuda/products/matvec.py: occupied_words,
+        backends/cuda/products/pull.py: form_of, backends/cuda/products/row_schedule.py: highest_degree_neighbours,
+        backends/cuda/products/row_schedule.py: longest_row, backends/cuda/products/row_schedule.py: pointers,
+        backends/cuda/products/segments.py: reads_most, backends/cuda/products/segments.py: segments_of,
+        backends/cuda/products/tile_blocks.py: bit_blocks_of, backends/cuda/products/tile_blocks.py: entries_per_block,
+        backends/cuda/products/tiles.py: facts_of, backends/cuda/runtime/device.py: Device.iso_value,
+        backends/cuda/runtime/device.py: Device.own, backends/cuda/structure/entries.py: to_bitmap,
+        backends/cuda/structure/entries.py: words_of, backends/cuda/traversal/dispatch.py: _format_of,
+        backends/cuda/traversal/strong_components.py: _pivot, planner/choose_matvec.py: _of_small,
+        planner/choose_matvec_gpu.py: _try_tiles, planner/statistics.py: _degrees, planner/statistics.py: sample_of,
+        storage/bit_tiles.py: bit_blocks_of, storage/convert.py: occupied, storage/convert.py: occupied_words,
+        storage/convert.py: row_ids, storage/convert.py: words_of, storage/place.py: host,
+        storage/place.py: is_read_alone, storage/work.py: _keep
+    """,
+    OPTIONS: """
+        algorithms/betweenness_weighted.py: lengths, algorithms/closeness.py: _distances,
+        algorithms/clustering.py: _either, algorithms/clustering.py: _loopless, algorithms/coloring.py: coloring,
+        algorithms/core_number.py: _cores, algorithms/label_propagation.py: _votes,
+        algorithms/louvain.py: symmetric_weights, algorithms/modularity.py: weights,
+        algorithms/pagerank.py: Walk.__init__, algorithms/paths.py: ancestors, algorithms/paths.py: ego_graph,
+        algorithms/pattern.py: loopless, algorithms/pattern.py: loopless_transpose,
+        algorithms/similarity.py: _Score.__init__, algorithms/sssp.py: Weights.A, algorithms/sssp.py: Weights._total,
+        algorithms/sssp.py: Weights.check_overflow, algorithms/sssp.py: Weights.usual_delta,
+        algorithms/triangles.py: _all, algorithms/triangles.py: _order, algorithms/triangles.py: triangle_count,
+        algorithms/triangles.py: triangles
+    """,
+    "kept with a NetworkX graph, under its attributes: tests/nx/test_conversion.py": """
+        nx/adjacency.py: _weights, nx/adjacency.py: finite, nx/adjacency.py: graph, nx/adjacency.py: pattern_of,
+        nx/searches.py: lists, nx/searches.py: positions
+    """,
+    PROCESS: """
+        backends/cpu/jit/recipe.py: _file_digest, backends/cpu/jit/recipe.py: _makers_digest,
+        backends/cpu/jit/recipe.py: host, backends/cuda/runtime/compile.py: _pieces,
+        backends/cuda/runtime/kernel_groups.py: recorded, backends/cuda/runtime/cupy_kernels.py: recorded,
+        backends/cuda/products/tile_pairs.py: maps,
+        backends/cuda/runtime/device.py: Device.__init__, backends/select.py: _made = {},
+        core/infix.py: _CLASSES = {}, dtypes/types.py: _REGISTRY = {}, dtypes/types.py: _UNIFIED = {},
+        io/lines.py: _suspects, operators/from_python.py: _PARSED = {}, operators/source.py: _TREES = {},
+        planner/device_profile.py: profile_of, planner/record.py: _entrances = {}, rowwise.py: _bor_second = {},
+        storage/place.py: _devices = {}
+    """,
+}
+
+
+def with_a_reason():
+    return {site.strip() for sites in REASONS.values() for site in sites.split(",")}
+
+
+def test_every_site_is_known():
+    known = [*FORMS, *QUESTIONS, *with_a_reason()]
+    assert len(known) == len(set(known)), "a site is listed twice"
+    new = sorted(all_sites() - set(known))
+    assert not new, f"asked by no test of tests/caches, and no reason in test_sites.py: {new}"
+    gone = sorted(set(known) - all_sites())
+    assert not gone, f"listed in test_sites.py, and the source has no such place: {gone}"
+
+
+def test_what_asks_them_exists():
+    assert set(FORMS.values()) == set(test_kept_forms.FORMS)
+    for site, beginnings in QUESTIONS.items():
+        for beginning in beginnings:
+            names = [name for name in test_asked_in_turn.QUESTIONS if name.startswith(beginning)]
+            assert names, f"{site}: no question begins with {beginning!r}"
+
+
+@pytest.mark.parametrize(
+    "text, site",
+    [
+        ("def f(A):\n    forms = forms_of(A)\n", "f"),
+        ("class C:\n    def f(self, device):\n        return device.kept(1)\n", "C.f"),
+        ("@functools.lru_cache(maxsize=3)\ndef f():\n    pass\n", "f"),
+        ("_known = jit.memo()\n", ""),
+        ("_known: dict = {}\n", "_known = {}"),
+    ],
+)
+def test_a_new_site_is_found(text, site):
+    assert site in sites_of(text)

@@ -1,0 +1,71 @@
+"""fused.one_pass on the host: every function against NumPy, with NaN, infinities, missing entries and long vectors."""
+
+import numpy as np
+import pytest
+
+import grb_tile as gb
+from grb_tile.backends import chunked_pass
+from support.seeds import generator
+
+CORNERS = np.array([0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan])
+FUNCTIONS = {
+    "plus": (lambda x, y: x + y, np.add), "minus": (lambda x, y: x - y, np.subtract),
+    "times": (lambda x, y: x * y, np.multiply), "truediv": (lambda x, y: x / y, np.divide),
+    "min": (lambda x, y: x.min(y), np.fmin), "max": (lambda x, y: x.max(y), np.fmax),
+    "ainv": (lambda x, y: -x + 0 * y, lambda x, y: -x + 0 * y),
+    "abs": (lambda x, y: abs(x) - y, lambda x, y: abs(x) - y),
+    "sqrt": (lambda x, y: (x * x).sqrt() + y, lambda x, y: np.sqrt(x * x) + y),
+    "number on the left": (lambda x, y: 2 - x + 3 / y, lambda x, y: 2 - x + 3 / y),
+}  # fmt: skip
+
+
+def pairs(dtype):
+    x, y = (part.ravel().astype(dtype) for part in np.meshgrid(CORNERS, CORNERS))
+    return x, y
+
+
+@pytest.mark.parametrize("dtype", ["FP64", "FP32"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_corner_values(name, dtype):
+    ours, theirs = FUNCTIONS[name]
+    x, y = pairs(np.float64 if dtype == "FP64" else np.float32)
+
+    @gb.fused.one_pass
+    def step(x, y):
+        return ours(x, y)
+
+    found = step(gb.Vector.from_dense(x), gb.Vector.from_dense(y)).to_dense()
+    with np.errstate(all="ignore"):
+        wanted = theirs(x, y)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_sums_and_maxima_of_what_is_missing_and_longer_than_a_chunk():
+    size = 2 * chunked_pass.CHUNK + 70
+    rng = generator("one pass")
+    dense = rng.integers(-5, 6, size).astype(float)
+    there = rng.random(size) < 0.5
+    v = gb.Vector.from_coo(np.flatnonzero(there), dense[there], size=size)
+    w = gb.Vector.from_dense(dense)
+
+    @gb.fused.one_pass
+    def step(x, y, a):
+        z = a * x - y
+        return z, z.sum(), z.max(), abs(x).sum()
+
+    for x in (v, w, gb.Vector.from_scalar(3.0, size), gb.Vector.from_coo([1, size - 1], [4.0, 7.0], size=size)):
+        plain = x.to_dense(0.0)
+        z, total, most, weight = step(x, w, 2)
+        wanted = 2 * plain - dense
+        assert z.to_dense().tolist() == wanted.tolist()
+        assert (total.value, most.value, weight.value) == (wanted.sum(), wanted.max(), abs(plain).sum())
+
+
+def test_a_maximum_leaves_nan_out():
+    @gb.fused.one_pass
+    def step(x):
+        return x.max(), x.sum()
+
+    most, total = step(gb.Vector.from_dense([np.nan, -3.0, np.nan, -5.0]))
+    assert most.value == -3.0 and np.isnan(total.value)
