@@ -256,7 +256,7 @@ def random_geometric(
         number = number * side + cube[:, axis]
     order = xp.argsort(number)
     first = xp.searchsorted(number[order], xp.arange(side**dimension + 1, dtype=np.int64))
-    steps = product((-1, 0, 1), repeat=dimension)
+    steps = list(product((-1, 0, 1), repeat=dimension))
     parts = []
     for done, step in enumerate(steps):
         beside = cube + xp.asarray(np.array(step, np.int64))
