@@ -27,6 +27,7 @@ from .core.matrix import Matrix
 from .core.vector import Vector
 from .dtypes import BOOL, FP64, INT64
 from .hashing import key_of, mixed_by
+from .operations import checks
 from .storage.convert import keep_symmetric
 from .storage.store import BitmapVector, index_dtype
 
@@ -217,13 +218,15 @@ class LocalMoves:
             if active is None:
                 at = xp.arange(n)
                 own = kept + self.u * (K[x] - self.k)
-                quality = self.modularity(float(own.sum()), float((K * K).sum()))
+                expected, quality = quality, self.modularity(float(own.sum()), float((K * K).sum()))
+                checks.symmetric("local moves", not changed or abs(quality - expected) < 1e-6)  # else gains are wrong
             else:
                 at = current().tuples(active._store)[0].astype(np.int64)
             alone = gain < -kept  # the score of a community of its own is 0
             gain = xp.where(alone, -kept, gain)
             wants = gain > least
             at, target, gain, alone = at[wants], target[wants], gain[wants], alone[wants]
+            checks.symmetric("local moves", quality <= 1 + tol)  # no communities have more
             if not at.shape[0]:
                 if active is None:
                     break
