@@ -1,20 +1,23 @@
 """Compilation in threads, what is expected of a program, and the kernels of a release: NVRTC, no GPU."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("cupy")
 
 from grb_tile.backends.cuda import prebuild
-from grb_tile.backends.cuda.runtime import ahead, compile as jit, package as packages
+from grb_tile.backends.cuda.runtime import ahead, compile as jit, nvrtc_workers, package as packages
 from grb_tile.backends.cuda.runtime.ahead import Compilations
 from grb_tile.backends.cuda.runtime.kernel_groups import KernelGroups, Prediction
+from grb_tile.backends.cuda.runtime.nvrtc_workers import Compiler, Workers
 from grb_tile.backends.cuda.runtime.package import Package, package_for
 from grb_tile.exceptions import InvalidValue, JitError
 
@@ -189,25 +192,30 @@ def run(program, tmp_path, early=""):
     head = textwrap.dedent(PROGRAM).format(root=root, tests=os.path.join(root, "tests"), early=early)
     environment = {**os.environ, "GRB_TILE_CACHE": str(tmp_path / "cache")}
     return subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-W", "ignore", "-c", head + textwrap.dedent(program)],
+        [sys.executable, "-X", "faulthandler", "-W", "ignore", "-W", "always::ResourceWarning",
+         "-c", head + textwrap.dedent(program)],
         env=environment, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize("ending", ["pass", "raise SystemExit(0)"])
 def test_a_process_ends_while_threads_compile(tmp_path, ending):
-    """What runs is ended, what waits is left."""
+    """What runs is ended, what waits is left; no process stays."""
     program = f"""
         compilations.get(instance())
         assert len(ahead._threads._running) == 8
+        while len(ahead._threads.workers._all) < 8:
+            pass
+        print(*(worker.pid for worker in ahead._threads.workers._all))
         print(len(os.listdir(os.environ["GRB_TILE_CACHE"] + "/cuda")))
         {ending}
     """
     last = "atexit.register(lambda: print(len(ahead._threads._waiting), len(ahead._threads._running)))"
     done = run(program, tmp_path, last)
     assert (done.returncode, done.stderr) == (0, "")
-    before, *left = map(int, done.stdout.split())
-    assert left == [0, 0]
+    *pids, before, waiting, running = map(int, done.stdout.split())
+    assert (waiting, running) == (0, 0)
+    assert len(pids) == 8 and not any(map(is_process, pids))
     finished = [name for name in entries(tmp_path) if name.endswith(".cubin")]
     assert len(finished) <= before + 4, "of eight that ran some were nearly done"
 
@@ -222,7 +230,7 @@ def test_a_forked_child_compiles_on_its_own(tmp_path):
             try:
                 assert ahead._threads._lock.acquire(timeout=60)
                 ahead._threads._lock.release()
-                job = ahead.Job(lambda stop: ("name", b"code"))
+                job = ahead.Job(lambda compiler: ("name", b"code"))
                 ahead._threads.submit([(1, job)])
                 while ahead._threads._running:
                     time.sleep(0.01)
@@ -236,6 +244,138 @@ def test_a_forked_child_compiles_on_its_own(tmp_path):
     """
     done = run(program, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_killed_process_leaves_none_behind(tmp_path):
+    """Nor where a forked child lives on: it holds no end of the workers' pipes."""
+    program = """
+        import signal, time
+        compilations.get(instance())
+        while len(ahead._threads.workers._all) < 8:
+            pass
+        child = os.fork()
+        if not child:
+            os.close(1), os.close(2)
+            time.sleep(300)
+            os._exit(0)
+        print(child, *(worker.pid for worker in ahead._threads.workers._all), flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    done = run(program, tmp_path)
+    child, *pids = map(int, done.stdout.split())
+    try:
+        assert done.returncode == -signal.SIGKILL and len(pids) == 8
+        until = time.monotonic() + 100  # each finishes its kernel
+        while any(map(is_process, pids)) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not any(map(is_process, pids)) and is_process(child)
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def is_process(pid):
+    """Is there a process of that number, which has not ended?"""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+# ---------------------------------------------------------------------- compilation in processes
+
+THIRDS = """
+namespace grb {}
+template <class T> __global__ void thirds(T* x) { x[threadIdx.x] = x[threadIdx.x] / 3 + GRB_CUDA; }
+"""
+
+
+@pytest.fixture
+def workers():
+    found = Workers()
+    yield found
+    found.stop()
+    found.close()
+
+
+@pytest.mark.parametrize("options", [(), ("-ftz=true", "-DOTHER=1")])
+def test_a_worker_compiles_what_this_process_does(workers, options):
+    text, expression = jit.source_text(None, "thirds", THIRDS, ("float",))  # NVRTC names static data at random
+    compiler = Compiler(workers)
+    found = jit.compile_cubin(text, expression, 90, options, compiler.in_worker)
+    assert compiler._worker is not None
+    assert found == jit.compile_cubin(text, expression, 90, options)
+    assert found[1][:4] == b"\x7fELF" and found[0].encode() in found[1]
+    assert found[1] not in (jit.compile_cubin(text, expression, 90, ("-use_fast_math",))[1], b"")
+
+
+def test_errors_of_a_worker_are_those_of_this_process(workers):
+    text, expression = jit.source_text(*instance(0, BROKEN))
+    compiler = Compiler(workers)
+    logs = []
+    for compile_source in (compiler.in_worker, jit.in_process):
+        with pytest.raises(JitError, match=r"doubled<int, 0> does not compile for sm_90") as caught:
+            jit.compile_cubin(text, expression, 90, (), compile_source)
+        logs.append(
+            [line[line.index("rest(1): error:") :] for line in str(caught.value).splitlines() if "error:" in line]
+        )
+    assert logs[0] == logs[1] and "nothing_of_that_name" in logs[0][0]
+    text, expression = jit.source_text(*instance(0))
+    assert jit.compile_cubin(text, expression, 90, (), compiler.in_worker)[0]  # it goes on
+
+
+def test_this_process_compiles_where_a_worker_was_killed(workers):
+    text, expression = jit.source_text("traversal/sssp.cuh", "sssp", "", ("unsigned", "4", "false", "32", "1"))
+    compiler = Compiler(workers)
+    (worker,) = workers._all
+    found = []
+    thread = threading.Thread(target=lambda: found.append(jit.compile_cubin(text, expression, 90, (), compiler)))
+    thread.start()
+    time.sleep(0.3)
+    os.kill(worker.pid, signal.SIGKILL)
+    thread.join()
+    assert found[0][1][:4] == b"\x7fELF" and not workers._all and worker._process.returncode == -signal.SIGKILL
+    compiler.close()
+    other = Compiler(workers)  # the next thread has one again
+    (worker,) = workers._all
+    other.close()
+    os.kill(worker.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, worker.pid, os.WEXITED | os.WNOWAIT)
+    other = Compiler(workers)  # one that ended meanwhile is not taken
+    assert workers._all and worker not in workers._all
+    for _ in range(nvrtc_workers.MOST_FAILURES):
+        workers.failed(other._worker)
+    assert Compiler(workers)._worker is None
+
+
+def test_threads_have_the_workers_of_earlier_ones(cache):
+    threads, seen = ahead.Threads(), []
+    try:
+        for k in range(3):
+            text, expression = jit.source_text(*instance(k))
+            jobs = [
+                ahead.Job(lambda compiler, made=(text, expression): jit.compile_cubin(*made, 90, (), compiler))
+                for _ in range(4)
+            ]
+            threads.submit((1, job) for job in jobs)
+            while threads._running:
+                time.sleep(0.01)
+            seen.append({worker.pid for worker in threads.workers._all})
+        assert len(seen[0]) == 2 and seen[0] == seen[1] == seen[2]
+    finally:
+        threads.stop()
+    assert not any(map(is_process, seen[0]))
+
+
+@pytest.mark.parametrize("missing", ["executable", "library"])
+def test_a_system_without_workers_compiles_in_this_process(workers, monkeypatch, missing):
+    if missing == "executable":
+        monkeypatch.setattr(sys, "executable", "/no/python/here")
+    else:
+        monkeypatch.setattr(nvrtc_workers, "library", lambda: "/no/library/here")
+    text, expression = jit.source_text(*instance(0))
+    compiler = Compiler(workers)
+    assert jit.compile_cubin(text, expression, 90, (), compiler) == jit.compile_cubin(text, expression, 90)
+    assert compiler._worker is None
 
 
 # ---------------------------------------------------------------------- the whole list, the kernels of a release
