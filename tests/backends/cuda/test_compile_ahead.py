@@ -378,6 +378,48 @@ def test_a_system_without_workers_compiles_in_this_process(workers, monkeypatch,
     assert compiler._worker is None
 
 
+CUPYS = """
+    import contextlib, threading
+    import cupy
+    from cupy.cuda import compiler as theirs
+    from cupy_backends.cuda.libs import nvrtc
+    from grb_tile.backends.cuda.runtime import cupy_kernels
+    from grb_tile.backends.cuda.runtime.nvrtc_workers import Compiler, Workers
+
+    class Module:  # which the driver loads
+        load = _set_mapping = lambda self, code: None
+
+    theirs.function.Module = Module
+    theirs._get_arch = lambda: "90"
+    theirs._get_arch_for_options_for_nvrtc = lambda arch=None: ("-arch=sm_90", "cubin")
+    cupy.cuda.Device = lambda number: contextlib.nullcontext()
+    cupy.cuda.runtime.memGetInfo = lambda: None
+    here, whole = [], nvrtc.compileProgram
+    nvrtc.compileProgram = lambda *arguments: (here.append(arguments), whole(*arguments))[1]
+    workers = Workers()
+    if not {processes}:
+        workers._failures = 99
+    compiler = Compiler(workers)
+    for number in range(8):
+        cupy_kernels.compile_kernel(number, 90, 0, compiler)
+    assert len(workers._all) == {processes} and len(here) == (0 if {processes} else 9)  # an empty one to learn a version
+    theirs._compile_module_with_cache("__global__ void f() {{}}", ())
+    assert len(here) == (2 if {processes} else 11)  # all others compile as before
+    workers.stop(), workers.close()
+"""
+
+
+def test_cupys_kernels_are_the_entries_that_cupy_makes(tmp_path, monkeypatch):
+    found = []
+    for processes in (0, 1):
+        folder = tmp_path / str(processes)
+        monkeypatch.setenv("CUPY_CACHE_DIR", str(folder))
+        done = run(CUPYS.format(processes=processes), folder)
+        assert (done.returncode, done.stderr) == (0, ""), done.stderr
+        found.append({path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()})
+    assert found[0] == found[1] and len(found[0]) == 9
+
+
 # ---------------------------------------------------------------------- the whole list, the kernels of a release
 
 

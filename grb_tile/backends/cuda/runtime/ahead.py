@@ -235,7 +235,7 @@ class Compilations:
         self._cupys.update(fresh)
         arch, device = self._arch, self._device
         return [
-            (FIRST, Job(lambda compiler, number=number: cupy_kernels.compile_kernel(number, arch, device)))
+            (FIRST, Job(lambda compiler, number=number: cupy_kernels.compile_kernel(number, arch, device, compiler)))
             for number in fresh
         ]
 
