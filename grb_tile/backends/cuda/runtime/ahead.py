@@ -1,9 +1,9 @@
 """Compilation in threads: the kernels that a program will ask for, as soon as one of them is missing.
 
 NVRTC takes 0.25 s of one core for a kernel.  Where a requested kernel is neither on disk nor in the package, those that
-programs ask for with it (kernel_groups.py) are put into a queue for daemon threads, all cores but one, those that take
-longest first; the thread that asked compiles its own.  A later request finds its kernel done, waits for the thread that
-compiles it, or compiles it itself where no thread has begun.
+programs ask for with it (kernel_groups.py) are put into a queue for daemon threads, all cores but one; the thread that
+asked compiles its own.  A later request finds its kernel done, waits for the thread that compiles it, or compiles it
+itself where no thread has begun.  Each request leaves fewer programs that may be running: what these need comes first.
 
 Each daemon thread has a process that compiles (nvrtc_workers.py), because NVRTC's compilations in one process wait for
 one another; the thread that asked compiles in this process.
@@ -15,8 +15,6 @@ of the program the queue is emptied, and the processes are killed.  A forked chi
 from __future__ import annotations
 
 import atexit
-import heapq
-import itertools
 import os
 import threading
 import time
@@ -35,22 +33,22 @@ from .nvrtc_workers import Compiler, Workers
 from .package import Package, package_for
 
 Cubin = tuple[str, bytes]  # lowered name, code
-FIRST = 1 << 30  # the cost of what is to be compiled before anything else
 MOST_THREADS = 32  # of 30 MB each while they compile; programs ask for at most a hundred kernels
 
 
 class Job:
     """The compilation of one instance, which runs once, in the thread that comes first; others wait for it."""
 
-    __slots__ = ("_found", "_lock", "_make")
+    __slots__ = ("_found", "_lock", "_make", "begun")
 
     def __init__(self, make: Callable[[Compiler | None], Cubin]) -> None:
-        self._make, self._found = make, None
+        self._make, self._found, self.begun = make, None, False
         self._lock = threading.Lock()
 
     def result(self) -> Cubin:
         """What it makes.  Raises: what it raises here; a failure in the background is tried again."""
         with self._lock:
+            self.begun = True
             if self._found is None:
                 self._found = self._make(None)
             return self._found
@@ -59,7 +57,8 @@ class Job:
         """In the background: nothing is raised."""
         if self._lock.acquire(blocking=False):  # else the thread that asked compiles it
             try:
-                if self._found is None:
+                if not self.begun:
+                    self.begun = True
                     self._found = self._make(compiler)
             except Exception:  # noqa: BLE001 - raised by the request, if one comes
                 pass
@@ -71,25 +70,23 @@ class Threads:
     """Daemon threads that take jobs from a queue and end when it is empty."""
 
     def __init__(self) -> None:
-        self._numbers = itertools.count()
         self._forget()
 
     def _forget(self) -> None:
         """As in a new process: a forked child has no threads, and another thread may have had the lock."""
         self._lock = threading.Lock()
-        self._waiting: list[tuple[int, int, Job]] = []
+        self._waiting: list[Job] = []  # the next first
         self._running: set[threading.Thread] = set()
         self.workers = Workers()
         self._stopped = False
 
-    def submit(self, jobs: Iterable[tuple[int, Job]]) -> None:
-        """Queue jobs with their costs, the greatest first, and start threads for them: all cores but one."""
+    def submit(self, jobs: Iterable[Job]) -> None:
+        """Put jobs before those that wait, in their order, and start threads for them: all cores but one."""
         most = min(thread_count() - 1, MOST_THREADS)
         with self._lock:
             if self._stopped:
                 return
-            for cost, job in jobs:
-                heapq.heappush(self._waiting, (-cost, next(self._numbers), job))
+            self._waiting = [job for job in dict.fromkeys([*jobs, *self._waiting]) if not job.begun]
             for _ in range(min(most - len(self._running), len(self._waiting))):
                 thread = threading.Thread(target=self._work, name="grb_tile_nvrtc", daemon=True)
                 self._running.add(thread)
@@ -107,7 +104,7 @@ class Threads:
                     compiler.close()
                     self._running.discard(threading.current_thread())
                     return
-                job = heapq.heappop(self._waiting)[2]
+                job = self._waiting.pop(0)
             job.run(compiler)
 
     def stop(self) -> None:
@@ -156,7 +153,6 @@ class Compilations:
     ) -> None:
         """device: CuPy's number of the device, for CuPy's kernels; None: there are none."""
         self._arch, self._options, self._package, self._device = arch, options, package, device
-        self._cupys: set[int] = set()  # CuPy's kernels that are compiled, or were expected
         self._asked: dict[Instance, None] = {}
         self._prediction: Prediction | None = None
         self._forget()
@@ -165,6 +161,7 @@ class Compilations:
     def _forget(self) -> None:
         self._lock = threading.Lock()
         self._jobs: dict[Instance, Job] = {}
+        self._cupys: dict[int, Job] = {}  # those of CuPy's kernels, by their numbers in the record
 
     def get(self, instance: Instance) -> Cubin:
         """(lowered name, cubin) of an instance; what programs ask for with it is being compiled from then on.
@@ -215,28 +212,24 @@ class Compilations:
                 self._prediction = Prediction(groups)
                 for earlier in self._asked:
                     self._prediction.asked(earlier)
-            fresh = [
-                other
-                for other in self._prediction.expected_with(instance)
-                if other not in self._asked and other not in self._jobs
-            ]
-            jobs = [
-                (groups.cost(other), Job(lambda compiler, other=other: self._make(other, compiler))) for other in fresh
-            ]
-            self._jobs.update((other, job) for other, (_, job) in zip(fresh, jobs, strict=True))
-            jobs += self._cupys_jobs(self._prediction.programs(instance))
+            jobs = self._cupys_jobs(self._prediction.programs(instance))
+            for other in self._prediction.expected_with(instance):
+                if other not in self._asked:
+                    make = Job(lambda compiler, other=other: self._make(other, compiler))
+                    jobs.append(self._jobs.setdefault(other, make))
         _threads.submit(jobs)
 
-    def _cupys_jobs(self, programs: set[str]) -> list[tuple[int, Job]]:
+    def _cupys_jobs(self, programs: set[str]) -> list[Job]:
         """CuPy's kernels that the programs ask for, before all others: CuPy does not wait for one that is begun."""
         if self._device is None:
             return []
-        fresh = [number for number in cupy_kernels.asked_by(programs) if number not in self._cupys]
-        self._cupys.update(fresh)
         arch, device = self._arch, self._device
         return [
-            (FIRST, Job(lambda compiler, number=number: cupy_kernels.compile_kernel(number, arch, device, compiler)))
-            for number in fresh
+            self._cupys.setdefault(
+                number,
+                Job(lambda compiler, number=number: cupy_kernels.compile_kernel(number, arch, device, compiler)),
+            )
+            for number in cupy_kernels.asked_by(programs)
         ]
 
 
