@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("cupy")
 
 from grb_tile.backends.cuda import prebuild
-from grb_tile.backends.cuda.runtime import ahead, compile as jit, package as packages
+from grb_tile.backends.cuda.runtime import ahead, compile as jit, cupy_kernels, package as packages
 from grb_tile.backends.cuda.runtime.ahead import Compilations
 from grb_tile.backends.cuda.runtime.kernel_groups import KernelGroups, Prediction
 from grb_tile.backends.cuda.runtime.package import Package, package_for
@@ -182,6 +182,28 @@ def test_each_request_puts_what_it_leaves_to_expect_before_the_rest(cache, monke
     assert waiting() == [d, f, b, c]
     compilations.drop(d)
     assert [job.begun for job in threads._waiting] == [False] * 4
+
+
+def test_cupys_usual_kernels_are_compiled_once_with_the_device(cache, monkeypatch):
+    programs = {"one": [0, 1], "two": [1, 2], "three": [1, 3], "four": [1, 0]}
+    monkeypatch.setattr(cupy_kernels, "recorded", lambda: {"programs": programs})
+    begun = []
+    monkeypatch.setattr(cupy_kernels, "compile_kernel", lambda *arguments: begun.append(arguments[:3]))
+
+    def begin(arch, device):
+        begun.clear()
+        Compilations(arch, device=device).begin()
+        wait_for_threads()
+        return begun
+
+    assert begin(90, None) == []
+    with monkeypatch.context() as context:
+        context.setattr(ahead, "thread_count", lambda: 1)
+        assert begin(90, 0) == []
+    assert sorted(begin(90, 0)) == [(0, 90, 0), (1, 90, 0)]  # of two and of all four
+    assert begin(90, 0) == []
+    assert cupy_kernels.usual() == [1, 0]
+    assert len(begin(80, 1)) == 2
 
 
 def test_functors_that_are_not_recorded_take_the_place_of_recorded_ones():

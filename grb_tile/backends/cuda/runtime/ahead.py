@@ -163,6 +163,20 @@ class Compilations:
         self._jobs: dict[Instance, Job] = {}
         self._cupys: dict[int, Job] = {}  # those of CuPy's kernels, by their numbers in the record
 
+    def begin(self) -> None:
+        """Compile those of CuPy's kernels that most programs ask for, where no process has done so: a program asks for
+        them before it asks for the first of ours.
+        """
+        if self._device is not None and thread_count() > 1 and not cupy_kernels.is_begun(self._arch):
+            _threads.submit([Job(self._begin)])
+
+    def _begin(self, compiler: Compiler | None) -> Cubin:
+        """In a thread, because starting the others takes 40 ms."""
+        with self._lock:
+            jobs = self._cupys_jobs(cupy_kernels.usual())
+        _threads.submit(jobs)
+        return "", b""
+
     def get(self, instance: Instance) -> Cubin:
         """(lowered name, cubin) of an instance; what programs ask for with it is being compiled from then on.
 
@@ -212,24 +226,23 @@ class Compilations:
                 self._prediction = Prediction(groups)
                 for earlier in self._asked:
                     self._prediction.asked(earlier)
-            jobs = self._cupys_jobs(self._prediction.programs(instance))
+            programs = self._prediction.programs(instance)
+            jobs = [] if self._device is None else self._cupys_jobs(cupy_kernels.asked_by(programs))
             for other in self._prediction.expected_with(instance):
                 if other not in self._asked:
                     make = Job(lambda compiler, other=other: self._make(other, compiler))
                     jobs.append(self._jobs.setdefault(other, make))
         _threads.submit(jobs)
 
-    def _cupys_jobs(self, programs: set[str]) -> list[Job]:
-        """CuPy's kernels that the programs ask for, before all others: CuPy does not wait for one that is begun."""
-        if self._device is None:
-            return []
+    def _cupys_jobs(self, numbers: Iterable[int]) -> list[Job]:
+        """CuPy's kernels, which come before all others: CuPy does not wait for one that is begun."""
         arch, device = self._arch, self._device
         return [
             self._cupys.setdefault(
                 number,
                 Job(lambda compiler, number=number: cupy_kernels.compile_kernel(number, arch, device, compiler)),
             )
-            for number in cupy_kernels.asked_by(programs)
+            for number in numbers
         ]
 
 

@@ -17,6 +17,7 @@ import hashlib
 import json
 import lzma
 import threading
+from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -50,6 +51,23 @@ def asked_by(programs: Iterable[str]) -> list[int]:
         for number in numbers:
             counts[number] = counts.get(number, 0) + 1
     return [number for number, count in counts.items() if 2 * count >= len(known)]
+
+
+def usual() -> list[int]:
+    """Numbers of the kernels that at least a third of all programs ask for, first those that most ask for."""
+    counts = Counter(number for numbers in recorded()["programs"].values() for number in numbers)
+    return [number for number, count in counts.most_common() if 3 * count >= len(recorded()["programs"])]
+
+
+def is_begun(arch: int) -> bool:
+    """Has a process of this cache on disk called this before?  The usual kernels are then compiled, or being so."""
+    import cupy
+
+    mark = f"cupy-{cupy.__version__}-{arch}"
+    begun = remembers(mark)
+    if not begun:
+        remember(mark)
+    return begun
 
 
 def compile_kernel(number: int, arch: int, device: int, compiler: Compiler) -> None:
