@@ -95,6 +95,7 @@ def test_threads_have_the_workers_of_earlier_ones(monkeypatch):
                 time.sleep(0.01)
             seen.append({worker.pid for worker in threads.workers._all})
         assert len(seen[0]) == 2 and seen[0] == seen[1] == seen[2]
+        assert all(os.getsid(pid) == pid for pid in seen[0]), "an interrupt of the terminal does not reach them"
     finally:
         threads.stop()
     assert not any(map(is_process, seen[0]))
