@@ -1,18 +1,20 @@
 """Compilation in threads, what is expected of a program, and the kernels of a release: NVRTC, no GPU."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("cupy")
 
 from grb_tile.backends.cuda import prebuild
-from grb_tile.backends.cuda.runtime import ahead, compile as jit, package as packages
+from grb_tile.backends.cuda.runtime import ahead, compile as jit, cupy_kernels, package as packages
 from grb_tile.backends.cuda.runtime.ahead import Compilations
 from grb_tile.backends.cuda.runtime.kernel_groups import KernelGroups, Prediction
 from grb_tile.backends.cuda.runtime.package import Package, package_for
@@ -153,6 +155,57 @@ def test_candidates_are_the_programs_that_agree_with_the_requests():
     assert set(prediction.expected_with(d)) == {a, b, d, e}
 
 
+def test_what_is_expected_by_most_comes_first():
+    a, b, c, d, e = (instance(k) for k in range(5))
+    groups = record({"one": [a, b, c, d], "two": [a, b, d, e], "three": [a, d, e]})
+    groups._costs.update({b: 5, e: 9})
+    prediction = Prediction(groups)
+    prediction.asked(a)
+    assert prediction.expected_with(a) == [a, d, e, b]  # three ask for a and d, two for e and b
+
+
+def test_each_request_puts_what_it_leaves_to_expect_before_the_rest(cache, monkeypatch):
+    a, b, c, d, e, f = (instance(k) for k in range(6))
+    groups = record({"one": [a, b, c], "two": [a, d, e, f]})
+    monkeypatch.setattr(ahead, "recorded", lambda: groups)
+    monkeypatch.setattr(ahead.threading.Thread, "start", lambda self: (_ for _ in ()).throw(RuntimeError("no thread")))
+    threads, compilations = ahead.Threads(), Compilations(90)
+    monkeypatch.setattr(ahead, "_threads", threads)
+
+    def waiting():
+        names = {job: other for other, job in compilations._jobs.items()}
+        return [names[job] for job in threads._waiting]
+
+    compilations.get(a)
+    assert waiting() == [b, c, d, e, f] and not threads._running
+    compilations.get(e)
+    assert waiting() == [d, f, b, c]
+    compilations.drop(d)
+    assert [job.begun for job in threads._waiting] == [False] * 4
+
+
+def test_cupys_usual_kernels_are_compiled_once_with_the_device(cache, monkeypatch):
+    programs = {"one": [0, 1], "two": [1, 2], "three": [1, 3], "four": [1, 0]}
+    monkeypatch.setattr(cupy_kernels, "recorded", lambda: {"programs": programs})
+    begun = []
+    monkeypatch.setattr(cupy_kernels, "compile_kernel", lambda *arguments: begun.append(arguments[:3]))
+
+    def begin(arch, device):
+        begun.clear()
+        Compilations(arch, device=device).begin()
+        wait_for_threads()
+        return begun
+
+    assert begin(90, None) == []
+    with monkeypatch.context() as context:
+        context.setattr(ahead, "thread_count", lambda: 1)
+        assert begin(90, 0) == []
+    assert sorted(begin(90, 0)) == [(0, 90, 0), (1, 90, 0)]  # of two and of all four
+    assert begin(90, 0) == []
+    assert cupy_kernels.usual() == [1, 0]
+    assert len(begin(80, 1)) == 2
+
+
 def test_functors_that_are_not_recorded_take_the_place_of_recorded_ones():
     plus, minus, other = (f"struct S {{ {text} }};\n// {text}" for text in ("plus", "minus", "other"))
 
@@ -189,25 +242,30 @@ def run(program, tmp_path, early=""):
     head = textwrap.dedent(PROGRAM).format(root=root, tests=os.path.join(root, "tests"), early=early)
     environment = {**os.environ, "GRB_TILE_CACHE": str(tmp_path / "cache")}
     return subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-W", "ignore", "-c", head + textwrap.dedent(program)],
+        [sys.executable, "-X", "faulthandler", "-W", "ignore", "-W", "always::ResourceWarning",
+         "-c", head + textwrap.dedent(program)],
         env=environment, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize("ending", ["pass", "raise SystemExit(0)"])
 def test_a_process_ends_while_threads_compile(tmp_path, ending):
-    """What runs is ended, what waits is left."""
+    """What runs is ended, what waits is left; no process stays."""
     program = f"""
         compilations.get(instance())
         assert len(ahead._threads._running) == 8
+        while len(ahead._threads.workers._all) < 8:
+            pass
+        print(*(worker.pid for worker in ahead._threads.workers._all))
         print(len(os.listdir(os.environ["GRB_TILE_CACHE"] + "/cuda")))
         {ending}
     """
     last = "atexit.register(lambda: print(len(ahead._threads._waiting), len(ahead._threads._running)))"
     done = run(program, tmp_path, last)
     assert (done.returncode, done.stderr) == (0, "")
-    before, *left = map(int, done.stdout.split())
-    assert left == [0, 0]
+    *pids, before, waiting, running = map(int, done.stdout.split())
+    assert (waiting, running) == (0, 0)
+    assert len(pids) == 8 and not any(map(is_process, pids))
     finished = [name for name in entries(tmp_path) if name.endswith(".cubin")]
     assert len(finished) <= before + 4, "of eight that ran some were nearly done"
 
@@ -222,8 +280,8 @@ def test_a_forked_child_compiles_on_its_own(tmp_path):
             try:
                 assert ahead._threads._lock.acquire(timeout=60)
                 ahead._threads._lock.release()
-                job = ahead.Job(lambda stop: ("name", b"code"))
-                ahead._threads.submit([(1, job)])
+                job = ahead.Job(lambda compiler: ("name", b"code"))
+                ahead._threads.submit([job])
                 while ahead._threads._running:
                     time.sleep(0.01)
                 assert job.result() == ("name", b"code") and not compilations._jobs
@@ -236,6 +294,41 @@ def test_a_forked_child_compiles_on_its_own(tmp_path):
     """
     done = run(program, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_killed_process_leaves_none_behind(tmp_path):
+    """Nor where a forked child lives on: it holds no end of the workers' pipes."""
+    program = """
+        import signal, time
+        compilations.get(instance())
+        while len(ahead._threads.workers._all) < 8:
+            pass
+        child = os.fork()
+        if not child:
+            os.close(1), os.close(2)
+            time.sleep(300)
+            os._exit(0)
+        print(child, *(worker.pid for worker in ahead._threads.workers._all), flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    done = run(program, tmp_path)
+    child, *pids = map(int, done.stdout.split())
+    try:
+        assert done.returncode == -signal.SIGKILL and len(pids) == 8
+        until = time.monotonic() + 100  # each finishes its kernel
+        while any(map(is_process, pids)) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not any(map(is_process, pids)) and is_process(child)
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def is_process(pid):
+    """Is there a process of that number, which has not ended?"""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 # ---------------------------------------------------------------------- the whole list, the kernels of a release

@@ -327,7 +327,7 @@ def test_a_damaged_cubin_is_compiled_again(monkeypatch, tmp_path):
     monkeypatch.setenv("GRB_TILE_CACHE", str(tmp_path))
     compilations = []
 
-    def fake(text, expression, arch, options, stop):
+    def fake(text, expression, arch, options, compile_source):
         compilations.append(expression)
         return "lowered", bytes(range(256))
 

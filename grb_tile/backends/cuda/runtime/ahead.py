@@ -1,19 +1,20 @@
 """Compilation in threads: the kernels that a program will ask for, as soon as one of them is missing.
 
-NVRTC takes 0.25 s of one core for a kernel, and compiles in as many threads as call it.  Where a requested kernel is
-neither on disk nor in the package, those that programs ask for with it (kernel_groups.py) are put into a queue for
-daemon threads, all cores but one, those that take longest first; the thread that asked compiles its own.  A later
-request finds its kernel done, waits for the thread that compiles it, or compiles it itself where no thread has begun.
+NVRTC takes 0.25 s of one core for a kernel.  Where a requested kernel is neither on disk nor in the package, those that
+programs ask for with it (kernel_groups.py) are put into a queue for daemon threads, all cores but one; the thread that
+asked compiles its own.  A later request finds its kernel done, waits for the thread that compiles it, or compiles it
+itself where no thread has begun.  Each request leaves fewer programs that may be running: what these need comes first.
+
+Each daemon thread has a process that compiles (nvrtc_workers.py), because NVRTC's compilations in one process wait for
+one another; the thread that asked compiles in this process.
 
 Errors of a compilation that nobody asked for are dropped: the request compiles once more and raises them.  At the end
-of the process the queue is emptied, and the compilations that run are ended.  A forked child begins without threads.
+of the program the queue is emptied, and the processes are killed.  A forked child begins without threads.
 """
 
 from __future__ import annotations
 
 import atexit
-import heapq
-import itertools
 import os
 import threading
 import time
@@ -27,37 +28,38 @@ from ....exceptions import InvalidValue
 from ....planner.device_limits import ENVIRONMENT, DeviceLimits, limits_of, restricted
 from ...cpu.jit.threads import thread_count
 from . import compile as jit, cupy_kernels
-from .compile import Stop
 from .kernel_groups import Instance, Prediction, recorded
+from .nvrtc_workers import Compiler, Workers
 from .package import Package, package_for
 
 Cubin = tuple[str, bytes]  # lowered name, code
-FIRST = 1 << 30  # the cost of what is to be compiled before anything else
 MOST_THREADS = 32  # of 30 MB each while they compile; programs ask for at most a hundred kernels
 
 
 class Job:
     """The compilation of one instance, which runs once, in the thread that comes first; others wait for it."""
 
-    __slots__ = ("_found", "_lock", "_make")
+    __slots__ = ("_found", "_lock", "_make", "begun")
 
-    def __init__(self, make: Callable[[Stop | None], Cubin]) -> None:
-        self._make, self._found = make, None
+    def __init__(self, make: Callable[[Compiler | None], Cubin]) -> None:
+        self._make, self._found, self.begun = make, None, False
         self._lock = threading.Lock()
 
     def result(self) -> Cubin:
         """What it makes.  Raises: what it raises here; a failure in the background is tried again."""
         with self._lock:
+            self.begun = True
             if self._found is None:
                 self._found = self._make(None)
             return self._found
 
-    def run(self, stop: Stop) -> None:
+    def run(self, compiler: Compiler) -> None:
         """In the background: nothing is raised."""
         if self._lock.acquire(blocking=False):  # else the thread that asked compiles it
             try:
-                if self._found is None:
-                    self._found = self._make(stop)
+                if not self.begun:
+                    self.begun = True
+                    self._found = self._make(compiler)
             except Exception:  # noqa: BLE001 - raised by the request, if one comes
                 pass
             finally:
@@ -68,27 +70,25 @@ class Threads:
     """Daemon threads that take jobs from a queue and end when it is empty."""
 
     def __init__(self) -> None:
-        self._numbers = itertools.count()
         self._forget()
 
     def _forget(self) -> None:
         """As in a new process: a forked child has no threads, and another thread may have had the lock."""
         self._lock = threading.Lock()
-        self._waiting: list[tuple[int, int, Job]] = []
+        self._waiting: list[Job] = []  # the next first
         self._running: set[threading.Thread] = set()
-        self._stop = Stop()
+        self.workers = Workers()
         self._stopped = False
 
-    def submit(self, jobs: Iterable[tuple[int, Job]]) -> None:
-        """Queue jobs with their costs, the greatest first, and start threads for them: all cores but one."""
+    def submit(self, jobs: Iterable[Job]) -> None:
+        """Put jobs before those that wait, in their order, and start threads for them: all cores but one."""
         most = min(thread_count() - 1, MOST_THREADS)
         with self._lock:
             if self._stopped:
                 return
-            for cost, job in jobs:
-                heapq.heappush(self._waiting, (-cost, next(self._numbers), job))
+            self._waiting = [job for job in dict.fromkeys([*jobs, *self._waiting]) if not job.begun]
             for _ in range(min(most - len(self._running), len(self._waiting))):
-                thread = threading.Thread(target=self._work, args=(self._stop,), name="grb_tile_nvrtc", daemon=True)
+                thread = threading.Thread(target=self._work, name="grb_tile_nvrtc", daemon=True)
                 self._running.add(thread)
                 try:
                     thread.start()
@@ -96,24 +96,29 @@ class Threads:
                     self._running.discard(thread)
                     break
 
-    def _work(self, stop: Stop) -> None:
+    def _work(self) -> None:
+        compiler = Compiler(self.workers)
         while True:
             with self._lock:
                 if not self._waiting:
+                    compiler.close()
                     self._running.discard(threading.current_thread())
                     return
-                job = heapq.heappop(self._waiting)[2]
-            job.run(stop)
+                job = self._waiting.pop(0)
+            job.run(compiler)
 
     def stop(self) -> None:
-        """Empty the queue and end what runs: NVRTC must not run while the process takes its library down."""
+        """Empty the queue and kill the workers; wait for what is compiled in this process, because NVRTC must not run
+        while the process takes its library down.
+        """
         with self._lock:
             self._stopped = True
             self._waiting.clear()
             running = list(self._running)
-        self._stop.set()
+        self.workers.stop()
         for thread in running:
             thread.join()
+        self.workers.close()
 
 
 _threads = Threads()
@@ -121,14 +126,23 @@ _all: weakref.WeakSet[Compilations] = weakref.WeakSet()
 atexit.register(_threads.stop)
 
 
+def _before_fork() -> None:
+    _threads.workers.lock.acquire()  # a child must know of all pipes: no worker is being started
+
+
+def _after_fork_in_parent() -> None:
+    _threads.workers.lock.release()
+
+
 def _after_fork() -> None:
+    _threads.workers.forget()
     _threads._forget()
     for compilations in _all:
         compilations._forget()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork)
 
 
 class Compilations:
@@ -139,7 +153,6 @@ class Compilations:
     ) -> None:
         """device: CuPy's number of the device, for CuPy's kernels; None: there are none."""
         self._arch, self._options, self._package, self._device = arch, options, package, device
-        self._cupys: set[int] = set()  # CuPy's kernels that are compiled, or were expected
         self._asked: dict[Instance, None] = {}
         self._prediction: Prediction | None = None
         self._forget()
@@ -148,6 +161,21 @@ class Compilations:
     def _forget(self) -> None:
         self._lock = threading.Lock()
         self._jobs: dict[Instance, Job] = {}
+        self._cupys: dict[int, Job] = {}  # those of CuPy's kernels, by their numbers in the record
+
+    def begin(self) -> None:
+        """Compile those of CuPy's kernels that most programs ask for, where no process has done so: a program asks for
+        them before it asks for the first of ours.
+        """
+        if self._device is not None and thread_count() > 1 and not cupy_kernels.is_begun(self._arch):
+            _threads.submit([Job(self._begin)])
+
+    def _begin(self, compiler: Compiler | None) -> Cubin:
+        """In a thread, because starting the others takes 40 ms."""
+        with self._lock:
+            jobs = self._cupys_jobs(cupy_kernels.usual())
+        _threads.submit(jobs)
+        return "", b""
 
     def get(self, instance: Instance) -> Cubin:
         """(lowered name, cubin) of an instance; what programs ask for with it is being compiled from then on.
@@ -158,7 +186,7 @@ class Compilations:
             job = self._jobs.get(instance)
             ahead = job is not None
             if job is None:
-                job = self._jobs[instance] = Job(lambda stop: self._make(instance, stop))
+                job = self._jobs[instance] = Job(lambda compiler: self._make(instance, compiler))
             self._note(instance)
         if ahead:
             self._expect(instance)  # fewer candidates than before
@@ -169,17 +197,17 @@ class Compilations:
         with self._lock:
             self._jobs.pop(instance, None)
 
-    def _make(self, instance: Instance, stop: Stop | None) -> Cubin:
+    def _make(self, instance: Instance, compiler: Compiler | None) -> Cubin:
         text, expression = jit.source_text(*instance)
         found = jit.on_disk(text, expression, self._arch, self._options)
         if found is not None:
             return found
-        if stop is None:
+        if compiler is None:
             self._expect(instance)
         found = jit.in_package(text, expression, self._options, self._package)
         if found is not None:
             return found
-        return jit.compile_and_store(text, expression, self._arch, self._options, stop)
+        return jit.compile_and_store(text, expression, self._arch, self._options, compiler or jit.in_process)
 
     def _note(self, instance: Instance) -> None:
         """Count the request; the record is read with the first kernel that is missing."""
@@ -198,26 +226,23 @@ class Compilations:
                 self._prediction = Prediction(groups)
                 for earlier in self._asked:
                     self._prediction.asked(earlier)
-            fresh = [
-                other
-                for other in self._prediction.expected_with(instance)
-                if other not in self._asked and other not in self._jobs
-            ]
-            jobs = [(groups.cost(other), Job(lambda stop, other=other: self._make(other, stop))) for other in fresh]
-            self._jobs.update((other, job) for other, (_, job) in zip(fresh, jobs, strict=True))
-            jobs += self._cupys_jobs(self._prediction.programs(instance))
+            programs = self._prediction.programs(instance)
+            jobs = [] if self._device is None else self._cupys_jobs(cupy_kernels.asked_by(programs))
+            for other in self._prediction.expected_with(instance):
+                if other not in self._asked:
+                    make = Job(lambda compiler, other=other: self._make(other, compiler))
+                    jobs.append(self._jobs.setdefault(other, make))
         _threads.submit(jobs)
 
-    def _cupys_jobs(self, programs: set[str]) -> list[tuple[int, Job]]:
-        """CuPy's kernels that the programs ask for, before all others: CuPy does not wait for one that is begun."""
-        if self._device is None:
-            return []
-        fresh = [number for number in cupy_kernels.asked_by(programs) if number not in self._cupys]
-        self._cupys.update(fresh)
+    def _cupys_jobs(self, numbers: Iterable[int]) -> list[Job]:
+        """CuPy's kernels, which come before all others: CuPy does not wait for one that is begun."""
         arch, device = self._arch, self._device
         return [
-            (FIRST, Job(lambda stop, number=number: cupy_kernels.compile_kernel(number, arch, device)))
-            for number in fresh
+            self._cupys.setdefault(
+                number,
+                Job(lambda compiler, number=number: cupy_kernels.compile_kernel(number, arch, device, compiler)),
+            )
+            for number in numbers
         ]
 
 

@@ -25,13 +25,13 @@ CuPy's RawModule is not used because it adds -ftz=true, which flushes FP32 subno
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import importlib.util
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .... import kernels
 from ....exceptions import JitError
@@ -40,6 +40,8 @@ from ...kernel_cache import KernelCache
 if TYPE_CHECKING:
     from ....planner.device_limits import DeviceLimits
     from .package import Package
+
+Compile: TypeAlias = Callable[[str, str, str, tuple[str, ...]], tuple[str, bytes]]  # as in_process
 
 OPTIONS = ("-std=c++17", "--device-as-default-execution-space", "-DGRB_CUDA=1")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"[^\n]*$', re.MULTILINE)
@@ -119,54 +121,34 @@ def compiler() -> Any:
     return nvrtc
 
 
-def compile_cubin(
-    text: str, expression: str, arch: int, options: tuple[str, ...] = (), stop: Stop | None = None
-) -> tuple[str, bytes]:
-    """(lowered name, cubin) of one kernel for compute capability `arch` (90 for sm_90); needs no GPU.
-
-    stop: ends the compilation, from another thread.
-    Raises: JitError with the compiler's log.
-    """
+def in_process(source: str, file: str, expression: str, options: tuple[str, ...]) -> tuple[str, bytes]:
+    """(lowered name of the expression, cubin) by NVRTC in this process.  Raises: JitError with the compiler's log."""
     nvrtc = compiler()
-    program = nvrtc.createProgram(text, "grb_tile.cu", (), ())
+    program = nvrtc.createProgram(source, file, (), ())
     try:
         nvrtc.addNameExpression(program, expression)
-        if stop is not None:
-            stop.watch(program, nvrtc.getVersion()[0])
-        flags = (*OPTIONS, *options, f"-arch=sm_{arch}", f"-I{library_headers()}")
         try:
-            nvrtc.compileProgram(program, tuple(dict.fromkeys(flags)))
+            nvrtc.compileProgram(program, options)
         except nvrtc.NVRTCError as error:
-            log = nvrtc.getProgramLog(program)
-            raise JitError(f"{expression} does not compile for sm_{arch}: {error}\n{log[:6000]}") from None
+            raise JitError(f"{error}\n{nvrtc.getProgramLog(program)}") from None
         return nvrtc.getLoweredName(program, expression), nvrtc.getCUBIN(program)
     finally:
         nvrtc.destroyProgram(program)
 
 
-class Stop:
-    """Ends the compilations that watch it, when it is set: within a tenth of a second, where NVRTC can (12.9 on).
+def compile_cubin(
+    text: str, expression: str, arch: int, options: tuple[str, ...] = (), compile_source: Compile = in_process
+) -> tuple[str, bytes]:
+    """(lowered name, cubin) of one kernel for compute capability `arch` (90 for sm_90); needs no GPU.
 
-    NVRTC calls a C function with a pointer now and then, and ends when it returns 1.  A Python function as that would
-    need the interpreter, which may be ending; strlen of the C library needs none: the text is empty until `set` makes
-    it one character.
+    compile_source: what runs NVRTC, called as in_process is.
+    Raises: JitError with the compiler's log.
     """
-
-    def __init__(self) -> None:
-        self._text = ctypes.create_string_buffer(2)
-
-    def set(self) -> None:
-        """End the compilations."""
-        self._text[0] = 1
-
-    def watch(self, program: int, major: int) -> None:
-        """Let the compilation of NVRTC's `program` end when this is set; major: NVRTC's version."""
-        try:
-            watch = ctypes.CDLL(f"libnvrtc.so.{major}").nvrtcSetFlowCallback
-            strlen = ctypes.cast(ctypes.CDLL(None).strlen, ctypes.c_void_p)
-        except (OSError, AttributeError):  # it ends when it is done
-            return
-        watch(ctypes.c_void_p(program), strlen, ctypes.c_void_p(ctypes.addressof(self._text)))
+    flags = (*OPTIONS, *options, f"-arch=sm_{arch}", f"-I{library_headers()}")
+    try:
+        return compile_source(text, "grb_tile.cu", expression, tuple(dict.fromkeys(flags)))
+    except JitError as error:
+        raise JitError(f"{expression} does not compile for sm_{arch}: {str(error)[:6000]}") from None
 
 
 _disk = KernelCache("cuda")
@@ -205,10 +187,10 @@ def compiled(text: str, expression: str, arch: int, options: tuple[str, ...] = (
 
 
 def compile_and_store(
-    text: str, expression: str, arch: int, options: tuple[str, ...] = (), stop: Stop | None = None
+    text: str, expression: str, arch: int, options: tuple[str, ...] = (), compile_source: Compile = in_process
 ) -> tuple[str, bytes]:
     """compile_cubin, into the cache on disk.  Raises: JitError with the compiler's log."""
-    found = compile_cubin(text, expression, arch, options, stop)
+    found = compile_cubin(text, expression, arch, options, compile_source)
     _disk.put(key_of(text, expression, arch, options, str(compiler().getVersion())), packed(*found))
     return found
 

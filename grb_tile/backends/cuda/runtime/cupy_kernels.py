@@ -1,7 +1,8 @@
 """CuPy's own kernels (sums, sorts, comparisons of arrays) that programs ask for: recorded, and compiled ahead.
 
 CuPy compiles a kernel at its first use, a third of a second each, in the calling thread, and keeps it in its own folder
-($CUPY_CACHE_DIR).  A compilation ahead makes the same entry there: what CuPy looks up later is then on disk.
+($CUPY_CACHE_DIR).  A compilation ahead makes the same entry there: what CuPy looks up later is then on disk.  It is
+CuPy's own code that makes the options, the entry's name and the entry; NVRTC alone runs in a worker (nvrtc_workers.py).
 
 cupy_kernels.json.xz beside this file, made by tests/benchmarks/gpu/record_cupy_kernels.py on a device:
 
@@ -15,15 +16,19 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
+import threading
+from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from .compile import remember, remembers
+from .nvrtc_workers import Compiler
 
 RECORD = Path(__file__).with_name("cupy_kernels.json.xz")
 _NONE: dict[str, Any] = {"cupy": None, "kernels": [], "programs": {}}
+_thread = threading.local()  # .compiler: of a thread that compiles a kernel of the record
 
 
 @lru_cache(maxsize=1)
@@ -48,8 +53,28 @@ def asked_by(programs: Iterable[str]) -> list[int]:
     return [number for number, count in counts.items() if 2 * count >= len(known)]
 
 
-def compile_kernel(number: int, arch: int, device: int) -> None:
-    """Have CuPy compile a kernel of the record for the device, unless it was done before.  Raises: CuPy's errors."""
+def usual() -> list[int]:
+    """Numbers of the kernels that at least a third of all programs ask for, first those that most ask for."""
+    counts = Counter(number for numbers in recorded()["programs"].values() for number in numbers)
+    return [number for number, count in counts.most_common() if 3 * count >= len(recorded()["programs"])]
+
+
+def is_begun(arch: int) -> bool:
+    """Has a process of this cache on disk called this before?  The usual kernels are then compiled, or being so."""
+    import cupy
+
+    mark = f"cupy-{cupy.__version__}-{arch}"
+    begun = remembers(mark)
+    if not begun:
+        remember(mark)
+    return begun
+
+
+def compile_kernel(number: int, arch: int, device: int, compiler: Compiler) -> None:
+    """Have CuPy compile a kernel of the record for the device, unless it was done before.
+
+    Raises: JitError, CuPy's errors.
+    """
     source, options, rest = recorded()["kernels"][number]
     text = f"{recorded()['cupy']} {arch} {options} {rest} {source}"
     name = f"cupy-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
@@ -58,9 +83,37 @@ def compile_kernel(number: int, arch: int, device: int) -> None:
     import cupy
     from cupy._core import core
 
-    with cupy.cuda.Device(device):
-        cupy.cuda.runtime.memGetInfo()  # binds the device's context to this thread
-        cupy.cuda.compiler._compile_module_with_cache(
-            source, core.assemble_cupy_compiler_options(tuple(options)), extra_source=core._get_header_source(), **rest
-        )
+    _use_workers()
+    _thread.compiler = compiler
+    try:
+        with cupy.cuda.Device(device):
+            cupy.cuda.runtime.memGetInfo()  # binds the device's context to this thread
+            cupy.cuda.compiler._compile_module_with_cache(
+                source,
+                core.assemble_cupy_compiler_options(tuple(options)),
+                extra_source=core._get_header_source(),
+                **rest,
+            )
+    finally:
+        _thread.compiler = None
     remember(name)
+
+
+@lru_cache(maxsize=1)
+def _use_workers() -> None:
+    """Have CuPy's compilations of a thread that has `_thread.compiler` run in its worker; others are as they were."""
+    from cupy.cuda.compiler import _NVRTCProgram
+
+    in_process = _NVRTCProgram.compile
+
+    def compile_program(program, options=(), log_stream=None):
+        compiler = getattr(_thread, "compiler", None)
+        method = "cubin" if any(option.startswith("-arch=sm_") for option in options) else "ptx"
+        known = program.method == method and not program.name_expressions and log_stream is None
+        if compiler is not None and known and "-DCUPY_USE_JITIFY" not in options:  # Jitify hands headers to NVRTC
+            made = compiler.in_worker(program.src, program.name, "", options)
+            if made is not None:
+                return made[1], None
+        return in_process(program, options, log_stream)
+
+    _NVRTCProgram.compile = compile_program

@@ -9,10 +9,10 @@ common_kernels.json beside this file, made by tests/benchmarks/gpu/record_kernel
 An instance is what Launcher.kernel takes: (header, name, functors, template).
 
 A prediction needs no knowledge of algorithms: the programs of the record that agree with what was asked for so far are
-the candidates, and what at least half of them ask for is expected.  Each request leaves fewer candidates; one that none
-of them has begins anew with the programs that have it.  An instance that is not recorded, of a kernel that is recorded
-with other functors, gets that kernel's candidates, with its own functors in the place of the recorded ones: so products
-over any semiring have their kernels expected.
+the candidates, and what at least half of them ask for is expected, first what most of them ask for.  Each request
+leaves fewer candidates; one that none of them has begins anew with the programs that have it.  An instance that is not
+recorded, of a kernel that is recorded with other functors, gets that kernel's candidates, with its own functors in the
+place of the recorded ones: so products over any semiring have their kernels expected.
 """
 
 from __future__ import annotations
@@ -99,7 +99,9 @@ class Prediction:
         return set() if other is None else groups.holders(other)
 
     def expected_with(self, instance: Instance) -> list[Instance]:
-        """The instances that a program which asked for this one, after the others, is expected to ask for too."""
+        """The instances that a program which asked for this one, after the others, is expected to ask for too: first
+        those that most candidates ask for, and of these those that take longest.
+        """
         found = self._of(self.programs(instance))
         other = None if self._groups.holders(instance) else self._groups.nearest(instance)
         if other is None:
@@ -112,7 +114,8 @@ class Prediction:
 
     def _of(self, programs):
         counts: dict[Instance, int] = {}
-        for program in programs:
+        for program in sorted(programs):
             for instance in self._groups.programs[program]:
                 counts[instance] = counts.get(instance, 0) + 1
-        return [instance for instance, count in counts.items() if 2 * count >= len(programs)]
+        found = [instance for instance, count in counts.items() if 2 * count >= len(programs)]
+        return sorted(found, key=lambda instance: (-counts[instance], -self._groups.cost(instance)))

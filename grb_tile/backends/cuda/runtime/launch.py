@@ -274,6 +274,7 @@ class Launcher:
         self.shared = limits.shared_per_block  # bytes that a block may have
         package = package_for(self.arch, self.driver_version())
         self._compilations = Compilations(self.arch, options_for(limits), package, self.number)
+        self._compilations.begin()
         self.hole = cupy.zeros(64, cupy.uint64)  # what kernels get for empty arrays
         self._kernels = {}
         self._lock = threading.Lock()
