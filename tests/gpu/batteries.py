@@ -18,8 +18,8 @@ TESTS = Path(__file__).resolve().parents[1]
 ROOT = TESTS.parent
 FOLDERS = ("conformance", "laws", "algorithms", "backends/cuda")
 SECONDS = 1500  # the first run compiles thousands of kernels
-# Not about the device: the coverage account of the CPU's engines, and the CPU emulation itself.
-LEFT_OUT = {"test_coverage.py", "test_emulation.py"}
+# Not about the device: the coverage account of the CPU's engines, the CPU emulation itself, what is recorded on it.
+LEFT_OUT = {"test_coverage.py", "test_emulation.py", "test_emulation_guards.py", "test_recorded_kernels.py"}
 # Files whose tests take long are shared by so many processes.
 PARTS = {
     "laws/test_plans.py": 6, "laws/test_pushdown.py": 4, "laws/test_algebra.py": 2, "conformance/test_apply.py": 3,
@@ -29,7 +29,7 @@ PARTS = {
     "conformance/test_products.py": 4, "conformance/test_reduce.py": 3, "conformance/test_select.py": 2,
     "conformance/test_subassign.py": 2, "conformance/test_programs.py": 3, "conformance/test_vxm.py": 2,
     "laws/test_forms_agree.py": 2, "algorithms/test_forced_plans.py": 2,
-    "algorithms/test_sssp.py": 2, "backends/cuda/test_sssp.py": 3, "backends/cuda/test_bfs_tiles.py": 2,
+    "algorithms/test_options.py": 4, "algorithms/test_sssp.py": 2, "backends/cuda/test_sssp.py": 3, "backends/cuda/test_bfs_tiles.py": 2,
     "backends/cuda/test_matvec.py": 3, "backends/cuda/test_segments.py": 2,
 }  # fmt: skip
 # Plugins that a machine may have and that stand between a battery and its count.
