@@ -11,7 +11,7 @@ from .backends.select import current
 def require(wanted: int, what: str, remedy: str) -> None:
     """Raises: OutOfMemory, which names them all, where `wanted` bytes are more than are free; nothing is allocated.
 
-    A backend that computes on a device makes such arrays there, and the device refuses by itself what does not fit.
+    A backend that computes on a device makes such arrays there: what is more than its whole memory is refused.
 
     >>> from grb_tile import memory
     >>> memory.require(10**6, "a test", "make it smaller")

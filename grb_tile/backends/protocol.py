@@ -148,7 +148,7 @@ class Backend(LoopPrimitives):
     def check_memory(self, wanted: int, what: str, remedy: str) -> None:
         """Raises: OutOfMemory, which names them all, where `wanted` bytes for arrays of this backend are not free.
 
-        A backend on a device does nothing, because allocations that do not fit fail there.
+        On a device only what is more than all its memory is refused: less may find room where it is allocated.
         """
         check_memory(wanted, what, remedy)
 

@@ -18,11 +18,14 @@ def free_bytes():
     return min(known) if known else None
 
 
-def check_memory(wanted, what, remedy="use a mask or smaller operands, or free objects"):
-    """Raises: OutOfMemory when `wanted` bytes are more than are free; nothing has been allocated then."""
+def check_memory(wanted, what, remedy="use a mask or smaller operands, or free objects", free=None):
+    """Raises: OutOfMemory when `wanted` bytes are more than are free; nothing has been allocated then.
+
+    free: bytes of another memory than the host's.
+    """
     if wanted < SMALL:
         return
-    free = free_bytes()
+    free = free_bytes() if free is None else free
     if free is not None and wanted > free:
         raise OutOfMemory(
             f"{what}: {wanted:,} bytes needed, {free:,} free; the operands are unchanged.  "

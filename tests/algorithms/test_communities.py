@@ -13,6 +13,7 @@ from grb_tile import local_moves
 from grb_tile.algorithms import Graph, label_propagation, leiden, louvain, modularity, partition_quality
 from grb_tile.backends.select import current
 from grb_tile.hashing import mixed_by
+from grb_tile.storage.place import host_array
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]
 
@@ -313,7 +314,7 @@ def test_settling_is_what_makes_it_so(method, seed, base_seed, monkeypatch):
     rng = np.random.default_rng([base_seed & 0xFFFFFFFF, seed])
 
     def none(self, tol, note, start=None):
-        label = rng.integers(0, max(self.n // 3, 1), self.n) if start is None else start
+        label = current().array(rng.integers(0, max(self.n // 3, 1), self.n)) if start is None else start
         return *local_moves.labels_in_order(label), plain(self, tol, lambda *record: True, label)[2], False
 
     monkeypatch.setattr(local_moves.LocalMoves, "until_stable", none)
@@ -329,20 +330,21 @@ def test_each_round_of_settling_gains_what_it_says(seed):
     rng = np.random.default_rng(seed)
     S = nx.to_scipy_sparse_array(nx.gnp_random_graph(30, 0.2, seed=seed), dtype=float)
     B, k = S.toarray(), S.sum(axis=1)
-    label, rounds = rng.integers(0, 12, 30), []
+    label, rounds = current().array(rng.integers(0, 12, 30)), []
     moves = local_moves.LocalMoves(matrix(S).dup("FP64"), 1.0, local_moves.RandomHalves(0))
-    before = quality(B, label, 1.0)
+    before = quality(B, host_array(label), 1.0)
     while True:
-        after, _, changed, stop = moves.settle(
+        found, _, changed, stop = moves.settle(
             1e-7, lambda q, moving: rounds.append((q, moving)) or len(rounds) > 1, label
         )
+        after = host_array(found)
         assert k.sum() == moves.total
         if not changed:
             break
         if stop:  # the first round is made, the second is announced
             assert quality(B, after, 1.0) == pytest.approx(rounds[0][0], abs=1e-12) and rounds[0][0] > before
             assert rounds[1][0] > rounds[0][0]
-        before, label, rounds = quality(B, after, 1.0), after, []
+        before, label, rounds = quality(B, after, 1.0), found, []
 
 
 @BOTH

@@ -23,6 +23,13 @@ SPARSE = {
 }  # fmt: skip
 
 
+@pytest.fixture
+def on_the_host():
+    """Its memory is what the test sets."""
+    with gb.config.set(backend="cpu"):
+        yield
+
+
 def hypersparse(n, symmetric):
     far = n - 5
     A = gb.Matrix.from_coo([0, far, 5, far - 7, 3], [far, 5, 3, 0, 0], [1, 2, 3, 4, 5], nrows=n, ncols=n)
@@ -56,7 +63,7 @@ def test_one_source_needs_no_list_of_all(name):
         getattr(alg, name)(G, **options)
 
 
-def test_what_the_machine_has_decides(monkeypatch):
+def test_what_the_machine_has_decides(on_the_host, monkeypatch):
     """240 MB are enough for a few million nodes, not for twenty."""
     monkeypatch.setattr(host_memory, "free_bytes", lambda: 240 * 10**6)
     text = r"pagerank: arrays with a number for each of the 20,000,001 nodes: .*At most 10 nodes have edges"
@@ -85,7 +92,7 @@ def test_apsp_refuses_before_it_lists_its_sources(options):
     assert peak < 20e6
 
 
-def test_apsp_asks_for_the_dense_matrix(monkeypatch):
+def test_apsp_asks_for_the_dense_matrix(on_the_host, monkeypatch):
     """memory= permits it, but the machine does not have it."""
     monkeypatch.setattr(host_memory, "free_bytes", lambda: 10**9)
     with pytest.raises(OutOfMemory, match="apsp: 20000 x 20000 distances: 3,200,000,000 bytes needed.*Name sources"):

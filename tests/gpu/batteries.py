@@ -28,8 +28,8 @@ PARTS = {
     "conformance/test_mxm.py": 3, "conformance/test_mxv.py": 2, "conformance/test_product_chains.py": 5,
     "conformance/test_products.py": 4, "conformance/test_reduce.py": 3, "conformance/test_select.py": 2,
     "conformance/test_subassign.py": 2, "conformance/test_programs.py": 3, "conformance/test_vxm.py": 2,
-    "laws/test_forms_agree.py": 2, "algorithms/test_forced_plans.py": 2,
-    "algorithms/test_options.py": 4, "algorithms/test_sssp.py": 2, "backends/cuda/test_sssp.py": 3, "backends/cuda/test_bfs_tiles.py": 2,
+    "laws/test_forms_agree.py": 2, "algorithms/test_forced_plans.py": 2, "algorithms/test_options.py": 4,
+    "algorithms/test_sssp.py": 2, "backends/cuda/test_sssp.py": 3, "backends/cuda/test_bfs_tiles.py": 2,
     "backends/cuda/test_matvec.py": 3, "backends/cuda/test_segments.py": 2,
 }  # fmt: skip
 # Plugins that a machine may have and that stand between a battery and its count.

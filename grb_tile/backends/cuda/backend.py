@@ -18,6 +18,7 @@ import numpy as np
 from ...exceptions import GraphblasException
 from ...planner.device_limits import LEAST_ARCH
 from ...storage import place
+from ...storage.host_memory import check_memory
 from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
 from ..dense import DenseForms
 from ..protocol import Backend
@@ -127,7 +128,7 @@ class CudaPrimitives(WholeLoops, Backend):
         )  # fmt: skip
 
     def check_memory(self, wanted, what, remedy):
-        """Nothing: the device itself refuses what does not fit."""
+        check_memory(wanted, what, remedy, self.device.memory()[1])
 
     # ------------------------------------------------------------------ structure
 

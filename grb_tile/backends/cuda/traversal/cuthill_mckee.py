@@ -57,6 +57,8 @@ def _by_levels(device: Device, A: Compressed) -> Any:
     roots = xp.flatnonzero(least == nodes).astype(np.int32)
     number = xp.cumsum(least == nodes, dtype=np.int32)[least] - 1
     starts = _peripheral(device, A, roots, number)
+    if starts is None:
+        return None
     count = starts.shape[0]
     order, position = device.empty(n, np.int32), device.full(n, -1, np.int32)
     order[:count] = starts
@@ -77,7 +79,7 @@ def _by_levels(device: Device, A: Compressed) -> Any:
 
 
 def _peripheral(device: Device, A: Compressed, roots: Any, number: Any) -> Any:
-    """A vertex far from others in each component, all components at once: George and Liu's search.
+    """A vertex far from others in each component, all components at once: George and Liu's search.  None: see above.
 
     roots: a vertex of each component, ascending; number: the component of each vertex.
     """
@@ -87,7 +89,10 @@ def _peripheral(device: Device, A: Compressed, roots: Any, number: Any) -> Any:
     while True:
         # one source may take the kernel for graphs of high diameter
         sources = int(starts[0]) if starts.shape[0] == 1 else xp.sort(starts)
-        level = bfs.traverse(device, A, A, sources, True, False, None, None, None)[0].values
+        found = bfs.traverse(device, A, A, sources, True, False, None, None, None)[0]
+        if found.nvals < n:  # the values of absent levels may be anything
+            return None
+        level = found.values
         if roots.shape[0] == 1:  # no atomics that all meet at one number
             farthest = level.max().reshape(1)
         else:
