@@ -95,10 +95,11 @@ def test_foreign_entries_and_folders_are_not_used(cache, monkeypatch):
         assert not other.put("key", PAYLOAD)
 
 
-def test_a_folder_that_was_open_to_others_is_emptied(cache):
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o707])
+def test_a_folder_that_was_open_to_others_is_emptied(cache, mode):
     cache.put("key", PAYLOAD)
     folder = cache.folder()
-    folder.chmod(0o777)
+    folder.chmod(mode)
     again = KernelCache("cpu")
     assert again.get("key") is None
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700

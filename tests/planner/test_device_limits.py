@@ -1,8 +1,10 @@
 """The table of architectures' limits, and restricting a device to less than it has."""
 
+from dataclasses import replace
+
 import pytest
 
-from grb_tile.planner.device_limits import KIB, LIMITS, STATIC_SHARED, limits_of, restricted
+from grb_tile.planner.device_limits import KIB, LIMITS, STATIC_SHARE, STATIC_SHARED, limits_of, restricted
 
 
 def test_the_table_is_in_order_and_plausible():
@@ -31,6 +33,22 @@ def test_one_that_is_too_old():
 def test_resident_blocks(arch, threads, shared, registers, blocks):
     """By hand from the programming guide's table; the driver says the same of an H200 (tests/gpu)."""
     assert limits_of(arch).resident_blocks(threads, shared, registers) == blocks
+
+
+@pytest.mark.parametrize("arch", LIMITS)
+@pytest.mark.parametrize("each", [12, 40, 96, 160])
+def test_items_and_threads_leave_what_a_block_has_as_static_shared_memory(arch, each):
+    limits = limits_of(arch)
+    assert limits.dynamic_shared == limits.shared_per_block - STATIC_SHARE
+    for most in (1 << 20, limits.shared_per_block // each, 1):
+        most = 1 << (most.bit_length() - 1)
+        found = limits.power_of_two_with(most, each)
+        assert found * each <= limits.dynamic_shared
+        assert found == most or 2 * found * each > limits.dynamic_shared
+    exact = replace(limits, shared_per_block=STATIC_SHARE + 1024 * each)
+    assert exact.power_of_two_with(4096, each) == exact.threads_with(4096, each) == 1024
+    less = replace(exact, shared_per_block=exact.shared_per_block - 1)
+    assert less.power_of_two_with(4096, each) == less.threads_with(4096, each) == 512
 
 
 def test_a_restriction_only_lowers():

@@ -1,5 +1,6 @@
 """Dense forms of matrices: conversions, the choice by density, sharing of arrays, what is never allocated."""
 
+import itertools
 import pickle
 
 import numpy as np
@@ -156,6 +157,16 @@ def test_the_report_names_the_form():
     assert "stored as bitmapr" in text and "bitmap above 8%" in text
     A = gb.Matrix.from_scalar(1, HUGE, HUGE)
     assert "stored as fullr" in str(A.storage())
+
+
+@pytest.mark.parametrize("form", ["fullr", "fullc", "bitmapr", "bitmapc"])
+def test_lists_of_neighbours_in_any_order(form):
+    """Every order of four neighbouring indices, of which one alone is a range: the first and the last do not tell."""
+    A, plain = matrix(generator("neighbours", form), form)
+    for I in map(list, itertools.permutations(range(1, 5))):
+        assert A[I, :].new().isequal(plain[I, :].new(), check_dtype=True), I
+        assert A[:, I].new().isequal(plain[:, I].new(), check_dtype=True), I
+        assert A[I, I].new().isequal(plain[I, I].new(), check_dtype=True), I
 
 
 def test_elements_are_written_in_place():

@@ -1,5 +1,6 @@
 """operations.traversal against a plain breadth-first search, every engine and direction."""
 
+import contextlib
 from collections import deque
 
 import numpy as np
@@ -134,6 +135,22 @@ def test_a_path_of_many_levels_stays_in_one_call(monkeypatch):
     assert as_dict(level) == {v: v for v in range(n)}
     assert len(report) == n
     assert len(calls) == 3  # the log of levels was full twice
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("capacity", [1, 2, 3])
+@pytest.mark.parametrize("direction", ["push", "pull", None])
+def test_a_full_log_between_any_two_levels(direction, capacity, monkeypatch):
+    """After an odd or an even number of pulls: the two frontiers change places in each."""
+    from grb_tile.backends.cpu.compiled import bfs as compiled_bfs
+
+    monkeypatch.setattr(compiled_bfs, "LOG_LEVELS", capacity)
+    A = graph(150, 220, 9, symmetric=True)
+    source = int(np.argmax(np.diff(A.indptr)))
+    with gb.plan(force="numba"), gb.plan(force=direction) if direction else contextlib.nullcontext():
+        level, parent, report = bfs(A, A, source, parents=True)
+    check(A, level, parent, plain(A, [source]), [source])
+    assert len(report) > 6
 
 
 def test_shared_pulls(monkeypatch):

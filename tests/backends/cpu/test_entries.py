@@ -12,7 +12,11 @@ from grb_tile.backends.cpu.compiled import (
     selection,
 )
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
-from grb_tile.backends.cpu.vectorised import elementwise as numpy_elementwise, mapping as numpy_mapping
+from grb_tile.backends.cpu.vectorised import (
+    elementwise as numpy_elementwise,
+    entries as numpy_entries,
+    mapping as numpy_mapping,
+)
 from grb_tile.backends.reference import ReferenceBackend
 from grb_tile.storage.convert import to_csr, to_dcsr, transpose_of
 from grb_tile.storage.store import Allow, Compressed, full_values
@@ -182,3 +186,22 @@ def test_row_numbers(monkeypatch, threads):
             np.testing.assert_array_equal(mine, theirs)
         applied = CpuBackend().apply(x, op, thunk=np.int64(2))
         np.testing.assert_array_equal(full_values(applied), wanted[0] + 2)
+
+
+def test_keys_of_rows_and_columns_beyond_64_bits():
+    """Rows and columns of 2^59 x 2^59 are renumbered: as many distinct keys as there are positions, in their order."""
+    rng = np.random.default_rng(77)
+    far = 1 << 59
+    rows, cols = rng.integers(0, far, (2, 60))
+    A, B = (
+        gb.Matrix.from_coo(rows[part], cols[part], np.arange(60)[part], nrows=far, ncols=far)._store
+        for part in (slice(0, 40), slice(20, 60))
+    )
+    ours, theirs = numpy_entries.joint_keys(A, B)
+    assert (ours[1:] > ours[:-1]).all() and (theirs[1:] > theirs[:-1]).all()
+    assert ours.min() >= 0 and theirs.min() >= 0
+    assert np.intersect1d(ours, theirs).size == 20
+    with gb.plan(force="numpy"):
+        C = gb.Matrix._from_store(A).ewise_add(gb.Matrix._from_store(B), gb.binary.plus).new()
+    want = {position: value * (1 + (20 <= value < 40)) for value, position in enumerate(zip(rows, cols, strict=True))}
+    assert dict(zip(zip(*C.to_coo()[:2], strict=True), C.to_coo()[2], strict=True)) == want

@@ -93,6 +93,21 @@ def test_vectors_of_other_types_and_defaults(form, iso):
             same_vector(found, REFERENCE.union(x, y, op, None, 7, -1, y_dtype))
 
 
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("name, type_", [("times", "INT64"), ("minus", "UINT8"), ("minus", "FP32")])
+def test_lone_entries_are_cast_to_the_operator_before_they_meet_a_default(name, type_):
+    """An operator of another type than both operands: 3 times 2.7 is 6 where the operator is one of integers."""
+    rng = np.random.default_rng(33)
+    op = getattr(gb.binary, name)[type_]
+    A, B = (matrix(rng, 20, 20, 150, gb.dtypes.FP64) for _ in range(2))
+    x, y = (vector(rng, 300, 120, gb.dtypes.FP64, "bitmap") for _ in range(2))
+    for store in (A, B, x, y):
+        store.values[:] = rng.integers(0, 90, store.values.size) + 0.7
+    for left, right in ((3, 2), (2, 3)):
+        compared(accelerate.union(A, B, op, None, left, right), REFERENCE.union(A, B, op, None, left, right))
+        same_vector(accelerate.union(x, y, op, None, left, right), REFERENCE.union(x, y, op, None, left, right))
+
+
 @pytest.mark.parametrize("complement", [False, True])
 @pytest.mark.parametrize("first", [0, 1 << 30])
 def test_masks_before_and_after_a_union(monkeypatch, complement, first):

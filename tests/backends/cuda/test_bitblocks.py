@@ -169,6 +169,19 @@ def test_wide_rows_are_cut_and_codes_are_wide():
     assert form.bases is None and form.codes.dtype == np.int32
 
 
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("span", [(1 << 15) - 1, 1 << 15])
+def test_a_chunk_of_as_many_columns_as_a_code_of_16_bits_has(span):
+    """Blocks whose columns differ by the greatest number of 15 bits, and by one more."""
+    ncols = 8 * (span + 1)
+    cols = np.array([0, 8, ncols - 8])
+    A = convert.compressed(9, ncols, dtypes.FP64, np.repeat([0, 8], 3), np.tile(cols, 2), np.arange(6) + 1.0)
+    semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
+    x = samples.random_vector(rng_of(span), (ncols, np.arange(ncols)), dtypes.FP64, 1.0)
+    agree.assert_same(shim().matvec_rows(A, x, semiring, None, "bitblock"), NUMPY.matvec_rows(A, x, semiring, None))
+    assert (shim().own(A).forms["bitblock"].bases is None) == (span == 1 << 15)
+
+
 def test_planner_takes_blocks_when_they_pay(monkeypatch):
     """Full blocks that cost their bytes: after the products whose savings pay for the conversion; scattered entries:
     never."""

@@ -19,6 +19,7 @@ from grb_tile.backends.cuda.runtime.mailbox import NOT_WRITTEN
 from grb_tile.backends.cuda.structure import entries
 from grb_tile.exceptions import GraphblasException, JitError, OutOfMemory
 from grb_tile.planner import tuning
+from grb_tile.planner.device_limits import limits_of, restricted
 from grb_tile.storage import embed, place
 from grb_tile.storage.store import Allow
 
@@ -280,6 +281,30 @@ def test_an_empty_array_is_no_null_pointer(cooperative):
     driver.kernel()(1, 32, (None, FakeArray(0), FakeArray(2**40 + 8), 7, True), 64, cooperative)
     configuration = [99, 1, 1, 1, 32, 1, 1, 64, 5] + ["cooperative"] * cooperative
     assert driver.seen == [(configuration, [0, 4096, 2**40 + 8, 7, 1])]
+
+
+def test_resident_blocks_depend_on_threads_and_shared_memory(monkeypatch):
+    """The driver is asked once for each of both; a restricted device has no more than its limits say."""
+    api = pytest.importorskip("cupy_backends.cuda.api")
+    asked = []
+
+    def occupancy(function, threads, shared):
+        asked.append((threads, shared))
+        return 2048 // threads - shared // 65536
+
+    monkeypatch.setattr(
+        api, "driver", SimpleNamespace(occupancyMaxActiveBlocksPerMultiprocessor=occupancy), raising=False
+    )
+    launcher = FakeDriver(1)
+    launcher.limits = limits_of(90)
+    kernel = launcher.kernel()
+    monkeypatch.setattr(type(kernel), "allow_shared", lambda self, count: None)
+    for _ in range(2):
+        assert [kernel.resident_blocks(256), kernel.resident_blocks(256, 65536)] == [16, 14]
+        assert [kernel.resident_blocks(512), kernel.resident_blocks(512, 65536)] == [8, 6]
+    assert asked == [(256, 0), (256, 65536), (512, 0), (512, 65536)]
+    launcher.limits = restricted(launcher.limits, "threads=512")
+    assert launcher.kernel().resident_blocks(256) == 4
 
 
 def test_arguments_over_items():

@@ -81,6 +81,21 @@ def test_the_host_says_that_it_computes(loop, unsuited):
     assert same(got, want)
 
 
+def test_the_host_gets_every_argument():
+    """Of a BFS: the target, the last level, and which of the results are wanted."""
+    A = matrix(True)
+    far = max(fused.bfs(A, 0)[0].to_dict().values())
+    target = next(v for v, level in fused.bfs(A, 0)[0].to_dict().items() if level == 2)
+    assert far > 2
+    for options in ({"target": target}, {"max_level": 1}, {"levels": False, "parents": True}):
+        want = fused.bfs(A, 0, **options)
+        with using_shim() as backend, pytest.warns(HostFallbackWarning):
+            got = fused.bfs(A, 0, **options)
+        backend.detours.clear()
+        for mine, wanted in zip(got[:2], want[:2], strict=True):
+            assert mine is wanted is None or mine.to_dict().keys() == wanted.to_dict().keys(), options
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 def test_one_warning_a_line(loop):
     A = matrix(True)

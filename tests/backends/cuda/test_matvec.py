@@ -12,11 +12,11 @@ from grb_tile.backends import select
 from grb_tile.backends.cuda.products import column_launch, columns, pull, row_schedule
 from grb_tile.operators import Monoid, get_typed_op
 from grb_tile.operators.semiring import Semiring
-from grb_tile.planner import tuning
+from grb_tile.planner import record_plan, tuning
 from grb_tile.storage import convert
 from grb_tile.storage.embed import iso_like
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import Allow, SparseVector
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -365,6 +365,51 @@ def test_not_a_number_meets_no_identity():
     )
     x = samples.random_vector(rng_of(1), (2, np.arange(2)), dtypes.FP32, 1.0)
     check(A, x, semiring, None)
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("length", [40, 90])
+def test_rows_of_a_warp_stop_on_their_own(length):
+    """A row has the terminal value at once, its neighbours at their last entry: one lane for each row, or two."""
+    n = 70
+    rows, cols = np.repeat(np.arange(n), length), np.tile(np.arange(length), n)
+    for first in range(4):
+        values = (cols == length - 1) | ((rows % 4 == first) & (cols < 8))
+        A = convert.compressed(n, length + 1, dtypes.BOOL, rows, cols, values)
+        x = convert.to_bitmap(SparseVector(length + 1, dtypes.BOOL, np.arange(length), np.ones(length, np.bool_)))
+        semiring, plan = semiring_of("lor_land", "BOOL"), record_plan("matvec", "rows", "csr", "no_mask")
+        got = shim().matvec_rows(A, x, semiring, None, plan)
+        assert plan.kernel == "binned_rows"
+        agree.assert_same(got, NUMPY.matvec_rows(A, x, semiring, None))
+
+
+@pytest.mark.sampled(1)
+def test_a_row_without_its_value_at_the_highest_degree_neighbour():
+    """any_first of distinct values, the transpose cached: each row's is one of its own."""
+    rng = rng_of(41)
+    n = 200
+    rows, cols = np.unique(rng.integers(0, n, (2, 900)), axis=1)
+    A = convert.compressed(n, n, dtypes.INT32, rows, cols, np.arange(rows.size, dtype=np.int32))
+    on_device = shim().own(A)
+    shim().transpose(on_device)
+    for share in (0.2, 1.0):
+        x = samples.random_vector(rng, (n, np.arange(n)), dtypes.INT32, share)
+        products_of(shim().matvec_rows(on_device, x, semiring_of("any_first", "INT32")), A, x, "any_first")
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("type_", ["FC32", "FC64"])
+def test_a_product_of_one_complex_number_is_that_number(type_):
+    """times has no start: 1 times a number with an infinity, NaN or -0 among its parts is another."""
+    parts = [np.inf, -np.inf, np.nan, -0.0, 0.0, 1.0]
+    dtype = getattr(dtypes, type_)
+    values = np.array([complex(re, im) for re in parts for im in parts], dtype.np_type)
+    n = values.size
+    A = convert.compressed(n, n, dtype, np.arange(n), np.arange(n), values)
+    semiring = semiring_of("times_first", type_)
+    for share in (0.5, 1.0):
+        x = samples.random_vector(rng_of(5), (n, np.arange(n)), dtype, share)
+        check(A, x, semiring, None)
 
 
 def test_users_operators():

@@ -98,6 +98,22 @@ def test_parts_with_more_labels_than_the_table_takes(monkeypatch, weighted):
     same(shim().best_labels(A, full, True, None, *uvw), REFERENCE.best_labels(A, full, True, None, *uvw))
 
 
+def test_the_own_label_counts_once_where_a_part_is_cut(monkeypatch):
+    """A row that is cut starts again with more pieces: what it summed before, in another slot, is forgotten."""
+    monkeypatch.setattr(row_labels, "FILLED", 3.0)  # of two pieces about one is more than the table takes
+    if not EMULATED:
+        for name, value in (("WARP_ROW", 40), ("BLOCK_ROW", 60), ("MOST_SLOTS", 64)):
+            monkeypatch.setattr(row_labels, name, value)
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 9])
+    n, long = 300, 250
+    rows = np.repeat(np.arange(long), 128)
+    cols = np.concatenate([np.sort(rng.choice(n, 128, replace=False)) for _ in range(long)])
+    A = convert.compressed(n, n, dtypes.FP64, rows, cols, rng.integers(1, 4, rows.size).astype(float))
+    labels = BitmapVector(n, dtypes.INT64, None, rng.permutation(n), n)
+    uvw = [BitmapVector(n, dtypes.FP64, None, rng.integers(0, 3, n).astype(float), n) for _ in range(3)]
+    same(shim().best_labels(A, labels, True, None, *uvw), REFERENCE.best_labels(A, labels, True, None, *uvw))
+
+
 def test_sum_by_label():
     rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 5])
     for n, size in ((0, 3), (1, 1), (100, 4), (1000, 1), (1000, 700)):

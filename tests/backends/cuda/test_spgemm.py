@@ -186,6 +186,24 @@ def test_structure_is_computed_again_where_memory_is_short(monkeypatch):
     agree.assert_same(got, NUMPY.matmul(A, B, semiring, None, "gustavson"))
 
 
+def test_groups_that_compute_several_rows(monkeypatch):
+    """A grid of one block: what a row leaves in a table is gone before the next, which is shorter and lies behind."""
+    monkeypatch.setattr(spgemm, "MOST_BLOCKS", 1)
+    semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
+    rng = rng_of(23)
+    nrows = 700
+    A = of_rows(rng, nrows, nrows, semiring.type, np.arange(nrows) % 3 + 1)
+    first = np.arange(nrows) * 2  # of a row of B: all products of a row of C are near each other, and behind the last
+    lengths = 1 + (np.arange(nrows) * 7 + 3) % 11
+    rows = np.repeat(np.arange(nrows), lengths)
+    cols = np.concatenate([start + np.arange(length) for start, length in zip(first, lengths, strict=True)])
+    B = matrix(rng, nrows, 2 * nrows + 11, semiring.type2, rows, cols)
+    pattern = of_rows(rng, nrows, B.ncols, dtypes.BOOL, rng.integers(0, 40, nrows))
+    for allow in (None, Allow(pattern, True)):
+        got, _ = product(A, B, semiring, allow)
+        compare(got, NUMPY.matmul(A, B, semiring, allow, "gustavson"), semiring)
+
+
 def test_products_without_entries():
     semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
     rng = rng_of(9)

@@ -68,6 +68,18 @@ def test_vectors(turn, dtype, detours):
     assert agree.snapshot(u) == before
 
 
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("dtype", [dtypes.BOOL, dtypes.FP64], ids=str)
+def test_rows_backwards_and_columns_in_order(dtype, detours):
+    """More rows than entries: they are found by the range, and only their order is another."""
+    rng = rng_of(51)
+    rows, cols = np.array([1, 2, 2, 4, 5]), np.array([0, 1, 3, 1, 3])
+    A = convert.compressed(9, 5, dtype, rows, cols, samples.values(rng, dtype, 5))
+    for I in (range(8, -1, -1), range(9)):
+        for J in (range(4), range(4, 0, -1), np.array([1, 3]), np.array([3, 1])):
+            agree.assert_same(shim().gather_matrix(A, I, J), NUMPY.gather_matrix(A, I, J))
+
+
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
 @pytest.mark.parametrize("turn", ROUNDS)
 def test_matrices(turn, dtype, detours):

@@ -134,4 +134,11 @@ FAULTS = [
         "",
         ROUNDED,
     ),
+    Fault(
+        "grb_tile/backends/dense.py",
+        "a list that does not ascend is taken for a range",
+        "len(I) - 1 and bool((I[1:] > I[:-1]).all()):",
+        "len(I) - 1:",
+        ("tests/storage/test_dense.py",),
+    ),
 ]

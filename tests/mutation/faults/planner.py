@@ -180,4 +180,11 @@ FAULTS = [
         "latency = H200.processors / processors if processors else 1.0",
         "latency = 1.0",
     ),
+    Fault(
+        "grb_tile/planner/device_limits.py",
+        "static shared memory is forgotten",
+        "        while most * each > self.dynamic_shared:",
+        "        while most * each > self.shared_per_block:",
+        ("tests/planner/test_device_limits.py",),
+    ),
 ]
