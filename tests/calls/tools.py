@@ -254,7 +254,16 @@ row(
 )
 row(
     "ss.concat",
-    {"": lambda lib, o: [lib.ss.concat([[o.A, o.B]]), lib.ss.concat([[o.A], [o.B]]), lib.ss.concat([o.v, o.w])]},
+    {
+        "": lambda lib, o: [lib.ss.concat([[o.A, o.B]]), lib.ss.concat([[o.A], [o.B]]), lib.ss.concat([o.v, o.w])],
+        "types that no type of NumPy holds": lambda lib, o: [
+            lib.ss.concat(
+                [lib.Vector.from_coo([0], [2**63 + 5], "UINT64", size=2), lib.Vector.from_coo([0], [-300], size=2)],
+                dtype=dtype,
+            )
+            for dtype in ("UINT64", "INT64", "INT8", "FP64")
+        ],
+    },
 )
 row("ss.diag", {str(k): lambda lib, o, k=k: [lib.ss.diag(o.A, k), lib.ss.diag(o.v, k)] for k in (0, 1, -2)})
 for cls in ("Matrix", "Vector"):
