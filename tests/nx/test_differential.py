@@ -129,7 +129,7 @@ def calls_with_iterators(rng, G):
     yield lambda G: nx.triangles(G, iter(some)) if not G.is_multigraph() else 0
     if not G.is_multigraph():
         yield lambda G: nx.clustering(G, iter(some), weight=weight)
-        yield lambda G: nx.average_clustering(G, iter(some), weight=weight)
+        yield lambda G: nx.average_clustering(G, iter([*some, *sorted(some)[:1]]), weight=weight)
     yield lambda G: nx.eccentricity(G, iter(some), weight=weight)
     yield lambda G: nx.closeness_centrality(G, distance=weight)
     yield lambda G: nx.harmonic_centrality(G, nbunch=iter(some), distance=weight)
@@ -147,7 +147,9 @@ def one_node(rng, G):
 # of each parameter by its name: what a call of any function may be given; other parameters keep their defaults
 ARGUMENTS = {
     **dict.fromkeys(("source", "target", "n", "u"), one_node),
-    **dict.fromkeys(("nodes", "v", "nbunch", "sources", "S"), lambda rng, G: rng.choice([some_nodes, one_node])(rng, G)),
+    **dict.fromkeys(
+        ("nodes", "v", "nbunch", "sources", "S"), lambda rng, G: rng.choice([some_nodes, one_node])(rng, G)
+    ),
     "ebunch": lambda rng, G: [(one_node(rng, G), one_node(rng, G)) for _ in range(rng.randint(0, 3))],
     "weight": lambda rng, G: rng.choice(["weight", None]),
     "distance": lambda rng, G: rng.choice([0, 1, 2]),
@@ -265,7 +267,9 @@ def test_a_part_of_a_graph_has_the_type_of_its_own_weights():
         for to in ("grb_tile", "networkx"):
             assert nx.to_scipy_sparse_array(G, part, backend=to).dtype == nx.to_scipy_sparse_array(G, part).dtype
     nx.set_edge_attributes(G, {(0, 1): 7, (1, 2): 1.5}, "cost")
-    found, expected = (nx.to_scipy_sparse_array(G, [0, 1], weight="cost", backend=to) for to in ("grb_tile", "networkx"))
+    found, expected = (
+        nx.to_scipy_sparse_array(G, [0, 1], weight="cost", backend=to) for to in ("grb_tile", "networkx")
+    )
     assert agree(plain(found), plain(expected)) and found.dtype == expected.dtype
 
 
