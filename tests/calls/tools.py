@@ -61,6 +61,7 @@ for cls, name, formats in (("Matrix", "A", MATRIX_FORMATS), ("Vector", "v", VECT
             for format in formats
             if format[:4] != "full"
         }
+        | {"in capitals": lambda lib, o, n=name: parts(getattr(o, n).ss.export("COO" if n == "A" else "Sparse"))}
         | {"refused: format": refused(lambda lib, o, n=name: getattr(o, n).ss.export("rows"), ValueError)},
     )
     row(
@@ -204,7 +205,8 @@ for cls, name, formats in (("Matrix", "A", MATRIX_FORMATS), ("Vector", "v", VECT
                 lambda o, n=name: [int(np.minimum(k, _counts(getattr(o, n))).sum()) for k in (1, 3)],
             )
             for how in ("smallest", "largest")
-        },
+        }
+        | {"refused: negative k": refused(lambda lib, o, n=name: getattr(o, n).ss.selectk("first", -1), ValueError)},
     )
     row(
         f"{cls}.ss.compactify",
