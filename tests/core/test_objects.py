@@ -229,6 +229,12 @@ def test_arrays_are_copies_unless_views_are_asked_for():
         assert not view.flags.writeable and np.shares_memory(view, x.__array__(copy=False))
 
 
+def test_names_in_html_are_escaped():
+    kind = gb.dtypes.register_anonymous(np.dtype([("a<b", np.int32)]))
+    for x in (Matrix(kind, 2, 2), Vector(kind, 3), Scalar(kind)):
+        assert "a&lt;b" in x._repr_html_() and "a<b" not in x._repr_html_()
+
+
 def test_sorted_results_have_their_names(A):
     assert [x.name for x in A.ss.sort()] == ["Values", "Permutation"]
     assert [x.name for x in A[0, :].new().ss.sort()] == ["values", "permutation"]
