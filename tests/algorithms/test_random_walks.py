@@ -108,6 +108,13 @@ def test_restarts_have_their_probability():
     assert stats.binomtest(int(back), n, 0.25).pvalue > 1e-4
 
 
+def test_restarts_do_not_depend_on_the_edge_drawn():
+    """From 0 to 1 .. 5: of the walks that do not return, as many are at each."""
+    star = edges([(0, i) for i in range(1, 6)], 6)
+    ends = random_walks(star, [0] * 20000, 1, restart=0.5, seed=3).walks[:, 1]
+    assert stats.chisquare(frequencies(ends, range(1, 6))).pvalue > 1e-4
+
+
 @pytest.mark.parametrize(("p", "q"), [(0.25, 4.0), (4.0, 0.5), (1.0, 3.0)])
 def test_node2vec_biases(p, q):
     """From 0 -> 1 the next is 0 (back), 2 (a neighbour of 0) or 3 (away): 1/p, 1, 1/q."""

@@ -35,6 +35,13 @@ def test_numbers_where_there_are_no_labels():
     assert all(type(key) is int and type(value) is int for key, value in found.top(3))
 
 
+def test_the_greatest_of_vertices_some_of_which_have_no_value():
+    A = edges([(1, 4), (2, 4), (3, 1)], 5, 1.0)
+    assert alg.in_degree(A).top(2) == [(4, 2), (1, 1)]
+    assert alg.bfs(A, 3).top(9, smallest=True) == [(3, 0), (1, 1), (4, 2)]
+    assert alg.bfs(alg.Graph(A, labels=NAMES), 3).top(2) == [("eve", 2), ("bob", 1)]
+
+
 @pytest.mark.parametrize("callback", [None, lambda record: False])
 def test_rows_of_a_matrix_bear_the_labels_of_their_sources(G, callback):
     found = alg.bfs_multi(G, [2, 4], parents=True, callback=callback)

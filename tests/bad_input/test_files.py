@@ -122,6 +122,16 @@ def test_binary_rubbish(reader, tmp_path):
         getattr(gb.io, reader)(path)
 
 
+@pytest.mark.parametrize(
+    ("indptr", "indices"), [([0, 1, 2, 3], [0, 1, 7]), ([0, 1, 2, 3], [0, -1, 2]), ([0, 2, 1, 3], [0, 1, 2])]
+)
+def test_npz_of_damaged_arrays(indptr, indices, tmp_path):
+    path = tmp_path / "damaged.npz"
+    np.savez(path, data=np.ones(3), indices=indices, indptr=indptr, format=b"csr", shape=(3, 3))
+    with pytest.raises(gb.io.BadFile, match="damaged.npz: no sparse matrix"):
+        gb.io.load_npz(path)
+
+
 def objects():
     rng = np.random.default_rng(1)
     rows, columns = np.unique(rng.integers(0, 50, (2, 60)), axis=1)

@@ -24,6 +24,7 @@ row(
         "left": lambda lib, o: lib.binary.minus(1, o.v).new(),
         "Scalar": lambda lib, o: lib.binary.minus(o.A, o.s).new(),
         "Scalars": lambda lib, o: lib.binary.minus(o.s, o.t).new(),
+        "Scalar and number": lambda lib, o: [lib.binary.minus(o.s, 5).new(), lib.binary.minus(5, o.s).new()],
         "intersection": lambda lib, o: lib.binary.minus(o.A & o.B).new(),
         "union": lambda lib, o: lib.binary.minus(o.A | o.B).new(),
         "refused: two objects": refused(lambda lib, o: lib.binary.minus(o.A, o.B)),

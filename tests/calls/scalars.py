@@ -38,7 +38,8 @@ for name, call in {
     "wait": {"": lambda lib, o: o.s.wait()},
     "from_value": {
         "": lambda lib, o: (
-            [lib.Scalar.from_value(x) for x in (1, 2.5, True, 1j, np.int8(3))] + [lib.Scalar.from_value(o.s, "FP64")]
+            [lib.Scalar.from_value(x) for x in (1, 2.5, True, 1j, np.int8(3))]
+            + [lib.Scalar.from_value(o.s, "FP64"), lib.Scalar.from_value(lib.Scalar.from_value(-2.7), "INT8")]
         )
     },
     "update": {"": lambda lib, o: [o.s.update(x) for x in (9, o.t, o.A.reduce_scalar("plus"))] and None},

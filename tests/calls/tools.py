@@ -61,6 +61,7 @@ for cls, name, formats in (("Matrix", "A", MATRIX_FORMATS), ("Vector", "v", VECT
             for format in formats
             if format[:4] != "full"
         }
+        | {"in capitals": lambda lib, o, n=name: parts(getattr(o, n).ss.export("COO" if n == "A" else "Sparse"))}
         | {"refused: format": refused(lambda lib, o, n=name: getattr(o, n).ss.export("rows"), ValueError)},
     )
     row(
@@ -204,7 +205,8 @@ for cls, name, formats in (("Matrix", "A", MATRIX_FORMATS), ("Vector", "v", VECT
                 lambda o, n=name: [int(np.minimum(k, _counts(getattr(o, n))).sum()) for k in (1, 3)],
             )
             for how in ("smallest", "largest")
-        },
+        }
+        | {"refused: negative k": refused(lambda lib, o, n=name: getattr(o, n).ss.selectk("first", -1), ValueError)},
     )
     row(
         f"{cls}.ss.compactify",
@@ -254,7 +256,16 @@ row(
 )
 row(
     "ss.concat",
-    {"": lambda lib, o: [lib.ss.concat([[o.A, o.B]]), lib.ss.concat([[o.A], [o.B]]), lib.ss.concat([o.v, o.w])]},
+    {
+        "": lambda lib, o: [lib.ss.concat([[o.A, o.B]]), lib.ss.concat([[o.A], [o.B]]), lib.ss.concat([o.v, o.w])],
+        "types that no type of NumPy holds": lambda lib, o: [
+            lib.ss.concat(
+                [lib.Vector.from_coo([0], [2**63 + 5], "UINT64", size=2), lib.Vector.from_coo([0], [-300], size=2)],
+                dtype=dtype,
+            )
+            for dtype in ("UINT64", "INT64", "INT8", "FP64")
+        ],
+    },
 )
 row("ss.diag", {str(k): lambda lib, o, k=k: [lib.ss.diag(o.A, k), lib.ss.diag(o.v, k)] for k in (0, 1, -2)})
 for cls in ("Matrix", "Vector"):

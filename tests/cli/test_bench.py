@@ -273,6 +273,14 @@ def test_wrong_products_of_matrices_are_found(masked):
             bench_verify.square("spgemm", A._store, semiring, D._store, masked, 1)
 
 
+def test_products_of_one_value_are_verified():
+    A = generate.matrix("kron:6:4", seeds.SEED % 1000).apply("plus", right=0.5).new("FP32")
+    A[0, 1] = 7  # A is not iso, A any.pair A is
+    C = A.mxm(A, gb.semiring.any_pair["FP32"]).new()
+    assert C._store.iso and not A._store.iso
+    bench_verify.square("spgemm", A._store, gb.semiring.any_pair["FP32"], C._store, False, 1)
+
+
 def test_wrong_counts_of_triangles_are_found():
     G = algorithms.Graph(generate.matrix("kron:6:4", 3), directed=False)
     count = algorithms.triangle_count(G)

@@ -8,6 +8,7 @@ import pytest
 
 import grb_tile as gb
 from grb_tile.backends import select
+from grb_tile.config import Config
 
 FORGET = {"GRB_TILE_BACKEND", "GRB_TILE_DEVICE", "GRAPHBLAS_AUTOCOMPUTE", "GRAPHBLAS_MAPNUMPY"}
 
@@ -130,6 +131,17 @@ def test_the_environment_is_read_once():
     assert python(f"import os\n{COMPUTE}\nos.environ['GRB_TILE_BACKEND'] = 'numpy'\n{COMPUTE}")[0] == ["cpu", "1"] * 2
     late = f"import os\nos.environ['GRB_TILE_BACKEND'] = 'numpy'\n{COMPUTE}"  # after the import, before the first use
     assert python(late)[0] == ["numpy", "1"]
+
+
+def test_expanded_variables_are_checked(monkeypatch):
+    monkeypatch.setenv("MINE", "bf16")
+    options = Config({"matmul_precision": "$MINE", "note": "$MINE!"})
+    options.expand_environment_variables()
+    assert options.to_dict() == {"matmul_precision": "bf16", "note": "bf16!"}
+    options = Config({"matmul_precision": "$MINE", "note": "$MINE!"})
+    monkeypatch.setenv("MINE", "fp8")
+    with pytest.raises(gb.exceptions.InvalidValue, match="matmul_precision='fp8'"):
+        options.expand_environment_variables()
 
 
 def test_the_backends_of_the_message_are_those_there_are():

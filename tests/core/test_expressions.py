@@ -181,6 +181,7 @@ def test_vector_broadcasts_over_matrix(A, v):
 def test_recipes(A, v):
     assert same(A.power(5), A.mxm(A).new().mxm(A).new().mxm(A).new().mxm(A))
     assert A.power(0).new().to_dicts() == {i: {i: 1} for i in range(3)}
+    assert A.power(0).new().dtype == A.dtype
     assert A.reposition(1, -1).new().to_dicts() == {1: {0: 2}, 2: {1: 3}}
     assert v.reposition(1, size=5).new().to_dict() == {1: 5, 3: 7}
     C = A.dup()

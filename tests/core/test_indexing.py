@@ -185,6 +185,29 @@ def test_refused_indices(index, error):
     assert v.to_dict() == {0: 1, 6: 2}
 
 
+@pytest.mark.parametrize("where", [range(1, 8, 3), range(7, 0, -2), range(5, -1, -1), range(3, 3), range(8)])
+def test_ranges_are_the_positions_that_they_list(where):
+    v = Vector.from_dense(np.arange(10, 18))
+    assert v[where].new().to_dense().tolist() == [10 + k for k in where]
+    A = Matrix.from_dense(np.arange(64).reshape(8, 8))
+    assert A[where, where].new().isequal(A[list(where), list(where)].new())
+    v[where] << 0
+    assert v.to_dense().tolist() == [0 if k in where else 10 + k for k in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [([("a", np.int32), ("b", np.float64)], [(1, 2.0), (3, 4.0)]), ((np.int32, 3), [[1, 2, 3], [4, 5, 6]])],
+    ids=["fields", "array"],
+)
+def test_lists_assigned_to_user_defined_types(kind, values):
+    dtype = gb.dtypes.register_anonymous(np.dtype(kind))
+    for assigned in (values, np.array(values, np.int32) if isinstance(kind, tuple) else np.array(values, kind)):
+        v = Vector(dtype, 3)
+        v[[0, 2]] = assigned
+        assert v.to_coo()[0].tolist() == [0, 2] and v.to_coo()[1].tolist() == values
+
+
 def test_masks_are_not_indices():
     v = Vector.from_coo([0, 6], [1, 2])
     for mask in (v, v.S):

@@ -220,6 +220,21 @@ def test_aggregators_of_suitesparse_are_listed(recwarn):
     assert not recwarn
 
 
+def test_arrays_are_copies_unless_views_are_asked_for():
+    for x in (Vector.from_dense(np.arange(5.0)), Matrix.from_dense(np.ones((2, 2)) + np.eye(2))):
+        for copied in (x.__array__(), x.__array__(copy=True), np.array(x), np.array(x, dtype=np.float32)):
+            copied[...] = 9
+            assert not (x.to_dense() == 9).any()
+        view = x.__array__(copy=False)
+        assert not view.flags.writeable and np.shares_memory(view, x.__array__(copy=False))
+
+
+def test_names_in_html_are_escaped():
+    kind = gb.dtypes.register_anonymous(np.dtype([("a<b", np.int32)]))
+    for x in (Matrix(kind, 2, 2), Vector(kind, 3), Scalar(kind)):
+        assert "a&lt;b" in x._repr_html_() and "a<b" not in x._repr_html_()
+
+
 def test_sorted_results_have_their_names(A):
     assert [x.name for x in A.ss.sort()] == ["Values", "Permutation"]
     assert [x.name for x in A[0, :].new().ss.sort()] == ["values", "permutation"]
@@ -248,6 +263,9 @@ def test_ss(A):
     assert A.ss.scan("times").to_dicts() == {0: {1: 1, 4: 2}, 2: {2: 3}, 3: {0: 4}}
     assert v.ss.selectk("largest", 2).to_dict() == {3: 4, 4: 2}
     assert v.ss.compactify("smallest", asindex=True).to_dict() == {0: 6, 1: 1, 2: 4, 3: 3}
+    nearer = gb.binary.register_anonymous(lambda x, y: abs(x) < abs(y))  # equal ones stay in order
+    w, p = Vector.from_dense(np.array([3, -1, 1, 2, -2])).ss.sort(nearer)
+    assert w.to_dense().tolist() == [-1, 1, 2, -2, 3] and p.to_dense().tolist() == [1, 2, 3, 4, 0]
     w, p = v.ss.sort(">")
     assert (w.to_dict(), p.to_dict()) == ({0: 4, 1: 2, 2: 1, 3: 0}, {0: 3, 1: 4, 2: 1, 3: 6})
     assert A.ss.selectk("first", 1).to_dicts() == {0: {1: 1}, 2: {2: 3}, 3: {0: 4}}

@@ -52,6 +52,10 @@ def test_object_config(A):
     A.ss.config["sparsity_control"] = "bitmap"
     assert A.ss.config["sparsity_status"] == "bitmap" and A.ss.format == "bitmapr" and A.nvals == 3
     assert A.ss.config["bitmap_switch"] == 0.06 and A.ss.config["format"] == "by_row"
+    A.ss.config["format"] = "by_col"
+    assert A.ss.format == "bitmapc" and A.ss.config["sparsity_status"] == "bitmap" and A.nvals == 3
+    A.ss.config["format"] = "by_row"
+    assert A.ss.format == "bitmapr"
     with pytest.raises(InvalidValue, match="needs an entry everywhere"):
         A.ss.config["sparsity_control"] = "full"
     with pytest.warns(UserWarning, match="no effect"):

@@ -1,5 +1,7 @@
 """Pictures of graphs and runs: what they show, read back from matplotlib's objects."""
 
+import types
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,13 @@ def test_frontier(axes):
     assert heights == {k: row["frontier"] for k, row in enumerate(found.report.rounds)} and len(heights) >= 7
     with pytest.raises(ValueError, match="found: expected a search"):
         gb.viz.frontier(algorithms.pagerank(generators.grid(3, 3)), ax=axes)
+
+
+def test_frontiers_that_were_not_counted(axes):
+    """A search of a GPU may leave a level's frontier uncounted: that level has no bar."""
+    rounds = [{"frontier": count, "direction": "push"} for count in (1, None, 5)]
+    gb.viz.frontier(types.SimpleNamespace(rounds=rounds), ax=axes)
+    assert {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in axes.patches} == {0: 1, 2: 5}
 
 
 @pytest.mark.parametrize("width", [400, 2])

@@ -213,3 +213,19 @@ def test_errors_are_those_of_GrB_Info(info, call):
         call(A, u, w)
     assert caught.value.info == info
     assert w.to_coo()[1].tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (5, 2)])
+def test_rows_and_columns_up_to_the_last(shape):
+    """i is a row, j a column: of matrices that are not square each bound is its own."""
+    for name, at in (("Row_assign", 0), ("Row_subassign", 0), ("Col_assign", 1), ("Col_subassign", 1)):
+        u = gb.Vector.from_dense(np.arange(1, shape[1 - at] + 1))
+
+        def write(C, k, u=u, name=name, at=at):
+            getattr(grb, name)(C, None, None, u, *((k, grb.ALL) if at == 0 else (grb.ALL, k)))
+
+        C = gb.Matrix(int, *shape)
+        write(C, shape[at] - 1)
+        assert C.to_coo()[at].tolist() == [shape[at] - 1] * u.size and C.to_coo()[2].tolist() == u.to_dense().tolist()
+        with pytest.raises(exceptions.InvalidIndex, match=f"is {shape[at]}, outside 0 .. {shape[at] - 1}"):
+            write(C, shape[at])

@@ -252,6 +252,15 @@ def test_files_there_and_back(tmp_path):
         grb_io.read(tmp_path / "bad.npz")
 
 
+def test_equal_entries_of_an_npz_file(tmp_path):
+    path = tmp_path / "repeated.npz"
+    ss.save_npz(path, ss.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(2, 2)))
+    for read in (grb_io.load_npz, lambda *args, **options: grb_io.read(*args, **options).obj):
+        assert read(path, dup_op="max").get(0, 1) == 2 and read(path, dup_op="min").get(0, 1) == 1
+        with pytest.raises(ValueError, match="dup_op"):
+            read(path)
+
+
 def test_gz_files_are_the_same_each_time(tmp_path):
     A = our_matrix()
     grb_io.mmwrite(tmp_path / "a.mtx.gz", A)

@@ -193,6 +193,7 @@ def test_a_guessed_temporary_name_is_not_followed(tmp_path, monkeypatch):
 def test_check_target_creates_nothing(tmp_path):
     check_target(tmp_path / "a")
     assert os.listdir(tmp_path) == []
-    for path, error in ((tmp_path, IsADirectoryError), (tmp_path / "no" / "a", FileNotFoundError)):
+    no_file = (tmp_path, IsADirectoryError), (f"{tmp_path}/new/", IsADirectoryError)
+    for path, error in (*no_file, (tmp_path / "no" / "a", FileNotFoundError)):
         with pytest.raises(error):
             check_target(path)

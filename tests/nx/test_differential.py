@@ -3,8 +3,10 @@
 Weights are such as calls are refused for, too: infinite, NaN, beyond 64 bits, text, fractions, True beside numbers.
 """
 
+import functools
 import math
 import random
+import sys
 from fractions import Fraction
 
 import networkx as nx
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 from grb_tile.nx.interface import backend
+from grb_tile.nx.registry import FUNCTIONS, original
 from support import seeds
 
 KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
@@ -126,11 +129,73 @@ def calls_with_iterators(rng, G):
     yield lambda G: nx.triangles(G, iter(some)) if not G.is_multigraph() else 0
     if not G.is_multigraph():
         yield lambda G: nx.clustering(G, iter(some), weight=weight)
-        yield lambda G: nx.average_clustering(G, iter(some), weight=weight)
+        yield lambda G: nx.average_clustering(G, iter([*some, *sorted(some)[:1]]), weight=weight)
     yield lambda G: nx.eccentricity(G, iter(some), weight=weight)
     yield lambda G: nx.closeness_centrality(G, distance=weight)
     yield lambda G: nx.harmonic_centrality(G, nbunch=iter(some), distance=weight)
     yield lambda G: nx.multi_source_dijkstra_path_length(G, some, cutoff=cutoff)
+
+
+def some_nodes(rng, G):
+    return rng.choices([*G, "absent"], k=rng.randint(0, 4))  # some of them twice
+
+
+def one_node(rng, G):
+    return rng.choice([*G] * 5 + ["absent"])
+
+
+# of each parameter by its name: what a call of any function may be given; other parameters keep their defaults
+ARGUMENTS = {
+    **dict.fromkeys(("source", "target", "n", "u"), one_node),
+    **dict.fromkeys(
+        ("nodes", "v", "nbunch", "sources", "S"), lambda rng, G: rng.choice([some_nodes, one_node])(rng, G)
+    ),
+    "ebunch": lambda rng, G: [(one_node(rng, G), one_node(rng, G)) for _ in range(rng.randint(0, 3))],
+    "weight": lambda rng, G: rng.choice(["weight", None]),
+    "distance": lambda rng, G: rng.choice([0, 1, 2]),
+    **dict.fromkeys(("cutoff", "depth_limit"), lambda rng, G: rng.choice([None, 0, 1, 2])),
+    **dict.fromkeys(("wf_improved", "normalized", "count_zeros", "reverse"), lambda rng, G: rng.random() < 0.5),
+    "k": lambda rng, G: rng.randint(0, 4),
+    "method": lambda rng, G: rng.choice(["dijkstra", "bellman-ford"]),
+}
+# functions with several right answers, and those that other calls here have
+OTHERS = {
+    *("asyn_lpa_communities", "label_propagation_communities", "louvain_communities", "louvain_partitions"),
+    *("leiden_communities", "leiden_partitions", "maximal_independent_set", "hopcroft_karp_matching", "hits"),
+    *("minimum_spanning_edges", "maximum_spanning_edges", "betweenness_centrality", "edge_betweenness_centrality"),
+    *("multi_source_dijkstra", "multi_source_dijkstra_path", "single_source_dijkstra", "single_source_dijkstra_path"),
+    *("dijkstra_path", "bidirectional_dijkstra", "all_pairs_dijkstra", "all_pairs_dijkstra_path", "johnson"),
+    *("single_source_bellman_ford", "single_source_bellman_ford_path", "bellman_ford_path", "shortest_path"),
+    *("all_pairs_bellman_ford_path", "dijkstra_predecessor_and_distance", "bellman_ford_predecessor_and_distance"),
+    *("goldberg_radzik", "all_shortest_paths", "single_source_all_shortest_paths", "all_pairs_all_shortest_paths"),
+    *("strongly_connected_components", "kosaraju_strongly_connected_components", "average_clustering"),
+}
+DRAWN = sorted(
+    name
+    for name, function in FUNCTIONS.items()
+    if function.kind == "algorithm"
+    and name not in OTHERS
+    and all(
+        key in ARGUMENTS or parameter.default is not parameter.empty
+        for key, parameter in list(function.signature.parameters.items())[1:]
+    )
+)
+
+
+def public(name):
+    """NetworkX's function under the name of its dispatch, with the checks of its decorators."""
+    function = original(name)
+    return getattr(sys.modules[function.__module__], function.__name__)
+
+
+def calls_of_every_function(rng, G):
+    for name in rng.sample(DRAWN, 25):
+        given = {
+            key: ARGUMENTS[key](rng, G)
+            for key, parameter in list(FUNCTIONS[name].signature.parameters.items())[1:]
+            if key in ARGUMENTS and (parameter.default is parameter.empty or rng.random() < 0.5)
+        }
+        yield name, given
 
 
 @pytest.mark.parametrize("kind", [matrix_calls, seeded_calls, rank_calls, calls_with_iterators])
@@ -143,6 +208,20 @@ def test_calls_give_what_networkx_gives(priority, kind):
             expected, found = outcome(call, G.copy(), to=[]), outcome(call, G.copy(), to=["grb_tile"])
             edges = list(G.edges(data="weight"))
             assert agree(found, expected), f"{number}, call {which}: {G} {edges}: {found} instead of {expected}"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_function_gives_what_networkx_gives():
+    """Of converted graphs: what NetworkX would answer sooner runs on the backend, too."""
+    for number in range(200):
+        rng = random.Random(f"{seeds.SEED} {number}")
+        G = draw(rng)
+        for name, given in calls_of_every_function(rng, G):
+            call = functools.partial(public(name), **given)
+            with nx.config(fallback_to_nx=True):
+                found = outcome(call, backend.convert_from_nx(G.copy()), to=["grb_tile"])
+            expected, edges = outcome(call, G.copy(), to=[]), list(G.edges(data="weight"))
+            assert agree(found, expected), f"{number}, {name}({given}): {G} {edges}: {found} instead of {expected}"
 
 
 @pytest.mark.parametrize("weight", [0, math.inf, 2**70])
@@ -187,6 +266,11 @@ def test_a_part_of_a_graph_has_the_type_of_its_own_weights():
     for part in ([0, 1], [3, 4], [1, 2], [0, 3]):
         for to in ("grb_tile", "networkx"):
             assert nx.to_scipy_sparse_array(G, part, backend=to).dtype == nx.to_scipy_sparse_array(G, part).dtype
+    nx.set_edge_attributes(G, {(0, 1): 7, (1, 2): 1.5}, "cost")
+    found, expected = (
+        nx.to_scipy_sparse_array(G, [0, 1], weight="cost", backend=to) for to in ("grb_tile", "networkx")
+    )
+    assert agree(plain(found), plain(expected)) and found.dtype == expected.dtype
 
 
 SEARCHES = {

@@ -102,6 +102,17 @@ def test_every_kernel_gives_every_result(kernel, matrix):
                 assert plan.rule != "kernel_unsuited" or kernel in plan.reason
 
 
+def test_a_forced_kernel_reads_the_csr_of_a_dense_matrix():
+    dense = gb.Matrix.from_dense(np.arange(36.0).reshape(6, 6))
+    x = gb.Vector.from_dense(np.arange(6.0))
+    want = dense.mxv(x).new()
+    assert explain().plans[0].method == "dense"
+    with using_shim(), gb.plan(force="binned_rows"):
+        got = dense.mxv(x).new()
+        (plan,) = explain().plans
+        assert got.isequal(want) and (plan.method, plan.kernel) == ("rows", "binned_rows")
+
+
 @pytest.mark.parametrize("kernel", TRAVERSALS)
 def test_forced_traversals(kernel, matrix):
     pattern = gb.Matrix.from_coo(*matrix.to_coo(values=False)[:2], True, nrows=N, ncols=N)

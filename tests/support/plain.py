@@ -71,8 +71,11 @@ def plain(value):
     name = value.dtype.name
     kind = NUMPY_TYPES[name]
     if value.ndim == 0:
-        found = value.value
-        return Plain((), name, (), np.array([] if found is None else [found], kind))
+        found = [] if value.value is None else [value.value]
+        values = np.array(found, kind)
+        if not same_values(values, found):
+            raise AssertionError(f"value of a {name} Scalar is {found[0]!r}, which {name} does not hold")
+        return Plain((), name, (), values)
     *indices, values = value.to_coo()
     values = np.asarray(values)
     if values.dtype != kind:

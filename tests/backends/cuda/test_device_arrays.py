@@ -109,6 +109,9 @@ def test_entries_are_sorted_and_combined():
         device_arrays.from_cupy_coo(rows, cols, values, shape=(2, 3))
     with pytest.raises(IndexOutOfBound, match="2 of 3 positions are outside 2 x 2"):
         device_arrays.from_cupy_coo(rows, cols, values, shape=(2, 2))
+    for shape in ((1, 3), (2, 2)):  # one row fewer than the greatest index needs, one column fewer
+        with pytest.raises(IndexOutOfBound, match="of 3 positions are outside"):
+            device_arrays.from_cupy_coo(rows, cols, values, shape=shape)
     assert device_arrays.vector_of_entries(on_device([1, 4]), on_device([7, 8]), size=9).to_dict() == {1: 7, 4: 8}
 
 
