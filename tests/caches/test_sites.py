@@ -82,6 +82,7 @@ REASONS = {
         backends/cpu/jit/recipe.py: _file_digest, backends/cpu/jit/recipe.py: _makers_digest,
         backends/cpu/jit/recipe.py: host, backends/cuda/runtime/compile.py: _pieces,
         backends/cuda/runtime/kernel_groups.py: recorded, backends/cuda/runtime/cupy_kernels.py: recorded,
+        backends/cuda/runtime/cupy_kernels.py: _use_workers, backends/cuda/runtime/nvrtc_workers.py: library,
         backends/cuda/products/tile_pairs.py: maps,
         backends/cuda/runtime/device.py: Device.__init__, backends/select.py: _made = {},
         core/infix.py: _CLASSES = {}, dtypes/types.py: _REGISTRY = {}, dtypes/types.py: _UNIFIED = {},

