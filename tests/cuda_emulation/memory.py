@@ -1,7 +1,8 @@
-"""NumPy's memory between guard zones (guards.h): `install(engine)` once, `check()` at the end of each test.
+"""NumPy's memory between guard zones (guards.h): `install(engine)` once, `guard(True)` and `check()` around each test.
 
-All arrays that NumPy makes in the installing thread from then on are guarded, those of the host too: the emulation's
-device arrays are results of NumPy's functions.  NumPy takes its memory from a "handler", a C struct (NEP 49).
+All arrays that NumPy makes in that thread in between are guarded, those of the host too: the emulation's device arrays
+are results of NumPy's functions.  NumPy takes its memory from a "handler", a C struct (NEP 49).  Tests that call
+python-graphblas must not be guarded: SuiteSparse frees arrays of NumPy that it was given as memory of malloc.
 """
 
 import ctypes
@@ -22,6 +23,8 @@ class _Handler(ctypes.Structure):  # PyDataMem_Handler of numpy/ndarraytypes.h
 
 _SET_HANDLER = 304  # of numpy's table of functions: PyDataMem_SetHandler
 _kept = []  # the engine, the handler and its capsule: arrays refer to them until the process ends
+_handlers = []  # the function that sets one; NumPy's own, and ours
+_wanted = False
 
 
 def install(path, seed):
@@ -45,7 +48,18 @@ def install(path, seed):
         umath = importlib.import_module("numpy.core._multiarray_umath")
     table = python.PyCapsule_GetPointer(umath._ARRAY_API, None)
     set_handler = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(table[_SET_HANDLER])
-    _kept.extend((engine, handler, name, capsule, set_handler(capsule)))
+    _kept.extend((engine, handler, name, capsule))
+    _handlers.extend((set_handler, set_handler(capsule), capsule))
+    guard(_wanted)
+
+
+def guard(wanted):
+    """Guard what NumPy allocates from now on, or no more; before `install` it is remembered."""
+    global _wanted
+    _wanted = wanted
+    if _handlers:
+        set_handler, plain, guarded = _handlers
+        set_handler(guarded if wanted else plain)
 
 
 def check():

@@ -1,12 +1,20 @@
-"""The slow run repeats tests that have few cases under other schedules of the CPU emulation."""
+"""Tests over the CPU emulation: arrays between guard zones; the slow run repeats them under other schedules."""
 
 import math
 
 import pytest
 
+from cuda_emulation import memory
 from cuda_emulation.backend import EMULATED
 
 SCHEDULES = 3  # of a test's launches, over all of its cases, at least
+
+
+@pytest.fixture(autouse=True)
+def guarded_arrays():
+    memory.guard(EMULATED)
+    yield
+    memory.guard(False)
 
 
 @pytest.fixture(autouse=True)

@@ -53,8 +53,8 @@ def kernel(name):
 
 
 @pytest.fixture(autouse=True, scope="module")
-def guarded():
-    EmulatedLauncher()  # arrays are guarded from now on
+def installed():
+    EmulatedLauncher()  # arrays of tests are guarded from now on (conftest.py)
 
 
 @pytest.mark.parametrize("at", [-1, 5, 8, 12])
