@@ -22,7 +22,7 @@ PROJECT_FILES = (
 )  # fmt: skip
 TOP = ("grb_tile", *MAPPED)
 PROJECT_FOLDERS = (*TOP, "docs", "examples", "tests", ".ci")
-PACKAGE_FILES = {".py", ".cuh", ".cu", ".typed", ".json"}
+PACKAGE_FILES = {".py", ".cuh", ".cu", ".typed", ".json", ".xz"}
 
 
 def packages_in_the_tree():

@@ -115,7 +115,8 @@ def test_stores(operands, vector, matrix):
     """The stored format of an operand, an output or a mask does not show in a result."""
     one = build(gb, operands)
     two = build(gb, operands)
-    for name, value in list(vars(two).items()):
+    for name in operands:
+        value = getattr(two, name)
         setattr(two, name, stored_as(value, matrix if value.ndim == 2 else vector))
     for engine_name in WITHOUT_NUMBA:
         with engine(engine_name):

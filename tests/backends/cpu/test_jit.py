@@ -104,6 +104,7 @@ def requests(monkeypatch):
 
 def test_numpy_runs_until_a_compilation_breaks_even(fresh, requests, monkeypatch):
     """On a single core: ski rental."""
+    jit.compiler_process.current().stop()  # its start counts
     monkeypatch.setattr(jit, "thread_count", lambda: 1)
     monkeypatch.setattr(jit, "COMPILE_SECONDS", 0.01)
     monkeypatch.setattr(jit, "START_SECONDS", 0.02)
@@ -141,7 +142,7 @@ def test_a_call_waits_where_numpy_would_take_longer(fresh, requests, monkeypatch
     kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
     assert kernel.functions_for(seconds) is None and len(requests) == 1
     assert [key for key, _ in waited] == [kernel.key] * waits
-    assert all(jit.COMPILE_SECONDS < most < seconds for _, most in waited)
+    assert all(0 < most < seconds for _, most in waited)
 
 
 def test_lost_time_is_kept_from_run_to_run(fresh, requests, monkeypatch, caplog):
