@@ -166,8 +166,7 @@ class Kernel:
         if kept:
             self.saved_seconds += seconds
             _saved_seconds += seconds
-            if find_spec("numba") is not None:
-                lost_time.notice(_saved_seconds)
+            lost_time.notice(_saved_seconds)
             seconds = 0.0
         if not self.requested and self._is_due(seconds) and find_spec("numba") is not None:
             with _lock:

@@ -10,6 +10,7 @@ import json
 import logging
 import math
 import os
+from importlib.util import find_spec
 
 FILE = "cpu-lost-time.json"
 MOST_KERNELS = 1000  # those that lost most are kept
@@ -67,10 +68,12 @@ def store(kernels, disk):
 
 
 def notice(seconds):
-    """Log one line, once a process, when it has lost `seconds` in all for want of kernels."""
+    """Log one line, once a process, when it has lost `seconds` in all for want of kernels that Numba could compile."""
     global _noticed
-    if not _noticed and seconds >= NOTICE_SECONDS:
-        _noticed = True
+    if _noticed or seconds < NOTICE_SECONDS:
+        return
+    _noticed = True
+    if find_spec("numba") is not None:
         _LOGGER.warning(
             "%.1f s slower so far because kernels are not compiled yet; they are being compiled meanwhile and kept. "
             "`grb-tile compile` compiles the usual ones ahead; logging.getLogger('grb_tile').setLevel('ERROR') hides "
