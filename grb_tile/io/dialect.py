@@ -107,7 +107,8 @@ def dialect_of(
 ) -> Dialect:
     """The Dialect of the text that begins with `head` (all of it if `complete`); options that are None are found out.
 
-    Raises BadFile, with the line, when the first lines have no two columns, or a third one that is no number.
+    Raises BadFile, with the line, when the first lines have no two columns, a third one that is no number, or not those
+    that a header names.
     """
     found = _dimacs(head, name)
     if KONECT_SYMMETRIC.match(head):
@@ -160,6 +161,9 @@ def dialect_of(
         _pick(found, names, rows[first:], weights)
     except ValueError as error:
         raise fault(first, str(error), "Pass weights=False to read no weights") from None
+    if max(found.picked) >= found.columns:
+        what = f"expected {len(names)} columns as in the header, found {found.columns}: {_shown(lines[first])}"
+        raise fault(first, what, "Correct the line, or pass header=False")
     return found
 
 

@@ -161,6 +161,7 @@ BAD = [
     ('a,b\nc,"d\n', {}, "line 2: "),
     (f'a,b\nc,"{"x" * 200000}"\n', {}, "line 2: field larger than field limit"),
     ("ann bob\nnew york bob\n", {}, "line 2: expected 2 columns as in the first line, found 3"),
+    ("source,name,target\nann,5\n", {}, "line 2: expected 3 columns as in the header, found 2"),
     (f"0 1 {2**64}\n", {}, "does not fit into 64 bits"),
     (f"0 1 {2**64 - 1}\n0 1 -1\n", {}, "fit into no one type of 64 bits"),
     ("0 1 -\n", {}, "is not a number"),

@@ -5,7 +5,7 @@ import os
 import time
 
 import pytest
-from backends.cpu.programs import run
+from backends.cpu.programs import AT_ONCE, run
 
 from grb_tile.backends.cpu.jit import cache as jit, compiler_process, worker
 from grb_tile.backends.kernel_cache import KernelCache
@@ -19,8 +19,9 @@ def _state(pid):
         return "Z"
 
 
-ASK = """
+ASK = f"""
     import os, signal
+    {AT_ONCE}
     from grb_tile.backends.cpu.jit import cache as jit, compiler_process
     for char in "bhildf":
         assert jit.plain_kernel("vectors", X_ISO=False, VALUE=char, INDEX="i").functions_for(0.5) is None
@@ -95,20 +96,29 @@ def test_a_cache_folder_that_was_deleted_meanwhile_stays_deleted(tmp_path, monke
     assert (tmp_path / "gone" / "cpu" / "k").exists()
 
 
+SLEEP = """
+import os, sys, time
+sys.path[:] = {path!r}
+os.nice = int
+from grb_tile.backends.cpu.jit import worker
+worker.build = lambda recipe, target: target == "warm-up" or time.sleep(600)
+worker.thread_count = lambda: 3
+worker.main()
+"""
+
+
 def test_stop_ends_the_children_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(jit, "_mode", "auto")
-    monkeypatch.setenv("GRB_TILE_CACHE", str(tmp_path))
-    jit.forget()
-    for char in "bhild":
-        jit.plain_kernel("vectors", X_ISO=False, VALUE=char, INDEX="i").functions_for(0.5)
-    pid = compiler_process.current()._process.pid
+    monkeypatch.setattr(compiler_process, "_START", SLEEP)
+    process = compiler_process.CompilerProcess()
+    for key in "abcde":
+        process.request(key, "host", worker.WARM_UP.data(), 1.0, lambda *reply: None, str(tmp_path))
+    pid = process._process.pid
     children = []
     deadline = time.monotonic() + 60
-    while not children and time.monotonic() < deadline:
+    while len(children) < 3 and time.monotonic() < deadline:
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
             children = file.read().split()
-    compiler_process.current().stop()
-    assert children
+    process.stop()
+    assert len(children) == 3
     for child in children:
         wait_for_the_end(int(child))
-    jit.forget()
