@@ -6,7 +6,9 @@ import sys
 import textwrap
 
 # the compiler process at the priority of the tests: at its own, other work on the machine could hold it up for minutes
-AT_ONCE = "from grb_tile.backends.cpu.jit import compiler_process as c; c._START = 'import os; os.nice = int; ' + c._START"
+AT_ONCE = (
+    "from grb_tile.backends.cpu.jit import compiler_process as c; c._START = 'import os; os.nice = int; ' + c._START"
+)
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.getcwd()}
 

@@ -7,7 +7,7 @@ import time
 import pytest
 from backends.cpu.programs import AT_ONCE, run
 
-from grb_tile.backends.cpu.jit import cache as jit, compiler_process, worker
+from grb_tile.backends.cpu.jit import compiler_process, worker
 from grb_tile.backends.kernel_cache import KernelCache
 
 
