@@ -149,16 +149,16 @@ def test_a_constant_made_by_two_threads(monkeypatch):
     """What is known by its address is never freed: another value may come to lie there."""
     with using_shim() as backend:
         device = backend.device
-        upload, other = device.upload, []
+        upload, other, value = device.upload, [], np.int64(time.perf_counter_ns())  # one that no test has made before
 
         def interrupted(data):  # another thread makes the same meanwhile
             if not other:
                 other.append(None)
-                other[0] = device.constant(np.int16(12321))
+                other[0] = device.constant(value)
             return upload(data)
 
         monkeypatch.setattr(device, "upload", interrupted)
-        assert device.constant(np.int16(12321)) is other[0]
+        assert device.constant(value) is other[0]
         kept = {device.address(array) for array in device._constants.values()}
         assert device._constant_of.keys() <= kept
 
