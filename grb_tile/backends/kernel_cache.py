@@ -20,13 +20,14 @@ import stat
 import sys
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 DIGEST = 32
 LIMIT_BYTES = 512 << 20  # of one folder: the entries used least recently are deleted beyond
 ABANDONED_SECONDS = 3600  # age from which a file that was never renamed is left over
 _OPEN_TO_OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_UNFINISHED = re.compile(r".+\.\d+\.[0-9a-f]+\.tmp")  # names that write_entry gives
+_UNFINISHED = re.compile(r".+\.\d+\.[0-9a-f]+\.tmp")  # names that write_file gives
 
 _warned = False
 
@@ -175,11 +176,16 @@ def _is_entry(path: Path) -> bool:
 
 def write_entry(folder: Path, key: str, payload: bytes) -> None:
     """Write an entry, whole or not at all.  Raises: OSError."""
-    fresh = folder / f"{key}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    write_file(folder / key, entry_of(key, payload))
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write or replace a file of this user, whole or not at all.  Raises: OSError."""
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     try:
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(entry_of(key, payload))
-        os.replace(fresh, folder / key)
+            file.write(data)
+        os.replace(fresh, path)
     except BaseException:
         fresh.unlink(missing_ok=True)
         raise
@@ -211,3 +217,11 @@ def payload_of(entry: bytes, key: str) -> bytes | None:
     """The payload of an entry's bytes; None unless its digest is right."""
     payload = entry[DIGEST:]
     return payload if entry[:DIGEST] == _digest(key, payload) else None
+
+
+def print_prebuilt(compiled: str, failed: Sequence[tuple[str, str]]) -> int:
+    """Print what was compiled ahead of time and [(kernel, reason)] of what failed; returns the exit status."""
+    print(f"{compiled}; {len(failed)} failed")
+    for name, reason in failed:
+        print(f"  {name}: {reason}")
+    return 1 if failed else 0

@@ -50,51 +50,35 @@ row(
         "refused: an object": refused(lambda lib, o: lib.semiring.min_plus(o.A)),
     },
 )
+
+
+def with_thunks(operators, x, names, thunks):
+    """{name: call}: the operators of that namespace and those names, on an operand, with each thunk."""
+
+    def cell(name):
+        return lambda lib, o: [getattr(getattr(lib, operators), name)(getattr(o, x), k).new() for k in thunks]
+
+    return {name if x == "A" else f"{name} of a vector": cell(name) for name in names.split()}
+
+
 row(
     "operators.indexunary",
-    {
-        name: lambda lib, o, name=name: [getattr(lib.indexunary, name)(o.A, k).new() for k in (0, 2, -1)]
-        for name in (
-            "rowindex",
-            "colindex",
-            "diagindex",
-            "tril",
-            "triu",
-            "diag",
-            "offdiag",
-            "rowle",
-            "colgt",
-            "valuegt",
-            "valuele",
-            "valueeq",
-        )
-    }
-    | {
-        f"{name} of a vector": lambda lib, o, name=name: [getattr(lib.indexunary, name)(o.v, k).new() for k in (0, 2)]
-        for name in ("index", "indexle", "indexgt", "valuene")
-    },
+    with_thunks(
+        "indexunary",
+        "A",
+        "rowindex colindex diagindex tril triu diag offdiag rowle colgt valuegt valuele valueeq",
+        (0, 2, -1),
+    )
+    | with_thunks("indexunary", "v", "index indexle indexgt valuene", (0, 2)),
 )
 row(
     "operators.select",
-    {
-        name: lambda lib, o, name=name: [getattr(lib.select, name)(o.A, k).new() for k in (0, 2, -1)]
-        for name in (
-            "tril",
-            "triu",
-            "diag",
-            "offdiag",
-            "rowle",
-            "rowgt",
-            "colle",
-            "colgt",
-            "valuegt",
-            "valuele",
-            "valueeq",
-            "valuene",
-            "valuelt",
-            "valuege",
-        )
-    }
+    with_thunks(
+        "select",
+        "A",
+        "tril triu diag offdiag rowle rowgt colle colgt valuegt valuele valueeq valuene valuelt valuege",
+        (0, 2, -1),
+    )
     | {
         "value": lambda lib, o: lib.select.value(o.A >= 1).new(),
         "row": lambda lib, o: lib.select.row(o.A < 2).new(),
@@ -130,16 +114,21 @@ row(
 # ---------------------------------------------------------------------- constructors
 
 ROWS, COLUMNS, NUMBERS = np.array([3, 0, 3, 1], np.uint64), [1, 2, 0, 4], [5, -1, 2, 0]
+
+
+def of_repeats(lib, cls, *indices):
+    """What repeated indices make with several dup_op."""
+    names = ("plus", "min", "first", "second")
+    return [cls.from_coo(*indices, [5, 3, 1], dup_op=getattr(lib.binary, name)) for name in names]
+
+
 row(
     "Matrix.from_coo",
     {
         "lists": lambda lib, o: lib.Matrix.from_coo([3, 0], [1, 2], NUMBERS[:2]),
         "arrays": lambda lib, o: lib.Matrix.from_coo(ROWS, COLUMNS, np.array(NUMBERS, np.int8), nrows=9, ncols=9),
         "one value": lambda lib, o: lib.Matrix.from_coo(ROWS, COLUMNS, 7, "FP32", nrows=4, ncols=5),
-        "repeats": lambda lib, o: [
-            lib.Matrix.from_coo([1, 1, 0], [2, 2, 0], [5, 3, 1], dup_op=getattr(lib.binary, op))
-            for op in ("plus", "min", "first", "second")
-        ],
+        "repeats": lambda lib, o: of_repeats(lib, lib.Matrix, [1, 1, 0], [2, 2, 0]),
         "refused: repeats": refused(lambda lib, o: lib.Matrix.from_coo([1, 1], [2, 2], [5, 3])),
         "refused: lengths": refused(lambda lib, o: lib.Matrix.from_coo([1, 1], [2], [5, 3])),
         "refused: too large": refused(lambda lib, o: lib.Matrix.from_coo([9], [2], [5], nrows=3, ncols=3)),
@@ -150,10 +139,7 @@ row(
     {
         "lists": lambda lib, o: lib.Vector.from_coo([3, 0], NUMBERS[:2]),
         "one value": lambda lib, o: lib.Vector.from_coo(COLUMNS, 7, "FP32", size=9),
-        "repeats": lambda lib, o: [
-            lib.Vector.from_coo([1, 1, 0], [5, 3, 1], dup_op=getattr(lib.binary, op))
-            for op in ("plus", "min", "first", "second")
-        ],
+        "repeats": lambda lib, o: of_repeats(lib, lib.Vector, [1, 1, 0]),
         "refused: repeats": refused(lambda lib, o: lib.Vector.from_coo([1, 1], [5, 3])),
         "refused: too large": refused(lambda lib, o: lib.Vector.from_coo([9], [5], size=3)),
     },
@@ -170,25 +156,26 @@ for kind in ("csr", "csc", "dcsr", "dcsc"):
             ),
         },
     )
+
+
+def from_dense(cls, name, fill_value=9, change=np.asarray, **keywords):
+    """The object of an operand's array, changed."""
+
+    def call(lib, o):
+        return getattr(lib, cls).from_dense(change(getattr(o, name).to_dense(fill_value=fill_value)), **keywords)
+
+    return call
+
+
 for cls, name in (("Matrix", "A"), ("Vector", "v")):
     row(
         f"{cls}.from_dense",
         {
-            "full": lambda lib, o, cls=cls, name=name: getattr(lib, cls).from_dense(
-                getattr(o, name).to_dense(fill_value=9)
-            ),
-            "missing": lambda lib, o, cls=cls, name=name: getattr(lib, cls).from_dense(
-                getattr(o, name).to_dense(fill_value=9), missing_value=9
-            ),
-            "by columns": lambda lib, o, cls=cls, name=name: getattr(lib, cls).from_dense(
-                np.asfortranarray(getattr(o, name).to_dense(fill_value=9))
-            ),
-            "typed": lambda lib, o, cls=cls, name=name: getattr(lib, cls).from_dense(
-                getattr(o, name).to_dense(fill_value=2), dtype="FP32"
-            ),
-            "backwards": lambda lib, o, cls=cls, name=name: getattr(lib, cls).from_dense(
-                getattr(o, name).to_dense(fill_value=9)[::-1]
-            ),
+            "full": from_dense(cls, name),
+            "missing": from_dense(cls, name, missing_value=9),
+            "by columns": from_dense(cls, name, change=np.asfortranarray),
+            "typed": from_dense(cls, name, 2, dtype="FP32"),
+            "backwards": from_dense(cls, name, change=lambda array: array[::-1]),
         },
     )
 row(

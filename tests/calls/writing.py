@@ -152,14 +152,14 @@ row(
 # ---------------------------------------------------------------------- deleted elements, whole objects
 
 
-def deleted(lib, o):
-    for i, j in ((0, 0), (-1, -1), (2, 3), (np.int64(4), 1)):
-        del o.A[i, j]
+def deleted(x, *indices):
+    """del x[index] for each index, x an operand."""
 
+    def call(lib, o):
+        for index in indices:
+            del getattr(o, x)[index]
 
-def deleted_of_a_vector(lib, o):
-    for i in (0, -1, np.uint8(3)):
-        del o.v[i]
+    return call
 
 
 def lines_deleted(lib, o):
@@ -182,7 +182,7 @@ def in_lines(i, j):
 row(
     "Matrix.__delitem__",
     {
-        "elements": deleted,
+        "elements": deleted("A", (0, 0), (-1, -1), (2, 3), (np.int64(4), 1)),
         "lines and regions": own(lines_deleted, lambda o: without(o.A, in_lines)),
         "refused: too large": refused(lambda lib, o: o.A.__delitem__((5, 0))),
     },
@@ -190,7 +190,7 @@ row(
 row(
     "Vector.__delitem__",
     {
-        "elements": deleted_of_a_vector,
+        "elements": deleted("v", 0, -1, np.uint8(3)),
         "a slice": own(
             lambda lib, o: o.v.__delitem__(slice(1, None, 2)) or o.v, lambda o: without(o.v, lambda i: i % 2)
         ),
@@ -315,47 +315,57 @@ row(
         "refused: length": refused(lambda lib, o: o.Q.setdiag([1, 2])),
     },
 )
-for cls, name in (("Matrix", "A"), ("Vector", "v"), ("TransposedMatrix", "A")):
-    for dunder, operator in (
-        ("__iadd__", "+"),
-        ("__isub__", "-"),
-        ("__imul__", "*"),
-        ("__ifloordiv__", "//"),
-        ("__itruediv__", "/"),
-        ("__imod__", "%"),
-        ("__ipow__", "**"),
-        ("__iand__", "&"),
-        ("__ior__", "|"),
-        ("__ixor__", "^"),
-        ("__imatmul__", "@"),
+
+
+def in_place(operator, x, y):
+    """x operator= y; `x` and `y` give the operands."""
+
+    def call(lib, o):
+        space = {"x": x(lib, o), "y": y(lib, o)}
+        exec(f"x {operator}= y", space)  # noqa: S102
+        return space["x"]
+
+    return call
+
+
+def operand(name, operator=None):
+    """The operand of that name; ones in its place where an operator divides by it: by zero the two libraries differ."""
+    return lambda lib, o: lib.unary.one(getattr(o, name)).new() if operator in ("//", "%", "**") else getattr(o, name)
+
+
+def copied(name):
+    return lambda lib, o: getattr(o, name).dup()
+
+
+def transposed(name):
+    return lambda lib, o: getattr(o, name).T
+
+
+for dunder, operator in (
+    ("__iadd__", "+"),
+    ("__isub__", "-"),
+    ("__imul__", "*"),
+    ("__ifloordiv__", "//"),
+    ("__itruediv__", "/"),
+    ("__imod__", "%"),
+    ("__ipow__", "**"),
+    ("__iand__", "&"),
+    ("__ior__", "|"),
+    ("__ixor__", "^"),
+    ("__imatmul__", "@"),
+):
+    logical, product = operator in "&|^", operator == "@"
+    for cls, x, y in (
+        ("Matrix", *("MN" if logical else "QQ" if product else "AB")),
+        ("Vector", *("mm" if logical else "wQ" if product else "vu")),
     ):
-
-        def changed(lib, o, name=name, dunder=dunder, operator=operator):
-            space = {"x": getattr(o, name).dup(), "y": o.B if name == "A" else o.u}
-            if operator in "&|^":
-                space = {"x": (o.M if name == "A" else o.m).dup(), "y": (o.N if name == "A" else o.m)}
-            if operator in ("//", "%", "**"):  # without zeros, by which the two libraries' machines divide differently
-                space["y"] = lib.unary.one(space["y"]).new()
-            if operator == "@":
-                space = {"x": o.Q.dup() if name == "A" else o.w.dup(), "y": o.Q}
-            exec(f"x {operator}= y", space)  # noqa: S102
-            return space["x"]
-
-        def by_number(lib, o, name=name, operator=operator):
-            space = {"x": getattr(o, name).dup()}
-            exec(f"x {operator}= 2", space)  # noqa: S102
-            return space["x"]
-
-        if cls == "TransposedMatrix":
-
-            def transposed(lib, o, operator=operator):
-                space = {"x": (o.M if operator in "&|^" else o.Q).T, "y": o.N.T if operator in "&|^" else o.Q}
-                exec(f"x {operator}= y", space)  # noqa: S102
-                return space["x"]
-
-            row(f"{cls}.{dunder}", {"refused": refused(transposed)})
-            continue
-        cells = {"object": changed}
-        if operator not in "&|^@":
-            cells["number"] = by_number
+        cells = {"object": in_place(operator, copied(x), operand(y, operator))}
+        if not (logical or product):
+            cells["number"] = in_place(operator, copied(x), lambda lib, o: 2)
         row(f"{cls}.{dunder}", cells)
+    of_transposed = (
+        in_place(operator, transposed("M"), transposed("N"))
+        if logical
+        else (in_place(operator, transposed("Q"), operand("Q")))
+    )
+    row(f"TransposedMatrix.{dunder}", {"refused": refused(of_transposed)})

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ...exceptions import JitError
 from ...planner.device_limits import limits_of
+from ..kernel_cache import print_prebuilt
 from .runtime import compile as jit
 from .runtime.ahead import compile_all
 from .runtime.kernel_groups import Instance, recorded
@@ -65,10 +66,7 @@ def main(folder: str, *architectures: str) -> int:
         return 0
     count, failed = prebuild(folder, tuple(map(int, architectures)) or ARCHITECTURES)
     size = sum(path.stat().st_size for path in Path(folder).glob("sm_*.kernels"))
-    print(f"{count} kernels for GPUs in {folder}, {size / 1e6:.1f} MB; {len(failed)} failed")
-    for name, reason in failed:
-        print(f"  {name}: {reason}")
-    return 1 if failed else 0
+    return print_prebuilt(f"{count} kernels for GPUs in {folder}, {size / 1e6:.1f} MB", failed)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@ import contextlib
 import json
 import logging
 import math
-import os
 from importlib.util import find_spec
+
+from ...kernel_cache import write_file
 
 FILE = "cpu-lost-time.json"
 MOST_KERNELS = 1000  # those that lost most are kept
@@ -61,10 +62,8 @@ def store(kernels, disk):
     after = {key: after[key] for key in kept}
     if after == before:
         return
-    fresh = path.with_name(f"{FILE}.{os.getpid()}.tmp")
     with contextlib.suppress(OSError):  # a disk that is full costs a count
-        fresh.write_text(json.dumps(after), encoding="utf-8")
-        os.replace(fresh, path)
+        write_file(path, json.dumps(after).encode())
 
 
 def notice(seconds):

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 
-from ...kernel_cache import KernelCache, write_entry
+from ...kernel_cache import KernelCache, print_prebuilt, write_entry
 from .cache import Kernel
 from .compiler_process import CompilerProcess
 from .load import links_here
@@ -122,10 +122,7 @@ def main(folder, which="release", seconds="inf"):
         command = [sys.executable, "-m", __spec__.name, str(folder), which, seconds]
         return subprocess.run(command, env={**os.environ, **VARIABLES}, check=False).returncode
     count, failed = prebuild(folder, which, float(seconds))
-    print(f"{count} kernels for {BASELINE} in {folder}; {len(failed)} failed")
-    for key, reason in failed:
-        print(f"  {key}: {reason}")
-    return 1 if failed else 0
+    return print_prebuilt(f"{count} kernels for {BASELINE} in {folder}", failed)
 
 
 if __name__ == "__main__":

@@ -73,6 +73,11 @@ def answer(request, cache, is_new_folder_welcome=True):
     return json.dumps(reply).encode() + b"\n" + payload
 
 
+def _failed(request, reason):
+    """The reply to a request that no child has answered."""
+    return json.dumps({"key": request["key"], "error": reason, "seconds": 0.0, "bytes": 0}).encode() + b"\n"
+
+
 class Compilations:
     """Requests that wait, and the children that compile."""
 
@@ -150,8 +155,7 @@ class Compilations:
         except OSError as error:
             os.close(source)
             os.close(sink)
-            failed = {"key": request["key"], "error": f"{type(error).__name__}: {error}", "seconds": 0.0, "bytes": 0}
-            self._send(json.dumps(failed).encode() + b"\n")
+            self._send(_failed(request, f"{type(error).__name__}: {error}"))
             return
         if pid == 0:
             try:
@@ -176,8 +180,7 @@ class Compilations:
         del self.children[source]
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         if b"\n" not in reply:
-            failed = {"key": request["key"], "error": f"the compiler ended ({status})", "seconds": 0.0, "bytes": 0}
-            reply = json.dumps(failed).encode() + b"\n"
+            reply = _failed(request, f"the compiler ended ({status})")
         self._send(reply)
 
     def _send(self, reply):
