@@ -147,7 +147,8 @@ def density(G: Graph | Matrix) -> float:
     >>> density(gb.Matrix.from_coo([0, 1], [1, 0], nrows=3, ncols=3))
     0.3333333333333333
     """
-    return edge_density(as_graph(G))
+    G = as_graph(G)
+    return edge_density(G.n, G.nedges, G.directed)
 
 
 def reciprocity(G: Graph | Matrix) -> VertexResult:

@@ -9,14 +9,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-if TYPE_CHECKING:
-    from .graph import Graph
-
-QUANTILES = (0.5, 0.9, 0.99)
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -80,38 +73,6 @@ class GraphSummary:
         return f"<table>{caption}{cells}</table>"
 
 
-def edge_density(G: Graph) -> float:
+def edge_density(n: int, nedges: int, directed: bool) -> float:
     """m / (n (n - 1)) of a directed graph, 2 m / (n (n - 1)) of an undirected one; 0 where n < 2."""
-    return (1 if G.directed else 2) * G.nedges / (G.n * (G.n - 1)) if G.n > 1 else 0.0
-
-
-def summarize(G: Graph) -> GraphSummary:
-    """The GraphSummary of G: two products with a vector of ones, and sorted degrees."""
-    degrees = np.zeros(G.n, np.int64)
-    places, counts = G.out_degree.to_coo()
-    degrees[places] = counts
-    touched = degrees > 0
-    if G.directed:
-        touched[G.in_degree.to_coo(values=False)[0]] = True
-    ordered = G.A.dtype.np_type.kind in "biuf"
-    median, ninety, most = (
-        np.quantile(degrees, QUANTILES, method="inverted_cdf").astype(int).tolist() if G.n else (0, 0, 0)
-    )
-    return GraphSummary(
-        name=G.name,
-        nodes=G.n,
-        edges=G.nedges,
-        directed=G.directed,
-        loops=G.nself,
-        isolated=int(G.n - touched.sum()),
-        density=edge_density(G),
-        mean_degree=float(degrees.mean()) if G.n else 0.0,
-        median_degree=median,
-        degree_90=ninety,
-        degree_99=most,
-        largest_degree=int(degrees.max(initial=0)),
-        weight_type=G.A.dtype.name,
-        smallest_weight=G.emin if ordered else None,
-        largest_weight=G.emax if ordered else None,
-        storage=G.A.ss.format,
-    )
+    return (1 if directed else 2) * nedges / (n * (n - 1)) if n > 1 else 0.0

@@ -7,7 +7,9 @@ Imports are read with ast, those inside functions too: hiding an upward import i
 import ast
 import pathlib
 import re
+from typing import NamedTuple
 
+import networkx
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -81,27 +83,44 @@ def parse(path):
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
 
-def imported_modules(path, tree):
-    """Every grb_tile module that a file imports, at any depth, with the line."""
+class Import(NamedTuple):
+    """An import of a module of grb_tile, at any depth of a file."""
+
+    target: str
+    line: int
+    in_function: bool
+    for_types: bool  # under `if TYPE_CHECKING:`
+
+
+def for_type_checkers(node):
+    return isinstance(node, ast.If) and ast.unparse(node.test).removeprefix("typing.").strip("_") == "TYPE_CHECKING"
+
+
+def imports_in(node, package, in_function=False, for_types=False):
+    """The imports of a syntax tree whose file is in the package; `import_module` with a literal name is one."""
+    found = []
+    if isinstance(node, ast.Import):
+        found = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        base = package[: len(package) - node.level + 1] if node.level else []
+        origin = ".".join([*base, *([node.module] if node.module else [])])
+        found = [full if (full := f"{origin}.{alias.name}") in MODULES else origin for alias in node.names]
+    elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        if node.args and isinstance(node.args[0], ast.Constant):
+            name = node.args[0].value
+            above = len(name) - len(name.lstrip("."))
+            found = [".".join([*(package[: len(package) - above + 1] if above else []), name.lstrip(".")])]
+    yield from (Import(x, node.lineno, in_function, for_types) for x in found if x.split(".")[0] == "grb_tile")
+    in_function = in_function or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    types_alone = node.body if for_type_checkers(node) else []
+    for child in ast.iter_child_nodes(node):
+        yield from imports_in(child, package, in_function, for_types or child in types_alone)
+
+
+def imports_of(path, tree=None):
+    """The imports of a file of grb_tile, those of `tree` in its place."""
     package = module_of(path).split(".")
-    if path.name != "__init__.py":
-        package = package[:-1]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.name.split(".")[0] == "grb_tile":
-                    yield alias.name, node.lineno
-        elif isinstance(node, ast.ImportFrom):
-            if node.level:
-                base = package[: len(package) - node.level + 1]
-                origin = ".".join(base + (node.module.split(".") if node.module else []))
-            else:
-                origin = node.module
-            if origin.split(".")[0] != "grb_tile":
-                continue
-            for alias in node.names:
-                full = f"{origin}.{alias.name}"
-                yield (full if full in MODULES else origin), node.lineno
+    return list(imports_in(tree or parse(path), package if path.name == "__init__.py" else package[:-1]))
 
 
 def layer_of(module):
@@ -119,12 +138,12 @@ def test_imports_go_downwards(path):
     module = module_of(path)
     layer = layer_of(module)
     upward = []
-    for target, line in imported_modules(path, parse(path)):
-        target_layer = layer_of(target)
+    for found in imports_of(path):
+        target_layer = layer_of(found.target)
         if target_layer == "grb_tile" and RANK[layer] >= ABOVE_CORE:
             continue  # what lies above core may use the public names
         if RANK.get(target_layer, 0) > RANK[layer] and (module, target_layer) not in UPWARD:
-            upward.append(f"{name_of(path)}:{line} imports {target} ({target_layer} lies above {layer})")
+            upward.append(f"{name_of(path)}:{found.line} imports {found.target} ({target_layer} lies above {layer})")
     assert not upward, "\n".join(upward)
 
 
@@ -132,77 +151,17 @@ def test_allowed_upward_imports_are_still_needed():
     used = set()
     for path in SOURCES:
         module = module_of(path)
-        used |= {(module, layer_of(target)) for target, _ in imported_modules(path, parse(path))}
+        used |= {(module, layer_of(found.target)) for found in imports_of(path)}
     assert not set(UPWARD) - used, "remove these from UPWARD"
 
 
 # ---------------------------------------------------------------- no circles
 
 
-def runs_only_for_type_checkers(node):
-    return isinstance(node, ast.If) and ast.unparse(node.test).removeprefix("typing.") in (
-        "TYPE_CHECKING",
-        "_TYPE_CHECKING",
-    )
-
-
-def imports_that_run(node, package, in_function=False):
-    """(module of grb_tile, line, whether inside a function) of the imports of a syntax tree, at any depth.
-
-    `import_module` with a literal name counts; imports under `if TYPE_CHECKING:` do not run and do not count.
-    """
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-        base = ".".join(package[: len(package) - node.level + 1]) if getattr(node, "level", 0) else ""
-        for name in names:
-            origin = f"{base}.{name}".strip(".")
-            if isinstance(node, ast.ImportFrom):
-                inner = [f"{origin}.{alias.name}" for alias in node.names]
-                yield from ((n if n in MODULES else origin, node.lineno, in_function) for n in inner)
-            else:
-                yield origin, node.lineno, in_function
-    elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
-        if node.args and isinstance(node.args[0], ast.Constant):
-            name = node.args[0].value
-            above = len(name) - len(name.lstrip("."))
-            base = package[: len(package) - above + 1] if above else []
-            yield ".".join([*base, name.lstrip(".")]), node.lineno, in_function
-    children = node.orelse if runs_only_for_type_checkers(node) else ast.iter_child_nodes(node)
-    inside = in_function or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-    for child in children:
-        yield from imports_that_run(child, package, inside)
-
-
-def imports_of(module):
-    parts = module.split(".")
-    package = parts if MODULES[module].name == "__init__.py" else parts[:-1]
-    found = imports_that_run(parse(MODULES[module]), package)
-    return [(target, line, inside) for target, line, inside in found if target in MODULES and target != module]
-
-
 def circles(graph):
-    """The strongly connected components of more than one node: Tarjan's algorithm.  graph: {node: nodes it imports}."""
-    order, lowest, stack, found = {}, {}, [], []
-
-    def visit(node):
-        order[node] = lowest[node] = len(order)
-        stack.append(node)
-        for target in graph[node]:
-            if target not in order:
-                visit(target)
-                lowest[node] = min(lowest[node], lowest[target])
-            elif target in stack:
-                lowest[node] = min(lowest[node], order[target])
-        if lowest[node] == order[node]:
-            members = stack[stack.index(node) :]
-            del stack[-len(members) :]
-            if len(members) > 1:
-                found.append(frozenset(members))
-
-    for node in graph:
-        if node not in order:
-            visit(node)
-    return found
+    """The strongly connected components of more than one node.  graph: {node: nodes that it imports}."""
+    made = networkx.DiGraph((node, target) for node, targets in graph.items() for target in targets)
+    return [circle for circle in networkx.strongly_connected_components(made) if len(circle) > 1]
 
 
 # Imports that close a circle and are meant, each with its reason: (importing module, imported one) -> why.
@@ -215,18 +174,43 @@ CIRCULAR = {
 }
 
 
-def test_imports_make_no_circle():
-    """At module level and inside functions: each module can be read, and tested, before those that import it.
+# Layers whose modules may import each other under TYPE_CHECKING: layer -> why.
+CIRCULAR_TYPES = {
+    "core": "signatures name each other's classes: a Vector makes matrices, a Matrix vectors, both make expressions"
+}
+
+
+def import_graph(circular_types=False):
+    """{module: modules that it imports}, at module level, inside functions and for type checkers alone.
 
     The package's __init__ is left out: it imports config, and its __getattr__ the module that a public name is in.
     """
-    graph = {module: {target for target, _, _ in imports_of(module)} - {"grb_tile"} for module in MODULES}
-    graph["grb_tile"] = {"grb_tile.config"}
+    graph = {"grb_tile": {"grb_tile.config"}}
+    for module, path in MODULES.items() - {("grb_tile", MODULES["grb_tile"])}:
+        layer, graph[module] = layer_of(module), set()
+        for found in imports_of(path):
+            meant = found.for_types and layer in CIRCULAR_TYPES and layer == layer_of(found.target)
+            if found.target in MODULES and found.target not in ("grb_tile", module) and (circular_types or not meant):
+                graph[module].add(found.target)
+    return graph
+
+
+def test_imports_make_no_circle():
+    """Each module can be read, and tested, before those that import it."""
+    graph = import_graph()
     for module, target in CIRCULAR:
         graph[module].remove(target)
     assert not circles(graph), [sorted(circle) for circle in circles(graph)]
     for module, target in CIRCULAR:
         assert circles(graph | {module: graph[module] | {target}}), f"remove {module}, {target} from CIRCULAR"
+
+
+def test_circles_of_annotations_are_still_there():
+    graph = import_graph(circular_types=True)
+    for module, target in CIRCULAR:
+        graph[module].remove(target)
+    found = [{layer_of(module) for module in circle} for circle in circles(graph)]
+    assert found == [{layer} for layer in CIRCULAR_TYPES], "one circle for each layer of CIRCULAR_TYPES"
 
 
 # Imports inside functions of core and operators, each with its reason: (importing module, imported one) -> why.
@@ -246,11 +230,11 @@ INSIDE_FUNCTIONS = {
 def test_core_and_operators_import_at_the_top():
     """An import inside a function is for start-up: heavy packages (HEAVY), and what INSIDE_FUNCTIONS lists."""
     found = {
-        (module, target)
-        for module in MODULES
+        (module, found.target)
+        for module, path in MODULES.items()
         if layer_of(module) in ("core", "operators")
-        for target, _, inside in imports_of(module)
-        if inside
+        for found in imports_of(path)
+        if found.in_function and found.target in MODULES
     }
     assert found == set(INSIDE_FUNCTIONS), found ^ set(INSIDE_FUNCTIONS)
 
@@ -267,15 +251,16 @@ def f():
     from .matrix import Matrix
     return import_module("..io.serialize", __name__), import_module("grb_tile.ss")
 """
-    found = list(imports_that_run(ast.parse(text), ["grb_tile", "core"]))
-    assert [(target, inside) for target, _, inside in found if target in MODULES] == [
-        ("grb_tile.core.recorder", False),
-        ("grb_tile.core.mask", False),
-        ("grb_tile.core.matrix", True),
-        ("grb_tile.io.serialize", True),
-        ("grb_tile.ss", True),
+    found = imports_in(ast.parse(text), ["grb_tile", "core"])
+    assert [(target, *where) for target, _, *where in found if target in MODULES] == [
+        ("grb_tile.core.recorder", False, False),
+        ("grb_tile.core.vector", False, True),
+        ("grb_tile.core.mask", False, False),
+        ("grb_tile.core.matrix", True, False),
+        ("grb_tile.io.serialize", True, False),
+        ("grb_tile.ss", True, False),
     ]
-    assert circles({"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"b", "e"}, "e": set()}) == [frozenset("bcd")]
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"b", "e"}, "e": set()}) == [set("bcd")]
     assert not circles({"a": {"b", "c"}, "b": {"c"}, "c": set()})
 
 
@@ -312,10 +297,10 @@ def test_algorithms_speak_graphblas_only():
     """An algorithm calls GraphBLAS; storage, backends and plans are decided below it."""
     hidden = {"storage", "backends", "planner", "kernels"}
     found = [
-        f"{name_of(path)}:{line} imports {target}"
+        f"{name_of(path)}:{found.line} imports {found.target}"
         for path in python_files("algorithms")
-        for target, line in imported_modules(path, parse(path))
-        if layer_of(target) in hidden
+        for found in imports_of(path)
+        if layer_of(found.target) in hidden
     ]
     assert not found, "\n".join(found)
 
@@ -327,9 +312,9 @@ ABOVE_BACKENDS = [path for path in SOURCES if RANK[layer_of(module_of(path))] > 
 
 def imported_backends(path, tree):
     """Imports of a concrete backend, with the line."""
-    for target, line in imported_modules(path, tree):
-        if layer_of(target) == "backends" and target not in NEUTRAL:
-            yield line, f"imports {target}"
+    for found in imports_of(path, tree):
+        if layer_of(found.target) == "backends" and found.target not in NEUTRAL:
+            yield found.line, f"imports {found.target}"
 
 
 def is_backend(node):
@@ -475,7 +460,7 @@ def test_the_checker_sees_an_upward_import(tmp_path, monkeypatch):
     """The rules above must be able to fail: an upward import hidden in a function is found."""
     fake = ROOT / "grb_tile" / "storage" / "store.py"
     tree = ast.parse("def f():\n    from ..core import matrix\n    from grb_tile.planner.plan import Plan\n")
-    layers = {layer_of(target) for target, _ in imported_modules(fake, tree)}
+    layers = {layer_of(found.target) for found in imports_of(fake, tree)}
     assert layers == {"core", "planner"}
     assert all(RANK[layer] > RANK["storage"] for layer in layers)
     at_import = ast.parse("try:\n    import numba\nexcept ImportError:\n    import cupy\ndef g():\n    import scipy\n")

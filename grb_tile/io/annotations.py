@@ -1,7 +1,6 @@
 """Types that the signatures of this package share."""
 
-import os
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -9,10 +8,10 @@ from grb_tile.dtypes import DataType
 from grb_tile.operators import BinaryOp
 from grb_tile.operators.binary import TypedBinaryOp
 
-from .streams import Source
+from .replace import PathLike, Writable
+from .streams import Readable
 
 DTypeLike = DataType | str | type | np.dtype[Any]
 DupOp = BinaryOp | TypedBinaryOp | str
-PathLike = str | os.PathLike[str]
-Readable = str | os.PathLike[str] | IO[bytes] | IO[str] | Source
-Writable = str | os.PathLike[str] | IO[bytes]
+
+__all__ = ["DTypeLike", "DupOp", "PathLike", "Readable", "Writable"]

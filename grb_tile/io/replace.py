@@ -12,10 +12,10 @@ import errno
 import os
 import secrets
 import stat
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
-if TYPE_CHECKING:
-    from .annotations import PathLike
+PathLike = str | os.PathLike[str]
+Writable = PathLike | IO[bytes]
 
 # Errors of fsync on files that cannot be synchronised (pipes, some network file systems), where there is nothing to do.
 NO_FSYNC = (errno.EINVAL, errno.ENOTSUP, errno.EROFS)

@@ -9,12 +9,10 @@ import os
 from typing import IO, TYPE_CHECKING, Any
 
 from grb_tile.io.errors import bad_file
-from grb_tile.io.replace import Replacement
+from grb_tile.io.replace import PathLike, Replacement, Writable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from .annotations import Readable, Writable
 
 MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
 CHUNK = 4 << 20
@@ -178,7 +176,10 @@ class Source:
         return False
 
 
-def opened(source: Readable | Source) -> contextlib.AbstractContextManager[Source]:
+Readable = PathLike | IO[bytes] | IO[str] | Source
+
+
+def opened(source: Readable) -> contextlib.AbstractContextManager[Source]:
     """A Source of `source`; one that is open already is used as it is and stays open."""
     return contextlib.nullcontext(source) if isinstance(source, Source) else Source(source)
 

@@ -5,14 +5,11 @@ Workspace: 12 bytes for each 64 columns of the span of each such row.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..structure.entries import gather
-
-if TYPE_CHECKING:
-    from .spgemm import Product
 
 THREADS = 512
 RESIDENT = 4  # blocks of a multiprocessor: 2048 threads
@@ -22,16 +19,28 @@ LEAST_ENTRIES = 1024  # of A in a part
 SHARE = 8  # of the free memory may be the bitmaps
 
 
+class Rows(Protocol):
+    """What is read of a product after its analysis (spgemm.Product, which imports this module)."""
+
+    device: Any
+    A: Any
+    stored: int  # rows of A
+    list: Any  # of them in the order of their bins
+    spans: Any  # first and last column of each row's products
+    span: int  # columns that may have entries
+    shared: int  # bytes that a block may have
+
+
 class SplitRows:
     """The rows of a product that several blocks compute each: their bitmaps and the bits before each word."""
 
     @classmethod
-    def where_they_fit(cls, product: Product, first: int, count: int) -> SplitRows | None:
+    def where_they_fit(cls, product: Rows, first: int, count: int) -> SplitRows | None:
         """The `count` rows from `first` on in the product's list; None where memory is short of their bitmaps."""
         spans = -(-product.span // 64)  # at most, in words
         return cls(product, first, count) if count * spans * 12 * SHARE <= product.device.memory()[0] else None
 
-    def __init__(self, product: Product, first: int, count: int) -> None:
+    def __init__(self, product: Rows, first: int, count: int) -> None:
         """As where_they_fit."""
         self.device = product.device
         device, self.rows = product.device, product.list[first : first + count].copy()

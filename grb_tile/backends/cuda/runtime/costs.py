@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from ....exceptions import GraphblasException
 from ....planner.device_profile import DeviceProfile, Measured, profile_from
 from ...kernel_cache import KernelCache
 from .compile import source_text
-
-if TYPE_CHECKING:
-    from .device import Device
 
 HEADER = "base/costs.cuh"
 DRAM_BYTES = 1 << 29  # more than any L2 has (B200: 126 MB), so that reads in order come from DRAM
@@ -32,7 +29,20 @@ RUNS = 5
 _disk = KernelCache("cuda")
 
 
-def profile_of_device(device: Device) -> DeviceProfile:
+class Measurable(Protocol):
+    """What is asked of a Device (device.py, which imports this module)."""
+
+    launcher: Any
+    xp: Any
+
+    def zeros(self, count: Any, dtype: Any) -> Any: ...
+
+    def read_count(self, counts: Any) -> int: ...
+
+    def synchronize(self) -> None: ...
+
+
+def profile_of_device(device: Measurable) -> DeviceProfile:
     """The profile of a device: from the planner's table, else from figures measured here, else scaled by its facts."""
     found = device.launcher.profile()
     if not found.scaled:
@@ -57,8 +67,8 @@ def _key(device):
 
 
 def measure(
-    device: Device, clock: Callable[[Device, Callable[[], Any]], float] | None = None, dram_bytes: int = DRAM_BYTES,
-    accesses: int = ACCESSES, barriers: int = BARRIERS, runs: int = RUNS,
+    device: Measurable, clock: Callable[[Measurable, Callable[[], Any]], float] | None = None,
+    dram_bytes: int = DRAM_BYTES, accesses: int = ACCESSES, barriers: int = BARRIERS, runs: int = RUNS,
 ) -> Measured:  # fmt: skip
     """The figures of a device, in nanoseconds.  clock(device, launch): the device's time of a launch, in ns.
 

@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ....exceptions import OutOfMemory, Panic
 
-if TYPE_CHECKING:
-    from .device import Device
+
+class DeviceMemory(Protocol):
+    """What is asked of a Device (device.py, which imports this module) after an error."""
+
+    def memory(self) -> tuple[int, int]: ...
+
+    def make_room(self) -> bool: ...
 
 
 class HostOnly(Exception):
@@ -76,7 +81,7 @@ def on_device(function: Callable) -> Callable:
     return call
 
 
-def failed(error: Exception, name: str, device: Device) -> OutOfMemory | None:
+def failed(error: Exception, name: str, device: DeviceMemory) -> OutOfMemory | None:
     """The OutOfMemory that `error` means, else None; raises the library's exception for CuPy's other errors."""
     raised = translated(error, name, device)
     if raised is None or isinstance(raised, OutOfMemory):
@@ -84,7 +89,7 @@ def failed(error: Exception, name: str, device: Device) -> OutOfMemory | None:
     raise raised from error
 
 
-def again(device: Device, name: str, raised: Exception, function: Callable) -> Any:
+def again(device: DeviceMemory, name: str, raised: Exception, function: Callable) -> Any:
     """function() once more with the memory of derived forms released.  Raises: `raised` when there were none.
 
     Called when the frames of the first try are gone, and with them their arrays.
@@ -102,7 +107,7 @@ def again(device: Device, name: str, raised: Exception, function: Callable) -> A
         raise raised from error
 
 
-def translated(error: Exception, name: str, device: Device) -> Exception | None:
+def translated(error: Exception, name: str, device: DeviceMemory) -> Exception | None:
     """The library's exception for one of CuPy's, an OutOfMemory as it is; None for what is neither."""
     if isinstance(error, OutOfMemory):
         return error.with_traceback(None)
