@@ -1,7 +1,6 @@
 """What `grb-tile bench` measures: one dictionary for each figure."""
 
 import platform
-import time
 import warnings
 from functools import partial
 
@@ -9,7 +8,7 @@ import numpy as np
 
 from grb_tile.cli import bench_peers, bench_verify
 from grb_tile.cli.main import UsageError
-from grb_tile.cli.output import finish
+from grb_tile.cli.timing import repeated, timed, warm_up
 
 WARM_CALLS, WARM_SECONDS = 2, 0.5  # warm-up after the first call: least number of calls, least time in seconds
 QUEUED = 20
@@ -34,23 +33,6 @@ def _processor():
     return platform.processor() or platform.machine()
 
 
-def milliseconds(call):
-    """(result, time) of one call until its result is complete."""
-    finish()
-    started = time.perf_counter()
-    result = call()
-    finish()
-    return result, (time.perf_counter() - started) * 1e3
-
-
-def warm_up(call):
-    """Calls that are not counted."""
-    started, calls = time.perf_counter(), 0
-    while calls < WARM_CALLS or time.perf_counter() - started < WARM_SECONDS:
-        milliseconds(call)
-        calls += 1
-
-
 def queued_ms(call):
     """Time of a call among QUEUED that are not waited for one by one.
 
@@ -58,14 +40,7 @@ def queued_ms(call):
     """
     from grb_tile.backends import select
 
-    if not select.current().asynchronous:
-        return None
-    finish()
-    started = time.perf_counter()
-    for _ in range(QUEUED):
-        call()
-    finish()
-    return (time.perf_counter() - started) * 1e3 / QUEUED
+    return timed(call, QUEUED)[1] * 1e3 if select.current().asynchronous else None
 
 
 def semiring_named(name):
@@ -96,7 +71,7 @@ class Bench:
             )
         say("preparing: transpose, symmetry")
         backend = select.current()
-        _, took = milliseconds(lambda: self._prepare(A, args.generate is not None))
+        _, took = timed(lambda: self._prepare(A, args.generate is not None))
         self.store = store = backend.convert(self.G.A._store if self.G else A._store, "csr")
         self.random_values = store.iso or A.dtype.name == "BOOL"
         self.indptr = host_array(store.indptr)
@@ -107,7 +82,7 @@ class Bench:
             "entries": A.nvals,
             "symmetric": self.symmetric,
             "load_seconds": loaded.seconds,
-            "prepare_seconds": took / 1e3,
+            "prepare_seconds": took,
         }
 
     def _prepare(self, A, symmetric):
@@ -135,15 +110,12 @@ class Bench:
         random = np.random.default_rng(self.args.seed)
         sources = random.choice(holding, self.args.sources, replace=len(holding) < self.args.sources).tolist()
         self.say(f"{name}: first search")
-        _, first = milliseconds(lambda: bfs(self.G, sources[0], parents=parents))
-        warm_up(lambda: bfs(self.G, sources[-1], parents=parents))
+        _, first = timed(lambda: bfs(self.G, sources[0], parents=parents))
+        warm_up(lambda: bfs(self.G, sources[-1], parents=parents), WARM_CALLS, WARM_SECONDS)
         middles, edges, pulled, depths = [], [], [], []
         for number, source in enumerate(sources):
             self.say(f"{name}: source {number + 1} of {len(sources)}")
-            times = []
-            for _ in range(self.args.repeat):
-                found, took = milliseconds(partial(bfs, self.G, source, parents=parents))
-                times.append(took)
+            found, times = repeated(partial(bfs, self.G, source, parents=parents), self.args.repeat)
             plan = explain(last=1).as_dicts()[0]
             middles.append(float(np.median(times)))
             directions = [level["direction"] for level in found.report.rounds]
@@ -157,7 +129,7 @@ class Bench:
             "runs": self.args.repeat,
             "sources": len(sources),
             "edges": int(np.median(edges)),
-            "gteps": float(np.median(np.array(edges) / np.array(middles))) / 1e6,
+            "gteps": float(np.median(np.array(edges) / np.array(middles))) / 1e9,
             "gb_per_second": None,
             "levels": int(np.median(depths)),
             "pulled": int(np.median(pulled)),
@@ -265,10 +237,10 @@ def measured(bench, name, call, check, edges, moved, peers, **facts):
     from grb_tile import explain
 
     bench.say(f"{name}: first call")
-    result, first = milliseconds(call)
-    warm_up(call)
+    result, first = timed(call)
+    warm_up(call, WARM_CALLS, WARM_SECONDS)
     bench.say(f"{name}: timing")
-    times = [milliseconds(call)[1] for _ in range(bench.args.repeat)]
+    result, times = repeated(call, bench.args.repeat)
     queued = queued_ms(call)
     plan = explain(last=1).as_dicts()[0]
     if bench.args.verify:
@@ -292,17 +264,18 @@ def measured(bench, name, call, check, edges, moved, peers, **facts):
 
 
 def _of_peer(bench, name, peer, function):
-    """Median time of another library's call."""
+    """Median time of another library's call, in ms."""
     bench.say(f"{name}: {peer}")
-    warm_up(function)
-    return float(np.median([milliseconds(function)[1] for _ in range(bench.args.repeat)]))
+    warm_up(function, WARM_CALLS, WARM_SECONDS)
+    return float(np.median(repeated(function, bench.args.repeat)[1])) * 1e3
 
 
 def _times(first, times, queued):
+    """The figures of seconds in ms; `queued` is in ms."""
     return {
-        "ms": float(np.median(times)),
-        "best_ms": min(times),
-        "worst_ms": max(times),
-        "first_ms": first,
+        "ms": float(np.median(times)) * 1e3,
+        "best_ms": min(times) * 1e3,
+        "worst_ms": max(times) * 1e3,
+        "first_ms": first * 1e3,
         "queued_ms": queued,
     }

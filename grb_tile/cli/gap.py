@@ -6,6 +6,7 @@ import numpy as np
 
 from grb_tile.cli import gap_verify, inputs, output
 from grb_tile.cli.main import UsageError
+from grb_tile.cli.timing import timed
 
 # kernel: (trials, what is timed)
 KERNELS = {
@@ -117,7 +118,7 @@ class Suite:
             call, check = trial(number, prepared)
             if number == 0:
                 trial(number, prepared)[0]()  # compiles; a call of its own, because that of tc keeps what it derives
-            found, (took,) = output.timed(call, 1)
+            found, took = timed(call)
             times.append(took * 1e3)
             if self.args.verify:
                 check(found)

@@ -6,6 +6,7 @@ import sys
 import time
 
 from grb_tile import terminal
+from grb_tile.cli import timing
 
 
 def seconds_text(seconds):
@@ -46,25 +47,11 @@ def show(args, facts, lines):
             print(line)
 
 
-def finish():
-    """Synchronise the device; on the CPU there is nothing to wait for."""
-    from grb_tile.backends import select
-
-    select.current().synchronize()
-
-
 def timed(run, repeat):
-    """(last result, times): `run()` `repeat` times, each until its result is complete."""
+    """(last result, seconds of each call): `run()` `repeat` times.  Raises: ValueError."""
     if repeat < 1:
         raise ValueError(f"--repeat {repeat}: expected 1 or more")
-    times = []
-    for _ in range(repeat):
-        finish()
-        started = time.perf_counter()
-        result = run()
-        finish()
-        times.append(time.perf_counter() - started)
-    return result, times
+    return timing.repeated(run, repeat)
 
 
 def time_facts(times, edges):

@@ -17,7 +17,6 @@ import importlib
 import os
 import pathlib
 import sys
-import time
 import warnings
 
 os.environ.setdefault("GRB_TILE_JIT", "always")
@@ -25,6 +24,8 @@ os.environ.setdefault("GRB_TILE_JIT", "always")
 import environment
 import graphs
 import numpy as np
+
+from grb_tile.cli.timing import timed
 
 RESULTS = pathlib.Path(__file__).resolve().parent / "results" / "algorithms.md"
 MODULES = ("algorithm_cases", "algorithm_cases_structure")
@@ -111,11 +112,7 @@ class Case:
     def subject(self, scale):
         key = scale, self.directed, self.weighted
         if key not in SUBJECTS:
-            csr = graphs.kron(scale)
-            if self.directed:
-                csr = graphs.from_edges(
-                    f"{csr.name}-directed", csr.n, *graphs.kron_edges(scale, 16, 1), undirected=False
-                )
+            csr = graphs.kron(scale, directed=self.directed)
             weights = graphs.weights(csr, np.float64, 1, 100) if self.weighted else None
             SUBJECTS[key] = Subject(csr, weights, self.directed)
         return SUBJECTS[key]
@@ -141,9 +138,7 @@ def least(functions):
     open_ = set(functions)
     while open_:
         for name in [each for each in functions if each in open_]:
-            start = time.perf_counter()
-            functions[name]()
-            seconds = time.perf_counter() - start
+            _, seconds = timed(functions[name])
             found[name].append(seconds)
             spent[name] += seconds
             if spent[name] > BUDGET or len(found[name]) >= MOST:
@@ -190,9 +185,7 @@ def converted(call):
     found = []
     with dispatched() as graphs:
         for _ in range(3):
-            start = time.perf_counter()
-            call()
-            found.append(time.perf_counter() - start)
+            found.append(timed(call)[1])
             while graphs:
                 graphs.pop().__networkx_cache__.clear()
     return min(found)

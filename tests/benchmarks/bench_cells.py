@@ -35,6 +35,8 @@ import numpy as np  # noqa: E402
 from cell_operands import SIZES, Operands  # noqa: E402
 from cell_operations import CELLS  # noqa: E402
 
+from grb_tile.cli.timing import repeated, timed  # noqa: E402
+
 PAUSE = 0.002  # seconds between samples: the other library's threads go to sleep
 SAMPLE = 0.002  # seconds a sample takes at least, by repeating the call
 CELL_TARGET, MEDIAN_TARGET = 1.3, 0.6
@@ -69,27 +71,25 @@ def finished(result):
     return result
 
 
-def seconds_of(call, inner):
-    start = time.perf_counter()
-    for _ in range(inner):
-        finished(call())
-    return (time.perf_counter() - start) / inner
+def finishing(call):
+    """The call with nothing left to do for its result."""
+    return lambda: finished(call())
 
 
 def run_cell(make, ours, theirs, limit):
     """(least seconds of ours, of theirs) of one cell; raises when the results differ."""
-    calls = [make(*ours), make(*theirs)]
-    same(*(finished(call()) for call in calls))
+    calls = [finishing(make(*side)) for side in (ours, theirs)]
+    same(*(call() for call in calls))
     least, inner = [math.inf, math.inf], [1, 1]
     for k, call in enumerate(calls):  # warm up, and how many calls make a sample
-        once = seconds_of(call, 1)
-        for _ in range(3 if once < 0.1 else 0):
-            once = seconds_of(call, 1)
+        _, once = timed(call)
+        if once < 0.1:
+            once = repeated(call, 3)[1][-1]
         inner[k] = max(1, math.ceil(SAMPLE / max(once, 1e-7)))
     stop, rounds, order = time.perf_counter() + limit, 0, [0, 1]
     while rounds < 2 or time.perf_counter() < stop:
         for k in order:
-            least[k] = min(least[k], seconds_of(calls[k], inner[k]))
+            least[k] = min(least[k], timed(calls[k], inner[k])[1])
             time.sleep(PAUSE)
         order.reverse()
         rounds += 1

@@ -6,7 +6,6 @@ one process, minima of REPEATS.  Results are compared.
 """
 
 import sys
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -14,6 +13,7 @@ import numpy as np
 import scipy.sparse
 
 import grb_tile as gb
+from grb_tile.cli.timing import timed
 
 REPEATS = 7
 SIDE = 2000  # of the full matrices of element-wise operations
@@ -26,9 +26,7 @@ def minima(calls):
         call()
     for _ in range(REPEATS):
         for name, call in calls.items():
-            start = time.perf_counter()
-            call()
-            times[name].append(time.perf_counter() - start)
+            times[name].append(timed(call)[1])
     return {name: min(found) for name, found in times.items()}
 
 

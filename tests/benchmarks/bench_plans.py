@@ -23,9 +23,10 @@ import held_out
 import numpy as np
 
 import grb_tile as gb
-from grb_tile import dtypes
+from grb_tile import dtypes, generators
 from grb_tile.algorithms import Graph, bfs, sssp
 from grb_tile.backends import select
+from grb_tile.cli.timing import timed
 from grb_tile.operations import multiply
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import explain, tuning
@@ -64,9 +65,9 @@ class Machine:
         if self.on_gpu:
             import cupy
 
-            self.xp, self.wait = cupy, cupy.cuda.Device().synchronize
+            self.xp = cupy
         else:
-            self.xp, self.wait = np, lambda: None
+            self.xp = np
 
     def host(self, array):
         return self.xp.asnumpy(array) if self.on_gpu else array
@@ -78,25 +79,13 @@ class Machine:
     def seconds(self, call, limit=None):
         """Time of a call among queued ones: the least of three; of one alone where it takes longer than `limit`."""
         call()
-        self.wait()
-        start = self.clock()
-        call()
-        self.wait()
-        one = self.clock() - start
+        _, one = timed(call, clock=self.clock)
         if limit is not None and one > limit or one > 0.5:
             return one
         for _ in range(tuning.BUILD_AFTER if self.on_gpu else 0):
             call()
         repeats = int(min(max(QUEUED / max(one, 1e-6), 1), 20))
-        found = []
-        for _ in range(3):
-            self.wait()
-            start = self.clock()
-            for _ in range(repeats):
-                call()
-            self.wait()
-            found.append((self.clock() - start) / repeats)
-        return min(found)
+        return min(timed(call, repeats, self.clock)[1] for _ in range(3))
 
 
 def checksum(machine, w):
@@ -287,16 +276,15 @@ def main():
     for graph, make in held_out.graphs(machine.on_gpu, "small" in options):
         if (only and graph not in only) or time.perf_counter() - START > lines.seconds:
             continue
-        edges = held_out.kronecker(xp, 23) if make is None else make()
-        if edges is None:
+        A = make()
+        if A is None:
             print(f"{graph}: not available, left out", flush=True)
             continue
-        n, rows, cols = edges
-        structure = held_out.csr(xp, n, xp.asarray(rows), xp.asarray(cols))
-        edges = rows = cols = None
+        n, big = A.nrows, A.nvals > 1 << 27
+        weights = None if big else generators.with_weights(A, 1, 255, dtype="INT32", seed=5)._store.values
+        structure = n, *(xp.asarray(x) for x in (A._store.indptr, A._store.indices)), weights
+        A = None
         machine.free()
-        big = structure[2].size > 1 << 27
-        structure = (*structure, None if big else held_out.weights(xp, *structure[1:]))
         lines.graph = graph
         print(f"# {graph}: {n} vertices, {structure[2].size} entries, {time.perf_counter() - START:.0f} s", flush=True)
         rng = np.random.default_rng(11)

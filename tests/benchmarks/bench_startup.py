@@ -6,10 +6,12 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
 
 import graphs
 from measure import gauge
+
+from grb_tile.cli.timing import timed
 
 ROOT = graphs.ROOT
 
@@ -96,11 +98,11 @@ def readme_command_cold():
                 "PYTHONDONTWRITEBYTECODE": "1",
                 "PYTHONPYCACHEPREFIX": cache,
             }
-            start = time.perf_counter()
-            run = subprocess.run(
-                [sys.executable, "-m", "grb_tile", *job[1:]], cwd=ROOT, env=variables, capture_output=True, text=True
+            command = [sys.executable, "-m", "grb_tile", *job[1:]]
+            run, seconds = timed(
+                partial(subprocess.run, command, cwd=ROOT, env=variables, capture_output=True, text=True)
             )
-            samples.append(time.perf_counter() - start)
+            samples.append(seconds)
             if run.returncode:
                 raise RuntimeError(run.stderr)
     middle = sorted(samples)[1]

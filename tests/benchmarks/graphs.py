@@ -1,7 +1,7 @@
-"""The graphs of the benchmarks: Graph500 Kronecker, grids, and real ones, all as CSR arrays in NumPy.
+"""The graphs of the benchmarks as CSR arrays in NumPy: Graph500 Kronecker graphs of grb_tile.generators, and real ones.
 
-Nothing here imports grb_tile or a peer: both are handed the same arrays.  Generated graphs are kept as .npz files in
-$GRB_TILE_BENCH_CACHE (tests/benchmarks/cache when unset), which may be deleted at any time.
+grb_tile and its peers are handed the same arrays.  Generated graphs are kept as .npz files in $GRB_TILE_BENCH_CACHE
+(tests/benchmarks/cache when unset), which may be deleted at any time.
 """
 
 import importlib.util
@@ -13,7 +13,6 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-CHUNK = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -64,48 +63,31 @@ def from_edges(name, n, sources, targets, *, undirected=True):
     return Csr(name, indptr, (keys - rows * n).astype(np.int32))
 
 
-def kron_edges(scale, edge_factor, seed):
-    """The edges of a Graph500 Kronecker graph: quadrant probabilities .57 .19 .19 .05, vertices randomly relabelled."""
-    rng = np.random.default_rng(seed)
-    count = edge_factor << scale
-    sources, targets = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    for start in range(0, count, CHUNK):
-        stop = min(count, start + CHUNK)
-        for bit in range(scale):
-            draw = rng.random(stop - start, dtype=np.float32)
-            sources[start:stop] |= (draw >= 0.76).astype(np.int64) << bit
-            targets[start:stop] |= (((draw >= 0.57) & (draw < 0.76)) | (draw >= 0.95)).astype(np.int64) << bit
-    relabel = rng.permutation(1 << scale)
-    return relabel[sources], relabel[targets]
+def of_matrix(name, A):
+    """The Csr of a Matrix's structure."""
+    indptr, indices, _ = A.to_csr()
+    return Csr(name, indptr.astype(np.int64, copy=False), indices.astype(np.int32, copy=False))
 
 
-def kron(scale, edge_factor=16, seed=1):
-    """Undirected, deduplicated Graph500 Kronecker graph of 2^scale vertices.
+def kron(scale, edge_factor=16, seed=1, directed=False):
+    """generators.kronecker: the Graph500 graph of 2^scale vertices, undirected unless `directed`.
 
     >>> g = kron(8)
     >>> g.n, bool((g.scipy() != g.scipy().T).nnz == 0), bool(g.scipy().diagonal().any())
     (256, True, False)
     """
-    name = f"kron{scale}-ef{edge_factor}-seed{seed}"
-    return cached(name, lambda: from_edges(name, 1 << scale, *kron_edges(scale, edge_factor, seed)))
+    from grb_tile import generators
 
-
-def grid(side):
-    """side x side vertices, each joined to its up to four neighbours."""
-    vertex = np.arange(side * side, dtype=np.int64).reshape(side, side)
-    sources = np.concatenate([vertex[:, :-1].ravel(), vertex[:-1].ravel()])
-    targets = np.concatenate([vertex[:, 1:].ravel(), vertex[1:].ravel()])
-    return from_edges(f"grid{side}", side * side, sources, targets)
+    name = f"kronecker{scale}-ef{edge_factor}-seed{seed}{'-directed' if directed else ''}"
+    return cached(name, lambda: of_matrix(name, generators.kronecker(scale, edge_factor, directed=directed, seed=seed)))
 
 
 def weights(graph, dtype, low=1, high=255, seed=2):
-    """Integer-valued weights, the same in both directions of an edge: low + a hash of its two ends."""
-    rows, columns = graph.rows().astype(np.uint64), graph.indices.astype(np.uint64)
-    key = np.minimum(rows, columns) << np.uint64(32) | np.maximum(rows, columns)
-    key = (key + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
-    key ^= key >> np.uint64(29)
-    key = key * np.uint64(0xBF58476D1CE4E5B9)
-    return (np.uint64(low) + (key >> np.uint64(40)) % np.uint64(high - low + 1)).astype(dtype)
+    """generators.with_weights: whole numbers from low to high, the same in both directions of an edge."""
+    from grb_tile import Matrix, generators
+
+    A = Matrix.from_csr(graph.indptr, graph.indices, True, nrows=graph.n, ncols=graph.n)
+    return generators.with_weights(A, low, high, seed=seed).to_csr()[2].astype(dtype)
 
 
 def lower_triangle(graph):

@@ -9,10 +9,14 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
+
+from grb_tile.cli.timing import timed, warm_up
 
 REGISTRY = {}
 PEER = "python-graphblas"
+WARM_CALLS, WARM_SECONDS = 3, 1.0  # outside the clock, so that a compiler that waits for repeated work had its chance
 PAUSE = 0.01  # after a timed call: lets a thread pool that spins at a barrier go to sleep
 
 
@@ -75,43 +79,24 @@ def gauge(name, title, target, unit, **options):
     return lambda measure: register(Gauge(name, title, measure, target, unit, **options)).measure
 
 
-def timed(function):
-    """(seconds, result) of one call."""
-    start = time.perf_counter()
-    result = function()
-    return time.perf_counter() - start, result
-
-
 def sample(function, inner):
     """Seconds per call, over `inner` calls."""
-    calls = range(inner)
-    start = time.perf_counter()
-    for _ in calls:
-        function()
-    seconds = (time.perf_counter() - start) / inner
+    _, seconds = timed(function, inner)
     time.sleep(PAUSE)
     return seconds
-
-
-def warm_up(function, inner):
-    """Calls outside the clock until a compiler that waits for repeated work has had its chance: three, and a second."""
-    stop, calls = time.perf_counter() + 1.0, 0
-    while calls < 3 or time.perf_counter() < stop:
-        sample(function, inner)
-        calls += 1
 
 
 def run_race(case):
     """The record of one Race: verified first, timed in turns after."""
     prepared = case.prepare()
-    first_ours, ours = timed(prepared.ours)
-    first_peer, theirs = timed(prepared.peer)
+    ours, first_ours = timed(prepared.ours)
+    theirs, first_peer = timed(prepared.peer)
     prepared.verify(ours, theirs)
     del ours, theirs
     sides = {"ours": prepared.ours, "peer": prepared.peer}
     samples = {"ours": [], "peer": []}
-    for side in sides:
-        warm_up(sides[side], prepared.inner)
+    for function in sides.values():
+        warm_up(partial(sample, function, prepared.inner), WARM_CALLS, WARM_SECONDS)
     stop = time.perf_counter() + case.seconds
     order = ["ours", "peer"]
     while len(samples["ours"]) < case.least or (time.perf_counter() < stop and len(samples["ours"]) < 31):

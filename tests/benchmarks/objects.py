@@ -1,7 +1,8 @@
 """The same CSR arrays as objects of both libraries, and what two results must have in common to be called equal."""
 
 import numpy as np
-from measure import timed
+
+from grb_tile.cli.timing import timed
 
 
 def ours(graph, values=True, dtype=None):
@@ -22,8 +23,8 @@ def theirs(graph, values=True, dtype=None):
 
 def both(graph, values=True, dtype=None):
     """(ours, theirs, conversion): the two matrices and the seconds that making each took."""
-    seconds_ours, mine = timed(lambda: ours(graph, values, dtype))
-    seconds_peer, other = timed(lambda: theirs(graph, values, dtype))
+    mine, seconds_ours = timed(lambda: ours(graph, values, dtype))
+    other, seconds_peer = timed(lambda: theirs(graph, values, dtype))
     return mine, other, {"ours": seconds_ours, "peer": seconds_peer}
 
 

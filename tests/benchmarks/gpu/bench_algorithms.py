@@ -36,6 +36,7 @@ import grb_tile as gb  # noqa: E402
 from grb_tile import algorithms as alg, dtypes, generators  # noqa: E402
 from grb_tile.backends import select  # noqa: E402
 from grb_tile.backends.protocol import PRIMITIVES  # noqa: E402
+from grb_tile.cli.timing import timed  # noqa: E402
 
 FP32 = dtypes.FP32
 OTHER = {"is_available", "to_device", "operands_to_device", "is_ready", "bind", "bound", "bring", "synchronize",
@@ -141,15 +142,6 @@ def _pairs(G, count):
     return drawn[drawn[:, 0] != drawn[:, 1]][:count]
 
 
-def timed(call):
-    backend = select.current()
-    backend.synchronize()
-    start = time.perf_counter()
-    found = call()
-    backend.synchronize()
-    return (time.perf_counter() - start) * 1e3, found
-
-
 @contextmanager
 def watched():
     """Yields (calls, milliseconds, reads) of the primitives that are called within the block, the device waited for."""
@@ -201,7 +193,7 @@ def watched():
 def profile(call):
     """Where the time of one call goes."""
     with watched() as (calls, spent, reads):
-        whole, _ = timed(call)
+        whole = timed(call)[1] * 1e3
     most = sorted(spent, key=spent.get, reverse=True)[:5]
     return {
         "primitives": sum(calls.values()), "in_primitives_ms": round(sum(spent.values()), 3),
@@ -216,11 +208,11 @@ def measure(name, G, seconds, with_profile, most):
     detours = Counter(select.current().detours) if hasattr(select.current(), "detours") else Counter()
     try:
         with limit(most or int(3 * seconds) + 1):
-            first, found = timed(lambda: call(G))
-            row["first"] = round(first, 3)
-            times, start = [], time.perf_counter()
-            while len(times) < 15 and (not times or time.perf_counter() - start + times[-1] / 1e3 < seconds / 2):
-                times.append(timed(lambda: call(G))[0])
+            found, first = timed(lambda: call(G))
+            row["first"] = round(first * 1e3, 3)
+            times = []
+            while len(times) < 15 and (not times or (sum(times) + times[-1]) / 1e3 < seconds / 2):
+                times.append(timed(lambda: call(G))[1] * 1e3)
             row.update(median=round(float(np.median(times)), 3), least=round(min(times), 3), calls=len(times))
             if units:
                 row["per_unit"] = round(row["median"] / units, 3)
@@ -271,8 +263,8 @@ def main():
         of_graph = [name for name in names if CASES[name][0] == graph]
         if not of_graph:
             continue
-        made, G = timed(lambda: GRAPHS[graph](12 if given.small else None))  # noqa: B023
-        print(f"-- {graph}: {G.n} vertices, {G.A.nvals} entries, made in {made:.0f} ms", flush=True)
+        G, made = timed(lambda: GRAPHS[graph](12 if given.small else None))  # noqa: B023
+        print(f"-- {graph}: {G.n} vertices, {G.A.nvals} entries, made in {made * 1e3:.0f} ms", flush=True)
         for name in of_graph:
             row = measure(name, G, given.seconds, not given.no_profile, given.limit)
             failed |= "failed" in row

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 
 from device_graphs import grid, real, rmat
-from timing import timed
+from timing import median_ms
 
 import grb_tile as gb
 from grb_tile import dtypes
@@ -30,6 +30,7 @@ from grb_tile.algorithms import Graph, bfs
 from grb_tile.backends.cuda.traversal import bfs as fused
 from grb_tile.backends.cuda.traversal.bfs_graph import graph_of
 from grb_tile.backends.select import current
+from grb_tile.cli.timing import repeated
 
 LINES = []
 CHECK = cp.RawModule(code=r"""
@@ -195,13 +196,11 @@ def components(name, G):
     from grb_tile.algorithms import connected_components
 
     G._cache["is_symmetric_structure"] = True
-    times = []
-    for _ in range(6):
-        ms, found = timed(lambda: connected_components(G))
-        times.append(ms)
+    found, seconds = repeated(lambda: connected_components(G), 6)
+    ms = float(np.median(seconds[1:])) * 1e3
     store = G.A._store
     labels = found.labels._store.values
-    line = f"  connected components {float(np.median(times[1:])):.3f} ms, {found.count} of them"
+    line = f"  connected components {ms:.3f} ms, {found.count} of them"
     if store.nvals < 50_000_000:
         ends, near = cp.asnumpy(store.indptr), cp.asnumpy(store.indices)
         count, _ = by_scipy(csr_array((np.ones(near.size, np.int8), near, ends), store.shape), directed=False)
@@ -210,7 +209,7 @@ def components(name, G):
     owner = cp.flatnonzero(cp.diff(store.indptr) > 0)
     if not bool((labels[owner] == labels[store.indices[first]]).all()):
         line += " WRONG: labels differ along an edge"
-    note(graph=name, components_ms=float(np.median(times[1:])))
+    note(graph=name, components_ms=ms)
     print(f"{line}; {stages(lambda: connected_components(G))}", flush=True)
 
 
@@ -232,11 +231,7 @@ def many(scale=20, factor=16):
     for name, run in (("together", lambda: bfs_multi(G, sources)), ("apart", lambda: [bfs(G, s) for s in sources]),
                       ("with parents", lambda: bfs_multi(G, sources, parents=True)),
                       ("first call", lambda: (store.forms.pop("bfs_multi"), bfs_multi(G, sources)))):  # fmt: skip
-        taken = []
-        for _ in range(16):
-            ms, found = timed(run)
-            taken.append(ms)
-        times[name] = float(np.median(taken))
+        times[name] = median_ms(run, 16)
     found = bfs_multi(G, sources)
     rows = [
         f"{r['frontier']}{'v' if r['direction'] == 'pull' else '^'}{r['ms'] * 1e3:.0f}us" for r in found.report.rounds

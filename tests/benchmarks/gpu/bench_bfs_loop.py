@@ -15,11 +15,11 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[3]), str(Path(__file__).resolve().parent)]
 import numpy as np
 from device_graphs import rmat
-from timing import timed
 
 import grb_tile as gb
 from grb_tile import semiring
 from grb_tile.algorithms import Graph, bfs
+from grb_tile.cli.timing import timed
 
 
 def loop(A, source, reuses=False):
@@ -50,8 +50,8 @@ def main():
     for source in [*sources[:2], *sources]:  # two rounds to warm up
         results = []
         for name, search in searches.items():
-            ms, found = timed(partial(search, source))
-            times[name].append(ms)
+            found, seconds = timed(partial(search, source))
+            times[name].append(seconds * 1e3)
             results.append(found)
         assert all(found.isequal(results[0]) for found in results), f"source {source}: the searches differ"
     figures = {name: round(statistics.median(samples[2:]), 4) for name, samples in times.items()}

@@ -14,7 +14,7 @@ import cupy as cp
 import numpy as np
 from bench_spmv import BANDWIDTH, cusparse, dense, matrices, matrix, say, verify
 from cupyx.scipy.sparse import csr_matrix
-from timing import device_us, timed
+from timing import best_ms, device_us
 
 import grb_tile as gb
 from grb_tile import dtypes
@@ -56,7 +56,7 @@ def spmv(backend, name, structure):
         delta16 = forced_us(product, "segments_delta16")
         A.forms.pop("bitblock", None)
         bitblocks._make(backend.device, A)  # compiled, memory in the pool
-        build = min(timed(lambda: bitblocks._make(backend.device, A))[0] for _ in range(3))
+        build = best_ms(partial(bitblocks._make, backend.device, A), 3)
         with gb.plan(force="bit_blocks"):
             verify(A, x, semiring, product(), f"{name} {dtype} over blocks")
             assert_reproducible(product)

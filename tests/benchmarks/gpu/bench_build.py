@@ -12,11 +12,11 @@ import argparse
 import cupy as cp
 import numpy as np
 from device_graphs import rmat
-from timing import timed
 
 import grb_tile as gb
 from grb_tile import dtypes
 from grb_tile.backends.select import current
+from grb_tile.cli.timing import timed
 from grb_tile.storage.store import Compressed
 
 BANDWIDTH = 4.3e12
@@ -35,8 +35,8 @@ def report(what, call, floor_bytes, result):
     call()
     times = []
     for _ in range(3):
-        ms, found = timed(call)
-        times.append(ms)
+        found, seconds = timed(call)
+        times.append(seconds * 1e3)
         check = result(found)
         del found
     floor = floor_bytes / BANDWIDTH * 1e3

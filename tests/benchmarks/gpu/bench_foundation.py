@@ -20,6 +20,7 @@ import numpy as np  # noqa: E402
 import grb_tile as gb  # noqa: E402
 from grb_tile import dtypes  # noqa: E402
 from grb_tile.backends import select  # noqa: E402
+from grb_tile.cli.timing import repeated  # noqa: E402
 
 
 def say(**what):
@@ -39,15 +40,10 @@ def median_us(device, function, repeats=200):
     return round(float(np.median(times)) * 1e6, 2)
 
 
-def seconds(device, function):
+def seconds(function):
     """Seconds of one call, its work on the device included; the second of two calls."""
-    for _ in range(2):
-        device.synchronize()
-        start = time.perf_counter()
-        result = function()
-        device.synchronize()
-        taken = time.perf_counter() - start
-    return round(taken, 5), result
+    result, taken = repeated(function, 2)
+    return round(taken[-1], 5), result
 
 
 def check(backend):
@@ -120,7 +116,7 @@ def main():
         A.forms = None
         return backend.transpose(A)
 
-    taken, T = seconds(device, transpose)
+    taken, T = seconds(transpose)
     say(transpose_nvals=A.nvals, seconds=taken, ns_an_entry=round(taken / A.nvals * 1e9, 3))
     T.forms = None
     back = backend.transpose(T)

@@ -23,14 +23,13 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benchmarks" / "gpu")]
 
 from device_graphs import grid, loaded, real, rmat
-from timing import timed
 
 import grb_tile as gb
-from grb_tile import dtypes
+from grb_tile import dtypes, generators
 from grb_tile.algorithms import Graph, sssp
-from grb_tile.backends.cuda.structure.entries import ranges
 from grb_tile.backends.cuda.traversal import sssp as fused
 from grb_tile.backends.select import current
+from grb_tile.cli.timing import repeated, timed
 from grb_tile.storage.store import Compressed
 
 CHECK = cp.RawModule(code=r"""
@@ -57,18 +56,11 @@ extern "C" __global__ void check(const long long* start, const int* near, const 
     if (lane == 0 && v == source && !here) atomicAdd(bad + 3, 1ull);
   }
 }""", options=("-std=c++17",)).get_function("check")  # fmt: skip
-WEIGHT = cp.ElementwiseKernel("int32 a, int32 b", "int32 w", """
-  unsigned long long low = a < b ? a : b, high = a < b ? b : a, x = (low << 32 | high) * 0x9E3779B97F4A7C15ull;
-  x ^= x >> 29; x *= 0xBF58476D1CE4E5B9ull; x ^= x >> 32;
-  w = 1 + int(x % 255);""", "edge_weight")  # fmt: skip
 
 
 def weighted(store):
     """The same edges with weights 1 .. 255, each edge the same both ways."""
-    rows, _ = ranges(current().device, None, store.indptr[1:], store.nvals, segment_dtype=np.int32, want_at=False)
-    return Compressed(
-        store.nrows, store.ncols, dtypes.INT32, store.indptr, store.indices, WEIGHT(rows, store.indices), False
-    )
+    return generators.with_weights(gb.Matrix._from_store(store, store.dtype), 1, 255, dtype="INT32")._store
 
 
 def road():
@@ -170,34 +162,29 @@ def main():
         degrees = cp.asnumpy(cp.diff(store.indptr))
         sources = [int(s) for s in np.random.RandomState(3).choice(np.flatnonzero(degrees), args.sources)]
         heaviest = int(G.emax)
-        prepared, found = timed(partial(sssp, G, sources[0]))
+        _, prepared = timed(partial(sssp, G, sources[0]))
         graph = store.forms["sssp"]
         floor = store.nvals * graph.bytes / 4.3e9
         print(
-            f"{name}: n {store.nrows}, entries {store.nvals}, weights to {heaviest}, first call {prepared:.1f} ms, "
-            f"{graph.bytes} bytes an entry, keys {graph.key}, floor of one pass {floor:.3f} ms",
+            f"{name}: n {store.nrows}, entries {store.nvals}, weights to {heaviest}, "
+            f"first call {prepared * 1e3:.1f} ms, {graph.bytes} bytes an entry, keys {graph.key}, "
+            f"floor of one pass {floor:.3f} ms",
             flush=True,
         )
         calls, kernels, rounds = [], [], []
         for source in sources:
-            best = 1e9
-            for _ in range(3):
-                ms, found = timed(partial(sssp, G, source))
-                best = min(best, ms)
+            found, seconds = repeated(partial(sssp, G, source), 3)
             distances = found.distances._store
             check(store, source, distances)
-            calls.append(best)
+            calls.append(min(seconds) * 1e3)
             outcome = kernel_ms(store, store, source, heaviest, None)[2]
             kernels.append(outcome.seconds * 1e3)
             rounds.append(found.report.iterations)
         trees = []
         for source in sources[:6]:
-            best = 1e9
-            for _ in range(3):
-                ms, both = timed(partial(sssp, G, source, predecessors=True))
-                best = min(best, ms)
+            both, seconds = repeated(partial(sssp, G, source, predecessors=True), 3)
             check(store, source, both.distances._store, both.predecessors._store)
-            trees.append(best)
+            trees.append(min(seconds) * 1e3)
         line = {
             "graph": name,
             "call_ms": float(np.median(calls)),

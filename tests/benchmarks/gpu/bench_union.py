@@ -18,10 +18,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 import cupy as cp
 import numpy as np
 from device_graphs import fem, from_keys, grid, rmat, structure
-from timing import wall_seconds
+from timing import median_ms
 
 import grb_tile as gb
-from grb_tile import dtypes
+from grb_tile import dtypes, generators
 from grb_tile.backends import select
 from grb_tile.operators import get_typed_op
 from grb_tile.storage.store import Allow, Compressed
@@ -39,9 +39,7 @@ def say(**figures):
 
 
 def at_random(scale, entries, seed):
-    rng = cp.random.default_rng(seed)
-    keys = rng.integers(0, 1 << scale, entries) << 32 | rng.integers(0, 1 << scale, entries)
-    return from_keys(1 << scale, cp.unique(keys))
+    return generators.uniform_random(1 << scale, entries, directed=True, seed=seed)._store
 
 
 def keys_of(A):
@@ -138,7 +136,7 @@ def main():
                         inside = rest
                     elif what == "complement" and None not in (inside, rest):
                         assert (inside + rest) % 2**64 == weighted(A)
-                ms = float(np.median(wall_seconds(call, 7))) * 1e3
+                ms = median_ms(call, 7)
                 moved = (
                     size(A, B, C) if what in ("union", "intersect") else size(A, C) + B.indptr.nbytes + B.indices.nbytes
                 )

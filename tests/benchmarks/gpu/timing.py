@@ -9,6 +9,7 @@ import time
 import cupy as cp
 import numpy as np
 
+from grb_tile.cli.timing import repeated
 from grb_tile.planner import tuning
 
 _LONG = cp.RawKernel(
@@ -38,34 +39,18 @@ def device_us(call, repeats=20):
     return float(np.median(times))
 
 
-def timed(call):
-    """(milliseconds of a call until the default stream is done, what it returned)."""
-    cp.cuda.Stream.null.synchronize()
-    start = time.perf_counter()
-    found = call()
-    cp.cuda.Stream.null.synchronize()
-    return (time.perf_counter() - start) * 1e3, found
-
-
-def wall_seconds(call, repeats):
-    """Wall times of `repeats` calls, each until the device is done."""
-    times = []
-    for _ in range(repeats):
-        cp.cuda.Device().synchronize()
-        start = time.perf_counter()
-        call()
-        cp.cuda.Device().synchronize()
-        times.append(time.perf_counter() - start)
-    return times
+def median_ms(call, repeats):
+    """Median wall time of `repeats` calls, each until the device is done."""
+    return float(np.median(repeated(call, repeats)[1])) * 1e3
 
 
 def call_us(call, repeats=15):
     """Median wall time of a call until the device is done, the third of its kind or later."""
     call()
     call()
-    return float(np.median(wall_seconds(call, repeats))) * 1e6
+    return median_ms(call, repeats) * 1e3
 
 
 def best_ms(call, repeats=5):
     """The best of them."""
-    return min(wall_seconds(call, repeats)) * 1e3
+    return min(repeated(call, repeats)[1]) * 1e3
