@@ -3,14 +3,8 @@
 import numpy as np
 
 from grb_tile.cli import bench_peers, bench_verify
-from grb_tile.cli.bench_measure import measured, semiring_named
+from grb_tile.cli.bench_measure import measured, semiring_of
 from grb_tile.cli.main import UsageError
-
-
-def _typed(semiring, A):
-    from grb_tile.operators import get_typed_op
-
-    return get_typed_op(semiring_named(semiring), A.dtype, kind="semiring")
 
 
 def with_full(bench, part, semiring, dtype, columns):
@@ -25,7 +19,7 @@ def with_full(bench, part, semiring, dtype, columns):
         Matrix.from_dense((random.random((n, columns), np.float32) + 0.5).astype(kind))
         for n in (A.ncols if part == "spmm" else A.nrows, A.ncols)
     )
-    typed, value = _typed(semiring, A), kind.itemsize
+    typed, value = semiring_of(semiring, A), kind.itemsize
     moved = A.nvals * (bench.store.indices.dtype.itemsize + value) + A.nrows * 8
     moved += (A.nrows + A.ncols) * columns * value
 
@@ -55,7 +49,7 @@ def squared(bench, part, semiring, dtype):
     A = bench.matrix(dtype)
     if A.nrows != A.ncols:
         raise UsageError(f"{bench.graph['name']} is {A.nrows} by {A.ncols}; --parts {part} needs a square matrix")
-    typed, masked = _typed(semiring, A), part == "masked"
+    typed, masked = semiring_of(semiring, A), part == "masked"
     degrees = np.diff(bench.indptr)
     index, value = bench.store.indices.dtype.itemsize, A.dtype.np_type.itemsize
     products = int(bench.columns_counted() @ degrees)
@@ -82,7 +76,7 @@ def over_blocks(bench, semiring, dtype):
 
     name = f"blocks {semiring} {dtype}"
     A = bench.matrix(dtype)
-    typed = _typed(semiring, A)
+    typed = semiring_of(semiring, A)
     x = Vector.from_dense((np.random.default_rng(bench.args.seed).random(A.ncols) + 0.5).astype(A.dtype.np_type))
 
     def call():

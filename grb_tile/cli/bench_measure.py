@@ -52,6 +52,13 @@ def semiring_named(name):
         return getattr(semiring, name, None)
 
 
+def semiring_of(name, A):
+    """gb.semiring's operator of that name, for the type of A."""
+    from grb_tile.operators import get_typed_op
+
+    return get_typed_op(semiring_named(name), A.dtype, kind="semiring")
+
+
 class Bench:
     """One graph, and the figures found so far."""
 
@@ -175,7 +182,6 @@ class Bench:
     def product(self, semiring, dtype, density=None):
         """w = A x; x full, or sparse with density * size entries."""
         from grb_tile import Vector
-        from grb_tile.operators import get_typed_op
 
         args = self.args
         name = f"{'spmv' if density is None else f'spmspv {density:g}'} {semiring} {dtype}"
@@ -188,8 +194,7 @@ class Bench:
         else:
             places = np.sort(random.choice(A.ncols, max(1, round(density * A.ncols)), replace=False))
             x = Vector.from_coo(places, numbers[places], size=A.ncols)
-        typed = get_typed_op(semiring_named(semiring), A.dtype, kind="semiring")
-
+        typed = semiring_of(semiring, A)
         index, value = self.store.indices.dtype.itemsize, A.dtype.np_type.itemsize
         if density is None:
             edges, selected = A.nvals, None

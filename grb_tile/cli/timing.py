@@ -4,7 +4,7 @@ import time
 
 
 def timed(call, calls=1, clock=None):
-    """(what the last of `calls` calls returned, seconds a call).
+    """(result of the last of `calls` calls, seconds a call).
 
     A device is idle before the first call; it is waited for after the last one alone.  clock: time.perf_counter, or
     another function that gives seconds.
@@ -22,7 +22,7 @@ def timed(call, calls=1, clock=None):
 
 
 def repeated(call, count):
-    """(what the last call returned, seconds of each of `count` calls)."""
+    """(result of the last call, seconds of each of `count` calls)."""
     times = []
     for _ in range(count):
         result = None  # its memory is free for the next one
