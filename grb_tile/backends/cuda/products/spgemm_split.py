@@ -5,7 +5,7 @@ Workspace: 12 bytes for each 64 columns of the span of each such row.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -19,28 +19,19 @@ LEAST_ENTRIES = 1024  # of A in a part
 SHARE = 8  # of the free memory may be the bitmaps
 
 
-class Rows(Protocol):
-    """What is read of a product after its analysis (spgemm.Product, which imports this module)."""
-
-    device: Any
-    A: Any
-    stored: int  # rows of A
-    list: Any  # of them in the order of their bins
-    spans: Any  # first and last column of each row's products
-    span: int  # columns that may have entries
-    shared: int  # bytes that a block may have
-
-
 class SplitRows:
-    """The rows of a product that several blocks compute each: their bitmaps and the bits before each word."""
+    """The rows of a product that several blocks compute each: their bitmaps and the bits before each word.
+
+    product: an analysed spgemm.Product, whose module imports this one.
+    """
 
     @classmethod
-    def where_they_fit(cls, product: Rows, first: int, count: int) -> SplitRows | None:
+    def where_they_fit(cls, product: Any, first: int, count: int) -> SplitRows | None:
         """The `count` rows from `first` on in the product's list; None where memory is short of their bitmaps."""
         spans = -(-product.span // 64)  # at most, in words
         return cls(product, first, count) if count * spans * 12 * SHARE <= product.device.memory()[0] else None
 
-    def __init__(self, product: Rows, first: int, count: int) -> None:
+    def __init__(self, product: Any, first: int, count: int) -> None:
         """As where_they_fit."""
         self.device = product.device
         device, self.rows = product.device, product.list[first : first + count].copy()

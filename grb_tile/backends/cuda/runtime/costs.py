@@ -1,7 +1,8 @@
 """What a device costs, measured: launches, read-backs, barriers, bandwidth, gathers and atomics.
 
 Kernels: base/costs.cuh.  Each figure is the least of several runs, because other programs may use the device.  It takes
-half a second, once for each device and driver: the figures are kept in the cache of compiled kernels.
+half a second, once for each device and driver: the figures are kept in the cache of compiled kernels.  `device` is a
+Device (device.py, which imports this module).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from time import perf_counter_ns
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -29,20 +30,7 @@ RUNS = 5
 _disk = KernelCache("cuda")
 
 
-class Measurable(Protocol):
-    """What is asked of a Device (device.py, which imports this module)."""
-
-    launcher: Any
-    xp: Any
-
-    def zeros(self, count: Any, dtype: Any) -> Any: ...
-
-    def read_count(self, counts: Any) -> int: ...
-
-    def synchronize(self) -> None: ...
-
-
-def profile_of_device(device: Measurable) -> DeviceProfile:
+def profile_of_device(device: Any) -> DeviceProfile:
     """The profile of a device: from the planner's table, else from figures measured here, else scaled by its facts."""
     found = device.launcher.profile()
     if not found.scaled:
@@ -67,7 +55,7 @@ def _key(device):
 
 
 def measure(
-    device: Measurable, clock: Callable[[Measurable, Callable[[], Any]], float] | None = None,
+    device: Any, clock: Callable[[Any, Callable[[], Any]], float] | None = None,
     dram_bytes: int = DRAM_BYTES, accesses: int = ACCESSES, barriers: int = BARRIERS, runs: int = RUNS,
 ) -> Measured:  # fmt: skip
     """The figures of a device, in nanoseconds.  clock(device, launch): the device's time of a launch, in ns.

@@ -3,23 +3,16 @@
 A primitive holds the device's lock, so that the work of several threads is queued one primitive after another, each in
 the order of its launches; it runs with its own device as the thread's current one, and after the work that was queued
 on another stream.  Kernels report no errors: what may be wrong is checked before a launch, or counted by the kernel.
+`device` is a Device (device.py, which imports this module).
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from ....exceptions import OutOfMemory, Panic
-
-
-class DeviceMemory(Protocol):
-    """What is asked of a Device (device.py, which imports this module) after an error."""
-
-    def memory(self) -> tuple[int, int]: ...
-
-    def make_room(self) -> bool: ...
 
 
 class HostOnly(Exception):
@@ -81,7 +74,7 @@ def on_device(function: Callable) -> Callable:
     return call
 
 
-def failed(error: Exception, name: str, device: DeviceMemory) -> OutOfMemory | None:
+def failed(error: Exception, name: str, device: Any) -> OutOfMemory | None:
     """The OutOfMemory that `error` means, else None; raises the library's exception for CuPy's other errors."""
     raised = translated(error, name, device)
     if raised is None or isinstance(raised, OutOfMemory):
@@ -89,7 +82,7 @@ def failed(error: Exception, name: str, device: DeviceMemory) -> OutOfMemory | N
     raise raised from error
 
 
-def again(device: DeviceMemory, name: str, raised: Exception, function: Callable) -> Any:
+def again(device: Any, name: str, raised: Exception, function: Callable) -> Any:
     """function() once more with the memory of derived forms released.  Raises: `raised` when there were none.
 
     Called when the frames of the first try are gone, and with them their arrays.
@@ -107,7 +100,7 @@ def again(device: DeviceMemory, name: str, raised: Exception, function: Callable
         raise raised from error
 
 
-def translated(error: Exception, name: str, device: DeviceMemory) -> Exception | None:
+def translated(error: Exception, name: str, device: Any) -> Exception | None:
     """The library's exception for one of CuPy's, an OutOfMemory as it is; None for what is neither."""
     if isinstance(error, OutOfMemory):
         return error.with_traceback(None)
