@@ -9,7 +9,7 @@ A row s of each matrix belongs to one source.  F_d(s, v) counts the shortest pat
 Brandes' dependency of s on v.  Each level keeps its own F_d, so the matrices of all levels together have at most an
 entry for each source and vertex.
 
-A compiled loop searches from one source after the other instead where there is one (gb.sequential; on a GPU where
+A compiled loop searches from one source after the other instead where there is one (gb.graph; on a GPU where
 edges have length 1, from many sources at once), with the same result.
 
 Contract: G is not changed.  Without weighted=True every edge has length 1, whatever its value; loops are on no shortest
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, monoid, semiring, sequential, unary
+from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, semiring, unary
 
 from . import arguments
 from .betweenness_weighted import add_to_edges, add_to_vertices, lengths
@@ -89,7 +89,7 @@ def betweenness(
     done: list[int] = []
     with Report("betweenness", callback) as report:
         for part in _batches(G, chosen, batch, done, report):
-            found = sequential.dependencies(G.A if L is None else L, part, weighted=weighted, endpoints=endpoints)
+            found = graph.dependencies(G.A if L is None else L, part, weighted=weighted, endpoints=endpoints)
             if found is not None:
                 b(binary.plus) << found
                 continue
@@ -142,7 +142,7 @@ def edge_betweenness(
     done: list[int] = []
     with Report("edge_betweenness", callback) as report:
         for part in _batches(G, chosen, batch, done, report):
-            found = sequential.dependencies(G.A if L is None else L, part, weighted=weighted, by_edge=True)
+            found = graph.dependencies(G.A if L is None else L, part, weighted=weighted, by_edge=True)
             if found is not None:
                 E(binary.plus) << found
                 continue

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grb_tile import Matrix, Vector, dtypes, fused, semiring
+from grb_tile import Matrix, Vector, dtypes, graph, semiring
 
 from . import arguments
 from .graph import Graph, as_graph
@@ -83,41 +83,54 @@ def bfs(
     if not levels and not parents:
         raise ValueError("levels, parents: both are False, so nothing is asked for; pass levels=True or parents=True")
     with Report("bfs", callback) as report:
-        if callback is None:  # fused.bfs replaces the loop below where the backend runs it as one operation
-            found = fused.bfs(
-                G.A, source, symmetric=G.known_symmetric, levels=levels, parents=parents, max_level=max_level,
-                target=target, fallback=False,
-            )  # fmt: skip
-            if found is not None:
-                return _adopted(G, found, report, max_level, target)
-        v = Vector.from_coo([source], [0], dtypes.INT32, size=G.n, name="levels")
-        p = Vector.from_coo([source], [source], dtypes.INT64, size=G.n, name="parents")
-        f = p.dup(name="frontier")
-        reach = semiring.ss.any_secondi[dtypes.INT64]
-        report.finish("converged", True)
-        while target is None or target not in v:
-            if max_level is not None and report.iterations >= max_level:
-                report.finish("max_level", False)
-                break
-            expanded = f.nvals
-            # f<!v,r,s> = f A : each node that an edge from f reaches for the first time, with the node it comes from
-            f(~v.S, replace=True) << reach(f @ G.A)
-            # v<f,s> = level
-            v(f.S) << report.iterations + 1
-            # p<f,s> = f
-            p(f.S) << f
-            if report.note(frontier=expanded, found=f.nvals) or not f.nvals:
-                break
-        else:
-            report.finish("target", False)
+        found = report.whole(
+            graph.bfs, G.A, source, symmetric=G.known_symmetric, levels=levels, parents=parents, max_level=max_level,
+            target=target,
+        )  # fmt: skip
+        if found is not None:
+            return _adopted(G, found, report, max_level, target)
+        v, p = _search(G.A, [source], report, max_level, target)
     return BfsResult(v if levels else None, p if parents else None, report, vertices=G.labels)
 
 
-def _adopted(G: Graph, found: fused.Bfs, report: Report, max_level: int | None, target: int | None) -> BfsResult:
+def levels_from(A: Matrix, sources: Sequence[int], symmetric: bool) -> Vector:
+    """The least number of edges from any of the sources to each node that one of them reaches, INT32."""
+    report = Report("levels_from")
+    found = report.whole(graph.bfs, A, sources, symmetric=symmetric)
+    return _search(A, sources, report)[0] if found is None else found.levels
+
+
+def _search(
+    A: Matrix, sources: Sequence[int], report: Report, max_level: int | None = None, target: int | None = None
+) -> tuple[Vector, Vector]:
+    """(levels, parents) by a product a level, from the sources as one frontier."""
+    v = Vector.from_coo(sources, 0, dtypes.INT32, size=A.nrows, name="levels")
+    p = Vector.from_coo(sources, sources, dtypes.INT64, size=A.nrows, name="parents")
+    f = p.dup(name="frontier")
+    reach = semiring.ss.any_secondi[dtypes.INT64]
+    report.finish("converged", True)
+    while target is None or target not in v:
+        if max_level is not None and report.iterations >= max_level:
+            report.finish("max_level", False)
+            break
+        expanded = f.nvals
+        # f<!v,r,s> = f A : each node that an edge from f reaches for the first time, with the node it comes from
+        f(~v.S, replace=True) << reach(f @ A)
+        # v<f,s> = level
+        v(f.S) << report.iterations + 1
+        # p<f,s> = f
+        p(f.S) << f
+        if report.note(frontier=expanded, found=f.nvals) or not f.nvals:
+            break
+    else:
+        report.finish("target", False)
+    return v, p
+
+
+def _adopted(G: Graph, found: graph.Bfs, report: Report, max_level: int | None, target: int | None) -> BfsResult:
     """The result of the loop as one operation; whether it was complete."""
     done = found.report
     report.adopt(lambda: done.levels)
-    report.finish("converged", True)
     # A search is complete if all that it found it also went on from.
     limited = max_level is not None or target is not None
     if limited and done.expanded < (done.reached or 0):
@@ -153,13 +166,12 @@ def bfs_multi(
     if not levels and not parents:
         raise ValueError("levels, parents: both are False, so nothing is asked for; pass levels=True or parents=True")
     with Report("bfs_multi", callback) as report:
-        if callback is None:  # fused.bfs_multi replaces the loop below where the backend has a compiled one
-            found = fused.bfs_multi(
-                G.A, sources, symmetric=G.known_symmetric, levels=levels, parents=parents, max_level=max_level,
-                fallback=False,
-            )  # fmt: skip
-            if found is not None:
-                return _adopted_multi(G, sources, found, report, max_level)
+        found = report.whole(
+            graph.bfs_multi, G.A, sources, symmetric=G.known_symmetric, levels=levels, parents=parents,
+            max_level=max_level,
+        )  # fmt: skip
+        if found is not None:
+            return _adopted_multi(G, sources, found, report, max_level)
         V, P = _loop_multi(G, sources, parents, max_level, report)
     return BfsResult(V if levels else None, P if parents else None, report, vertices=G.labels, sources=sources)
 
@@ -191,10 +203,9 @@ def _loop_multi(G: Graph, sources: list, parents: bool, max_level: int | None, r
     return V, P
 
 
-def _adopted_multi(G: Graph, sources: list[int], found: fused.Bfs, report: Report, max_level: int | None) -> BfsResult:
+def _adopted_multi(G: Graph, sources: list[int], found: graph.Bfs, report: Report, max_level: int | None) -> BfsResult:
     done = found.report
     report.adopt(lambda: done.levels)
-    report.finish("converged", True)
     # A search is complete if all that it found it also went on from.
     if max_level is not None:
         held = found.parents if found.levels is None else found.levels

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, dtypes, semiring, sequential
+from grb_tile import Matrix, Vector, dtypes, graph, semiring
 
 from .graph import check_room
 from .report import Callback, Report
@@ -55,7 +55,7 @@ def bipartite_matching(B: Matrix, *, callback: Callback | None = None) -> Matchi
     Shapes: mate_row size nrows, mate_col size ncols.  Types: any B; mates INT64.
     Raises: TypeError for B and callback.
     Cost: O(nvals sqrt(nrows + ncols)) by one compiled loop where the backend has it and there is no callback
-    (sequential.bipartite_matching), else a product for each step of the search.
+    (gb.graph.bipartite_matching), else a product for each step of the search.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import bipartite_matching
@@ -68,12 +68,10 @@ def bipartite_matching(B: Matrix, *, callback: Callback | None = None) -> Matchi
         raise TypeError(f"B: expected a Matrix, rows and columns of which are matched, got {type(B).__name__}")
     check_room(B, B.nrows + B.ncols, "bipartite_matching", 28)
     with Report("bipartite_matching", callback) as report:
-        found = sequential.bipartite_matching(B) if callback is None else None
+        found = report.whole(graph.bipartite_matching, B)
         if found is None:
-            found = _augmented(B, report)
-        else:
-            report.finish("converged", True)
-    rows, cols = (_present(mate, name) for mate, name in zip(found, ("mate_row", "mate_col"), strict=True))
+            found = [Vector.from_dense(mate, missing_value=-1) for mate in _augmented(B, report)]
+    rows, cols = found
     return MatchingResult(rows, cols, rows.nvals, report)
 
 
@@ -119,8 +117,3 @@ def _augmented(B: Matrix, report: Report) -> tuple[np.ndarray, np.ndarray]:
         if report.note(paths=int(paths)):
             report.finish("callback", False)
             return mate_row, mate_col
-
-
-def _present(mate: np.ndarray, name: str) -> Vector:
-    at = np.flatnonzero(mate >= 0)
-    return Vector.from_coo(at, mate[at], dtypes.INT64, size=mate.size, name=name)

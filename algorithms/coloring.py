@@ -4,7 +4,7 @@
     repeat  x<f> = mex over j of x(j) where L(i, j),  d -= f plus.pair L',  f = nodes with d = 0 that have no colour
 
 p are priorities.  A node is coloured when all neighbours of higher priority are, with the least colour that none of
-them has (rowwise.mex): the colours of a greedy loop by descending priority, on every backend.
+them has (gb.graph.mex): the colours of a greedy loop by descending priority, on every backend.
 
 Contract: G is not changed.  Loops and values do not matter.  A graph that is not symmetric is refused.  No more than
 greatest degree + 1 colours are used.
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, rowwise, select, semiring, sequential
+from grb_tile import Matrix, Vector, binary, dtypes, graph, select, semiring
 
 from . import arguments
 from .graph import Graph, room_for
@@ -63,7 +63,7 @@ def coloring(
     Shapes: A n x n, colours size n.  Types: any A; colours INT64.
     Raises: ValueError when the structure is not symmetric, and for method; TypeError, ValueError for seed.
     Cost: each edge is looked at once: by one compiled loop (on a GPU one kernel) where there is no callback
-    (sequential.greedy_colours), else by a product a round; the longest path of descending priorities is the number of
+    (gb.graph.greedy_colours), else by a product a round; the longest path of descending priorities is the number of
     rounds.
 
     >>> import grb_tile as gb
@@ -79,7 +79,7 @@ def coloring(
     if order is None:
         # d = A plus.pair 1
         degree = G.keep("loopless degree", lambda: A.reduce_rowwise("count").new()) if method == "jp_ldf" else None
-        turns = sequential.random_order(G.n, arguments.count(seed, "seed"), degree)
+        turns = graph.random_order(G.n, arguments.count(seed, "seed"), degree)
     else:
         given = arguments.nodes(order, G.n, "order")
         if not len(given) == len(set(given)) == G.n:
@@ -88,13 +88,12 @@ def coloring(
             )
         turns, method = Vector.from_dense(np.array(given, np.int64)), "given order"
     with Report(f"coloring ({method})", callback) as report:
-        found = sequential.greedy_colours(A, turns) if callback is None else None
+        found = report.whole(graph.greedy_colours, A, turns)
         if found is None:
             colours = _jones_plassmann(A, turns.to_coo(indices=False)[1], report)
             count = int(colours.to_coo(indices=False)[1].max(initial=-1)) + 1
-        else:
-            colours, count = found
-            report.finish("converged", True)
+            found = colours, count
+    colours, count = found
     return ColoringResult(colours, count, report, vertices=G.labels)
 
 
@@ -115,7 +114,7 @@ def _jones_plassmann(A: Matrix, order: np.ndarray, report: Report) -> Vector:
     f = select.valueeq(d, 0).new(name="frontier")
     while f.nvals:
         # x<f,s> = mex over j of x(j) where L(i, j)
-        x(f.S) << rowwise.mex(L, x, mask=f.S)
+        x(f.S) << graph.mex(L, x, mask=f.S)
         # t = L plus.pair f,  d<t,s> -= t,  f = t where d = 0
         t = plus_pair(L @ f).new(name="t")
         d(binary.minus) << t

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from grb_tile import Matrix, Vector, binary, dtypes, select
+from grb_tile.graph.communities import quotient
 
 from .graph import Graph, room_for
 from .modularity import community_labels
-from .pattern import numbered, quotient
+from .pattern import numbered
 from .result import Result
 from .strong_components import strongly_connected_components
 

@@ -4,7 +4,7 @@
 
 f is a forest: f(i) is the parent of i, g the grandparent, u the least grandparent among a node's neighbours.  Trees
 hook onto trees with smaller roots and grow flat, until each is a star over its component.  On the CPU a compiled loop
-joins the trees of each edge instead (union-find; gb.sequential), with the same labels.
+joins the trees of each edge instead (union-find; gb.graph), with the same labels.
 
 Contract: G is not changed.  labels is a full UINT64 vector; labels(i) is the smallest node of i's component.
 Agrees with GAP's CCVerifier (sbeamer/gapbs, src/cc.cc) and LDBC Graphalytics 1.0, WCC, both up to renaming.
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, exceptions, fused, monoid, semiring, sequential
+from grb_tile import Matrix, Vector, binary, dtypes, exceptions, graph, monoid, semiring
 
 from . import arguments
 from .graph import Graph, room_for
@@ -70,20 +70,15 @@ def connected_components(
     arguments.choice(method, ("auto", "fastsv", "afforest"), "method")
     if method == "afforest" and callback is not None:
         raise ValueError('callback: method="afforest" runs as one operation without rounds; use method="fastsv"')
-    if method != "fastsv" and callback is None:  # fused.components replaces the loop below where the backend has one
-        if method == "auto":
-            with Report("connected_components (union-find)") as report:
-                done = sequential.components(G.A, symmetric=G.known_symmetric)
-                if done is not None:
-                    report.finish("converged", True)
-                    labels = Vector.from_dense(done[0].astype(np.uint64), name="labels")
-                    return ComponentsResult(labels, done[1], report, vertices=G.labels)
-        with Report("connected_components (afforest)") as report:
-            found = fused.components(G.A, symmetric=G.is_symmetric_structure, fallback=False) if G.n else None
-            if found is not None:
-                report.algorithm = f"connected_components ({found.report.method})"
-                report.finish("converged", True)
-                return ComponentsResult(found.labels, found.count, report, vertices=G.labels)
+    if method != "fastsv":
+        with Report("connected_components", callback) as report:
+            found = report.whole(
+                graph.components, G.A, symmetric=G.known_symmetric,
+                AT=lambda: G.A if G.is_symmetric_structure else G.AT,
+            )  # fmt: skip
+        if found is not None and method in ("auto", found.report.method):
+            report.algorithm = f"connected_components ({found.report.method})"
+            return ComponentsResult(found.labels, found.count, report, vertices=G.labels)
         if method == "afforest":
             raise exceptions.NotImplementedException(
                 'method="afforest": the backend in use has no kernel for it on this graph; use method="auto" or '

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, fused, monoid, select, semiring, sequential
+from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, select, semiring
 
 from . import arguments
 from .graph import Graph, room_for
@@ -32,7 +32,7 @@ def core_number(G: Graph | Matrix, *, callback: Callback | None = None) -> Verte
     Shapes: A n x n, values size n.  Types: any A; values INT64, full.
     Raises: TypeError, DimensionMismatch from Graph; TypeError for callback.
     Cost: each edge is looked at once: by one compiled loop where the backend has it and there is no callback
-    (fused.core_numbers on a GPU, sequential.core_numbers on the CPU), else by a product a round.
+    (gb.graph.core_numbers), else by a product a round.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import core_number
@@ -44,15 +44,10 @@ def core_number(G: Graph | Matrix, *, callback: Callback | None = None) -> Verte
     A = loopless(G)
     AT = loopless_transpose(G) if G.directed else None
     with Report("core_number", callback) as report:
-        report.finish("converged", True)
-        values = fused.core_numbers(A, AT) if callback is None else None
+        values = report.whole(graph.core_numbers, A, AT)
         if values is None:
             degree = degrees(G) + in_degrees(G) if G.directed else degrees(G)
-            core = sequential.core_numbers(A, AT, degree) if callback is None else None
-            if core is None:
-                values = _peeled([A] if AT is None else [A, AT], degree, report)
-            else:
-                values = Vector.from_dense(core, name="core")
+            values = _peeled([A] if AT is None else [A, AT], degree, report)
     return VertexResult(values, report, vertices=G.labels)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, exceptions, monoid, sequential, unary
+from grb_tile import Matrix, Vector, binary, dtypes, exceptions, graph, monoid, unary
 from grb_tile.memory import require
 
 from . import arguments
@@ -126,7 +126,7 @@ def _floyd_warshall(G: Graph, weights: Weights | None, report: Report) -> Matrix
     result = dtypes.INT32 if weights is None else weights.result_dtype
     if weights is None or G.n * max(abs(float(weights.emin)), abs(float(weights.emax))) < EXACT[D.dtype.np_type.kind]:
         dense = D.to_dense(np.inf, dtype=dtypes.FP64)
-        cycle = sequential.floyd_warshall(dense)
+        cycle = graph.floyd_warshall(dense)
         if cycle is not None:
             if cycle < G.n:
                 raise _negative_cycle(G, cycle)

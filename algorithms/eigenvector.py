@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from grb_tile import binary, fused
+from grb_tile import binary, graph
 
 from . import arguments, iteration
 from .report import Report
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from .report import Callback
 
 
-@fused.one_pass
+@graph.one_pass
 def _add(x: Any, z: Any) -> Any:
     """y = x + z, and |y|_2 squared"""
     y = x + z
     return y, (y * y).sum()
 
 
-@fused.one_pass
+@graph.one_pass
 def _divide(y: Any, x: Any, squares: Any) -> Any:
     """t = y / |y|_2, 0 where y is, and |t - x|_1"""
     t = y / squares.sqrt().max(1e-300)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grb_tile import Matrix, Vector, binary, dtypes, fused, monoid
+from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid
 
 from . import arguments, iteration
 from .report import Report
@@ -39,19 +39,19 @@ class HitsResult(Result):
         return self.hubs
 
 
-@fused.one_pass
+@graph.one_pass
 def _full(x: Any) -> Any:
     """x, 0 where it has no entry: a product reads a full vector faster"""
     return x + 0.0
 
 
-@fused.one_pass
+@graph.one_pass
 def _greatest(z: Any) -> Any:
     """max z"""
     return z.max()
 
 
-@fused.one_pass
+@graph.one_pass
 def _divide(z: Any, h: Any, greatest: Any) -> Any:
     """t = z / max z, 0 where z is, and |t - h|_1"""
     t = z / greatest.max(1e-300)

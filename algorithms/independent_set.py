@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, select, semiring, sequential
+from grb_tile import Matrix, Vector, binary, dtypes, graph, select, semiring
 
 from . import arguments
 from .graph import Graph, room_for
@@ -56,7 +56,7 @@ def maximal_independent_set(
     Shapes: A n x n, members size n.  Types: any A; members BOOL.
     Raises: ValueError when the structure is not symmetric; TypeError, ValueError for seed; IndexError for ignore.
     Cost: each edge is looked at once: by one compiled loop (on a GPU one kernel) where there is no callback
-    (sequential.independent_set), else O(log n) rounds of two products.
+    (gb.graph.independent_set), else O(log n) rounds of two products.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import maximal_independent_set
@@ -65,19 +65,17 @@ def maximal_independent_set(
     {0: True, 2: True, 4: True}
     """
     G = undirected(room_for(G, "maximal_independent_set", 72), "a maximal independent set needs")
-    order = sequential.random_order(G.n, arguments.count(seed, "seed"))
+    order = graph.random_order(G.n, arguments.count(seed, "seed"))
     ignored = arguments.nodes(() if ignore is None else ignore, G.n, "ignore")
     left_out = Vector.from_coo(np.unique(np.array(ignored, np.int64)), True, size=G.n, name="left out")
     A = loopless(G)
     with Report("maximal_independent_set", callback) as report:
-        members = sequential.independent_set(A, order, left_out) if callback is None else None
+        members = report.whole(graph.independent_set, A, order, left_out)
         if members is None:
             # c(i) = n - k for the node i that is k-th in the order
             c = Vector.from_coo(order.to_coo(indices=False)[1], np.arange(G.n, 0, -1), size=G.n, name="candidates")
             c(~left_out.S, replace=True) << c
             members = _luby(A, c, report)
-        else:
-            report.finish("converged", True)
     return IndependentSetResult(members, members.nvals, report, vertices=G.labels)
 
 

@@ -150,8 +150,9 @@ def until(
     """The state after steps whose change is not below `limit`, and one whose change is, or is all rounding (Noise).
 
     The state is the vector that is compared, or a sequence that begins with it.  limit 0: max_iter steps.
-    step(state) is the next state and its change, a fused.Total.  On a device the change is read while it computes the
-    next step, until it is near the limit; a step that was not wanted is dropped.  An infinite change ends the loop too.
+    step(state) is the next state and its change, a Total of a graph.one_pass.  On a device the change is read while it
+    computes the next step, until it is near the limit; a step that was not wanted is dropped.  An infinite change ends
+    the loop too.
     """
     report.finish("max_iter", False)
     waiting: list[tuple[Any, Any]] = []  # steps whose change has not been read, the oldest first

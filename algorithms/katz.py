@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from grb_tile import binary, fused, monoid, unary
+from grb_tile import binary, graph, monoid, unary
 
 from . import arguments, iteration
 from .report import Report
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .report import Callback
 
 
-@fused.one_pass
+@graph.one_pass
 def _step(z: Any, x: Any, b: Any, alpha: Any) -> Any:
     """y = b + alpha z, and |y - x|_1"""
     y = b + alpha * z

@@ -2,7 +2,7 @@
 
     repeat  x(i) = argmax over c of C(i, c),  C = A S + A' S,  S(k, x(k)) = 1
 
-C(i, c) counts the neighbours of i with label c (rowwise.mode).  All nodes vote at once, and the least of equally
+C(i, c) counts the neighbours of i with label c (graph.mode).  All nodes vote at once, and the least of equally
 frequent labels wins, so the result is the same on every backend.
 
 Contract: G is not changed.  values is a full INT64 vector of labels, which are nodes; a node without neighbours keeps
@@ -15,7 +15,7 @@ networks" (Phys. Rev. E 76, 2007); LDBC Graphalytics 1.0, section 2.3 (CDLP).
 
 from __future__ import annotations
 
-from grb_tile import Matrix, Vector, binary, dtypes, indexunary, monoid, rowwise
+from grb_tile import Matrix, Vector, binary, dtypes, graph, indexunary, monoid
 
 from . import arguments
 from .graph import Graph, room_for
@@ -48,7 +48,7 @@ def label_propagation(G: Graph | Matrix, *, max_iter: int = 10, callback: Callba
         report.finish("max_iter", False)
         for _ in range(max_iter):
             # t(i) = argmax over c of C(i, c),  x<t,s> = t
-            t = rowwise.mode(votes, x, weighted=weighted)
+            t = graph.mode(votes, x, weighted=weighted)
             y = t
             if t.nvals < G.n:
                 y = x.dup(name="labels")

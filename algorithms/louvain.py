@@ -4,7 +4,7 @@
     aggregate   B = S' B S,   S(i, x(i)) = 1                                              until no community joins
 
 B is the adjacency matrix, k its row sums, K(c) the sum of k over community c, 2m the sum of k; x holds the communities.
-The nodes of a random half move at once (grb_tile/local_moves.py): of two nodes that would change places each other time
+The nodes of a random half move at once (local_moves.py): of two nodes that would change places each other time
 only one moves.  A round that lowers the modularity is not the last word: the best communities found are kept.  The
 levels are passed through twice, the second time from the communities found; then single moves of nodes, and unions of
 two communities, are made until none gains.
@@ -26,10 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, fused, monoid, rowwise, select, semiring
-from grb_tile.local_moves import (
-    LocalMoves,
-    RandomHalves,
+from grb_tile import Matrix, Vector, binary, graph, monoid, select, semiring
+from grb_tile.graph.communities import (
     dense,
     entries,
     inside,
@@ -38,10 +36,12 @@ from grb_tile.local_moves import (
     quotient,
     sums_by_label,
     vector_of,
-)  # fmt: skip
+)
 
 from . import arguments
+from .connected_components import connected_components
 from .graph import Graph, room_for
+from .local_moves import LocalMoves, RandomHalves
 from .modularity import resolution_of, weights
 from .report import Callback, Report
 from .result import Result
@@ -190,7 +190,7 @@ def _settled(finest: LocalMoves, x: Any, tol: float, note: Any, report: Report, 
 
 def _apart(moves: LocalMoves, x: Any) -> tuple[Any, int]:
     """(the connected parts of the communities, how many): the modularity of parts is higher."""
-    found: Any = fused.components(inside(moves.B, x), symmetric=True)
+    found = connected_components(Graph.of_symmetric(inside(moves.B, x)))
     return labels_in_order(entries(found.labels).astype(np.int64))
 
 
@@ -224,7 +224,7 @@ def communities(
     labels.name = "labels"
     if quality is not None:
         return CommunitiesResult(labels, count, quality, report, vertices=G.labels)
-    within = float(rowwise.sum_of_own(B, labels).reduce(monoid.plus).new().value or 0.0)
+    within = float(graph.sum_of_own(B, labels).reduce(monoid.plus).new().value or 0.0)
     # Q = sum over c of  L(c) / m - gamma (K(c) / 2m)^2
     K = vector_of(sums_by_label(x, dense(B.reduce_rowwise(monoid.plus).new()), G.n))
     total = float(K.reduce(monoid.plus).new().value or 0.0) or 1.0

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, monoid, rowwise, select
+from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, select
 
 from . import arguments
 from .graph import Graph, room_for
@@ -162,7 +162,7 @@ def _scaled(A: Matrix, total: float) -> Matrix:
 
 def _inside(A: Matrix, label: np.ndarray) -> float:
     """[+_ij A(i, j) over label(i) = label(j)]."""
-    own = rowwise.sum_of_own(A, Vector.from_dense(label))
+    own = graph.sum_of_own(A, Vector.from_dense(label))
     return float(own.reduce(monoid.plus).new().value or 0.0)
 
 

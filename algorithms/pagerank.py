@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Vector, binary, dtypes, fused, monoid, select, semiring, unary
+from grb_tile import Vector, binary, dtypes, graph, monoid, select, semiring, unary
 
 from . import arguments, iteration
 from .graph import room_for
@@ -119,20 +119,20 @@ def pagerank(
     return iteration.require(result, report, tol, max_iter, strict)
 
 
-@fused.one_pass
+@graph.one_pass
 def _depart(r: Any, scale: Any, sinks: Any) -> Any:
     """w = a r / d, and a s"""
     return r * scale, (r * sinks).sum()
 
 
-@fused.one_pass
+@graph.one_pass
 def _arrive(z: Any, anew: Any, lost: Any, scale: Any, sinks: Any, s: Any) -> Any:
     """t = (1 - a) p + a (A' (r / d) + s q), and what departs from t"""
     t = anew + lost * s + z
     return t, t * scale, (t * sinks).sum()
 
 
-@fused.one_pass
+@graph.one_pass
 def _arrive_and_compare(z: Any, r: Any, anew: Any, lost: Any, scale: Any, sinks: Any, s: Any) -> Any:
     """The same, and |t - r|_1"""
     t = anew + lost * s + z
@@ -272,7 +272,7 @@ def _outflow(G: Any, dtype: Any) -> Vector:
         raise TypeError(f"weighted=True: weights must be real, got {G.A.dtype.name}; take unary.abs(A) first")
     if G.A.nvals and G.emin < 0:
         raise ValueError(f"weighted=True: the weight {G.emin} is negative; pass weighted=False or take unary.abs(A)")
-    # d = [+_j A(i, j)] where that is not 0 (NaN is not, and is refused later)
+    # d = [+_j A(i, j)] where that is not 0 (NaN is not, and is regraph later)
     d = G.A.dup(dtype).reduce_rowwise(monoid.plus).new(name="outflow")
     return select.valuene(d, 0).new()
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, select, semiring
+from grb_tile import Matrix, select
+from grb_tile.graph.communities import labels_in_order
 
 from .graph import as_graph
 
@@ -41,7 +42,7 @@ def loopless_transpose(G: Graph) -> Matrix:
 
 def degrees(G: Graph) -> np.ndarray:
     """The number of edges that leave each node, loops left out."""
-    found = dense(G.out_degree)
+    found = G.out_degree.to_dense(0)
     if G.nself:
         found[G.A.diag().to_coo(values=False)[0].astype(np.int64)] -= 1
     return found
@@ -49,39 +50,17 @@ def degrees(G: Graph) -> np.ndarray:
 
 def in_degrees(G: Graph) -> np.ndarray:
     """The number of edges that enter each node, loops left out."""
-    found = dense(G.in_degree)
+    found = G.in_degree.to_dense(0)
     if G.nself:
         found[G.A.diag().to_coo(values=False)[0].astype(np.int64)] -= 1
     return found
 
 
-def quotient(B: Matrix, label: np.ndarray, count: int, plus: str) -> Matrix:
-    """C = S' B S over the monoid named `plus`, S(i, label(i)) = 1: the `count` classes of equal labels as nodes."""
-    n = label.size
-    S = Matrix.from_coo(np.arange(n), label, True, nrows=n, ncols=count, name="S")
-    # S' (B S) by (+).first and (+).second, which leave B's values as they are
-    first, second = (getattr(semiring, f"{plus}_{op}")[B.dtype] for op in ("first", "second"))
-    return second(S.T @ first(B @ S).new()).new(name="quotient")
-
-
 def numbered(label: np.ndarray) -> np.ndarray:
     """The labels as numbers 0, 1, 2 ... in the order of their first appearance."""
-    n = label.size
-    if n and label.dtype.kind == "i" and label.min() >= 0 and label.max() < n:
-        # without a sort: the first node of each label, where of several assignments the last holds, and its rank
-        nodes, first = np.arange(n), np.empty(n, np.int64)
-        first[label[::-1]] = nodes[::-1]
-        head = first[label]
-        return (np.cumsum(head == nodes) - 1)[head]
+    if label.size and label.dtype.kind == "i" and label.min() >= 0 and label.max() < label.size:
+        return labels_in_order(label)[0]  # without a sort
     _, first, number = np.unique(label, return_index=True, return_inverse=True)
     rank = np.empty(first.size, np.int64)
     rank[np.argsort(first)] = np.arange(first.size)
     return rank[number.ravel()]
-
-
-def dense(v: Vector, fill: int = 0) -> np.ndarray:
-    """The values of a vector of integers by position, `fill` where there is no entry."""
-    at, found = v.to_coo()
-    values = np.full(v.size, fill, found.dtype)
-    values[at] = found
-    return values

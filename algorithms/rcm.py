@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, fused, semiring, sequential
+from grb_tile import Matrix, Vector, binary, dtypes, graph, semiring
 
+from .bfs import levels_from
 from .connected_components import connected_components
 from .graph import Graph, room_for
 from .pattern import degrees, loopless, loopless_transpose, numbered
@@ -53,8 +54,8 @@ def rcm(G: Graph | Matrix, *, callback: Callback | None = None) -> OrderResult:
 
     Shapes: A n x n, order and positions size n.  Types: any A.
     Raises: TypeError, DimensionMismatch from Graph; TypeError for callback.
-    Cost: a few searches, in one compiled loop where the backend has it and there is no callback (fused.cuthill_mckee on
-    a GPU, sequential.cuthill_mckee on the CPU), else a product and a sort for each level.
+    Cost: a few searches, in one compiled loop where the backend has it and there is no callback
+    (gb.graph.cuthill_mckee), else a product and a sort for each level.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import rcm
@@ -68,17 +69,14 @@ def rcm(G: Graph | Matrix, *, callback: Callback | None = None) -> OrderResult:
     if not G.is_symmetric_structure:
         P = binary.pair(P | loopless_transpose(G)).new()
     with Report("rcm", callback) as report:
-        report.finish("converged", True)
-        found = fused.cuthill_mckee(P) if callback is None else None
+        found = report.whole(graph.cuthill_mckee, P)
         if found is not None:
             return OrderResult(found[0].to_dense(), found[1], report, vertices=G.labels)
         q = np.argsort(_row_sizes(G, P), kind="stable")
-        order = sequential.cuthill_mckee(P, q) if callback is None else None
-        if order is None:
-            # B = P(q, q) with q by ascending degree: from here on the lesser number is the lesser degree
-            B: Any = P[q, q].new(name="B")
-            component = numbered(connected_components(G).to_numpy()[q])
-            order = _by_levels(B, _peripheral(B, component), component, report)
+        # B = P(q, q) with q by ascending degree: from here on the lesser number is the lesser degree
+        B: Any = P[q, q].new(name="B")
+        component = numbered(connected_components(G).to_numpy()[q])
+        order = _by_levels(B, _peripheral(B, component), component, report)
     order = q[order[::-1]]
     position = np.empty(G.n, np.int64)
     position[order] = np.arange(G.n)
@@ -97,8 +95,7 @@ def _peripheral(B: Matrix, component: np.ndarray) -> np.ndarray:
     roots = np.unique(component, return_index=True)[1]
     starts, depth = roots, np.full(roots.size, -1)
     while roots.size:
-        found: Any = fused.bfs(B, starts.tolist(), symmetric=True)
-        level = found.levels.to_dense(-1)
+        level = levels_from(B, starts.tolist(), True).to_dense(-1)
         farthest = np.zeros(roots.size, np.int64)
         np.maximum.at(farthest, component, level)
         grows = farthest > depth

@@ -71,6 +71,16 @@ class Report:
             return True
         return False
 
+    def whole(self, operation: Callable[..., Any], *operands: Any, **options: Any) -> Any:
+        """What an operation of gb.graph gives, which is the whole loop; None where the caller's own loop is to run.
+
+        That is where the backend in use has none, or each record is given to a callback.
+        """
+        found = operation(*operands, **options) if self._callback is None else None
+        if found is not None:
+            self.finish("converged", True)
+        return found
+
     def adopt(self, rows: Callable[[], list[dict[str, Any]]]) -> None:
         """Take the records of a loop that ran as one operation: `rows()` gives them, called only if they are read."""
         self._later = rows

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, sequential, unary
+from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, select, unary
+from grb_tile.graph.communities import quotient
 
 from . import arguments
 from .graph import Graph, room_for
-from .pattern import quotient
 from .report import Callback, Report
 from .result import EdgeResult, Result
 
@@ -67,7 +67,7 @@ def minimum_spanning_forest(
     integer types an int, which is exact and may exceed 64 bits.
     Raises: TypeError for complex weights and for maximum, ValueError for a weight of NaN.
     Cost: at most log2(n) rounds, in which the graph shrinks: in one compiled loop where the backend has it and there is
-    no callback (sequential.spanning_forest), else by products after a sort of the edges.
+    no callback (gb.graph.spanning_forest), else by products after a sort of the edges.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import minimum_spanning_forest
@@ -82,11 +82,9 @@ def minimum_spanning_forest(
     G = room_for(G, "minimum_spanning_forest", 24)
     U = _edges(G, bool(maximum))
     with Report("minimum_spanning_forest", callback) as report:
-        found = sequential.spanning_forest(U, bool(maximum)) if callback is None else None
+        found = report.whole(graph.spanning_forest, U, bool(maximum))
         if found is None:
             found = _boruvka(U, bool(maximum), report)
-        else:
-            report.finish("converged", True)
     chosen, labels = found
     return SpanningForestResult(chosen, _sum(chosen), labels, G.n - chosen.nvals, report, vertices=G.labels)
 
@@ -127,7 +125,7 @@ def _boruvka(U: Matrix, maximum: bool, report: Report) -> tuple[Matrix, Vector]:
     n = U.nrows
     i, j, w = U.to_coo()
     i, j = i.astype(np.int64), j.astype(np.int64)
-    keys = sequential.order_keys(w)
+    keys = graph.order_keys(w)
     order = np.argsort(~keys if maximum else keys, kind="stable")
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)

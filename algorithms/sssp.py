@@ -2,7 +2,7 @@
 
     repeat  t = f min.+ A,  f = t where t < d,  d<f> = f  until f is empty
 
-On the CPU a compiled loop finds the distances in ascending order with a heap instead (Dijkstra; gb.sequential), where
+On the CPU a compiled loop finds the distances in ascending order with a heap instead (Dijkstra; gb.graph), where
 weights are >= 0, no method is asked for and no callback is given, and the graph is not large with hubs: paths have few
 edges there, and rounds of delta-stepping use all threads.
 
@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, fused, monoid, select, semiring, sequential, unary
+from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, select, semiring, unary
 
 from . import arguments
 from .bfs import bfs
@@ -108,16 +108,16 @@ def sssp(
         delta = weights.check_delta(delta, chosen)
 
     if callback is None and weights.emin >= 0 and not weights.may_overflow:
-        with Report(f"sssp ({method})") as report:  # fused.sssp replaces the loops below where the backend has one
-            found = fused.sssp(
-                G.A, source, symmetric=G.known_symmetric, delta=np.inf if chosen == "bellman_ford" else delta,
-                predecessors=predecessors, weights=(weights.emin, weights.emax), fallback=False,
+        with Report(f"sssp ({method})") as report:
+            found = report.whole(
+                graph.sssp, G.A, source, symmetric=G.known_symmetric,
+                delta=np.inf if chosen == "bellman_ford" else delta, predecessors=predecessors,
+                weights=(weights.emin, weights.emax),
             )  # fmt: skip
             if found is not None:
                 done = found.report
                 report.algorithm = f"sssp ({done.method})"
                 report.adopt(lambda: done.levels)
-                report.finish("converged", True)
                 return SsspResult(found.distances, found.predecessors, report, vertices=G.labels)
         if chosen == "auto" and delta is None and not (weights.worth_splitting and weights.short_paths):
             with Report("sssp (dijkstra)") as report:
@@ -134,15 +134,15 @@ def sssp(
             _bellman_ford(weights, d, report)
     p = None
     if predecessors:  # a tree of the tight edges, d(i) + A(i, j) = d(j), also where they weigh 0
-        p = bfs(fused.tight_edges(weights.A, d), source, levels=False, parents=True).parents
+        p = bfs(graph.tight_edges(weights.A, d), source, levels=False, parents=True).parents
     return SsspResult(d.dup(weights.result_dtype, name="distances"), p, report, vertices=G.labels)
 
 
 def dijkstra(weights: Weights, sources: list[int], target: int = -1, parents: bool = False) -> Any:
-    """gb.sequential.distances, (D, P as a row or None); None where it cannot run."""
+    """gb.graph.distances, (D, P as a row or None); None where it cannot run."""
     if weights.emin < 0 or weights.may_overflow or weights.dtype is dtypes.UINT64:
         return None
-    return sequential.distances(weights.A, sources, target=target, parents=parents)
+    return graph.distances(weights.A, sources, target=target, parents=parents)
 
 
 def _present(row: np.ndarray) -> Vector:

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, fused, select, semiring, sequential
+from grb_tile import Matrix, Vector, binary, dtypes, graph, select, semiring
 
+from .bfs import levels_from
 from .graph import Graph, room_for
 from .pattern import degrees, in_degrees, loopless
 from .report import Callback, Report
@@ -49,8 +50,8 @@ def strongly_connected_components(G: Graph | Matrix, *, callback: Callback | Non
 
     Shapes: A n x n, labels size n.  Types: any A, whose values do not matter; labels INT64.
     Raises: TypeError, DimensionMismatch from Graph; TypeError for callback.
-    Cost: without a callback two searches and one launch on a GPU (fused.strong_components), one sequential traversal of
-    the edges where the backend has it compiled (sequential.strong_components); else two searches, and for each round of
+    Cost: without a callback two searches and one launch on a GPU, one sequential traversal of the edges where the
+    backend has it compiled (gb.graph.strong_components); else two searches, and for each round of
     colours products up to the longest shortest path.
 
     >>> import grb_tile as gb
@@ -61,19 +62,12 @@ def strongly_connected_components(G: Graph | Matrix, *, callback: Callback | Non
     """
     G = room_for(G, "strongly_connected_components", 100)
     with Report("strongly_connected_components", callback) as report:
-        found: Any = fused.strong_components(G.A, symmetric=G.known_symmetric) if callback is None else None
-        if found is not None:
-            report.finish("converged", True)
-            of_vertex, number = found
-            return StrongComponentsResult(of_vertex, number, report, vertices=G.labels)
-        found = sequential.strong_components(G.A) if callback is None else None
+        found = report.whole(graph.strong_components, G.A, symmetric=G.known_symmetric)
         if found is None:
-            labels = _rounds(G, report)
-            found = labels, int(np.count_nonzero(labels == np.arange(G.n)))
-        else:
-            report.finish("converged", True)
+            label = _rounds(G, report)
+            found = Vector.from_dense(label, name="labels"), int(np.count_nonzero(label == np.arange(G.n)))
     labels, count = found
-    return StrongComponentsResult(Vector.from_dense(labels, name="labels"), count, report, vertices=G.labels)
+    return StrongComponentsResult(labels, count, report, vertices=G.labels)
 
 
 def _rounds(G: Graph, report: Report) -> np.ndarray:
@@ -112,11 +106,11 @@ def _rounds(G: Graph, report: Report) -> np.ndarray:
 
 def _members(G: Graph, pivot: int) -> np.ndarray:
     """The nodes that `pivot` reaches and that reach it, ascending."""
-    forward: Any = fused.bfs(G.A, pivot, symmetric=G.known_symmetric)
+    forward = levels_from(G.A, [pivot], G.known_symmetric)
     if G.is_symmetric_structure:
-        return forward.levels.to_coo(values=False)[0].astype(np.int64)
-    backward: Any = fused.bfs(G.AT, pivot)
-    return binary.pair(forward.levels & backward.levels).new().to_coo(values=False)[0].astype(np.int64)
+        return forward.to_coo(values=False)[0].astype(np.int64)
+    backward = levels_from(G.AT, [pivot], False)
+    return binary.pair(forward & backward).new().to_coo(values=False)[0].astype(np.int64)
 
 
 def _between(A: Matrix, alive: np.ndarray, *colours: np.ndarray) -> Matrix:

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, fused, select, semiring, sequential
+from grb_tile import Matrix, Vector, binary, dtypes, graph, select, semiring
 
 from .errors import CycleError
 from .graph import Graph, room_for
-from .pattern import dense
 from .report import Callback, Report
 from .result import VertexResult
 
@@ -31,7 +30,7 @@ def topological_generations(G: Graph | Matrix, *, callback: Callback | None = No
     Shapes: A n x n, values size n.  Types: any A; values INT64.
     Raises: CycleError, naming a node of a cycle; TypeError for callback.
     Cost: each edge is looked at once: by one compiled loop where the backend has it and there is no callback
-    (fused.topological_levels on a GPU, sequential.topological_levels on the CPU), else by a product a generation.
+    (gb.graph.topological_levels), else by a product a generation.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import topological_generations
@@ -41,7 +40,7 @@ def topological_generations(G: Graph | Matrix, *, callback: Callback | None = No
     """
     G = room_for(G, "topological_generations", 48)
     with Report("topological_generations", callback) as report:
-        level = _levels(G, report, callback is None)
+        level = _levels(G, report)
         if report.stopped_by != "callback" and (level < 0).any():
             node = _on_a_cycle(G, level < 0)
             raise CycleError(
@@ -84,21 +83,17 @@ def is_dag(G: Graph | Matrix) -> bool:
     True
     """
     G = room_for(G, "is_dag", 48)
-    return not (_levels(G, Report("is_dag"), True) < 0).any()
+    return not (_levels(G, Report("is_dag")) < 0).any()
 
 
-def _levels(G: Graph, report: Report, whole: bool) -> np.ndarray:
-    """The generation of each node, -1 for nodes on a cycle or behind one; `whole`: as one loop if possible."""
-    report.finish("converged", True)
-    level = fused.topological_levels(G.A) if whole else None
+def _levels(G: Graph, report: Report) -> np.ndarray:
+    """The generation of each node, -1 for nodes on a cycle or behind one."""
+    level = report.whole(graph.topological_levels, G.A)
     if level is not None:
         return level.to_dense()
-    into = dense(G.in_degree)
-    found = sequential.topological_levels(G.A, into) if whole else None
-    if found is not None:
-        return found[0]
+    report.finish("converged", True)
     plus_pair = semiring.plus_pair[dtypes.INT64]
-    d = Vector.from_dense(into, name="waits")
+    d = Vector.from_dense(G.in_degree.to_dense(0), name="waits")
     g = Vector.from_scalar(-1, G.n, dtypes.INT64, name="generation")
     f = select.valueeq(d, 0).new(name="frontier")
     while f.nvals:

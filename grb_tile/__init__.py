@@ -33,6 +33,7 @@ if _TYPE_CHECKING:  # type checkers do not run __getattr__
         exceptions,
         fused as fused,
         generators as generators,
+        graph as graph,
         grb as grb,
         indexunary,
         io,
@@ -80,12 +81,12 @@ _CORE = {
 }  # fmt: skip
 _FUNCTIONS = {"plan": ".planner", "explain": ".planner", "device": ".backends.select"}
 _MODULES = {
-    "agg", "algorithms", "backends", "binary", "core", "dtypes", "exceptions", "fused", "generators", "grb",
+    "agg", "algorithms", "backends", "binary", "core", "dtypes", "exceptions", "fused", "generators", "graph", "grb",
     "indexunary", "io", "kernels", "monoid", "op", "operations", "operators", "planner", "rowwise", "select",
     "semiring", "sequential", "ss", "storage", "unary", "viz",
 }  # fmt: skip
 _NEED_CORE = {          # operators called on expressions need the callables of core
-    "agg", "algorithms", "binary", "fused", "generators", "grb", "indexunary", "io", "monoid", "op", "rowwise",
+    "agg", "algorithms", "binary", "fused", "generators", "graph", "grb", "indexunary", "io", "monoid", "op", "rowwise",
     "select", "semiring", "sequential", "ss", "unary", "viz",
 }  # fmt: skip
 

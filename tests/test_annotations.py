@@ -12,7 +12,7 @@ CORE = """
 aggregate base collection expression indexed mask matrix matrix_build matrix_export matrix_operations recorder scalar
 stored transposed updater vector
 """.split()
-FILES = [ROOT / "grb_tile" / name for name in ("backends/protocol.py", "config.py", "fused.py")]
+FILES = [ROOT / "grb_tile" / name for name in ("backends/protocol.py", "config.py", "backends/graph.py")]
 FILES += [ROOT / "grb_tile" / "core" / f"{name}.py" for name in CORE]
 FILES += [path for folder in ("grb_tile/io", "algorithms") for path in sorted((ROOT / folder).rglob("*.py"))]
 CALLED = {"__init__", "__call__"}  # with the names without an underscore, what users call

@@ -27,8 +27,8 @@ LAYERS = (
     ("planner",),
     ("backends",),
     ("operations",),
-    ("core", "fused", "rowwise", "sequential", "local_moves", "memory"),
-    ("io", "grb", "viz", "ss", "agg", "generators", "algorithms"),
+    ("core", "graph", "memory", "deprecated", "rowwise", "sequential"),
+    ("io", "grb", "viz", "ss", "agg", "generators", "algorithms", "fused"),
     ("nx", "cli", "__main__"),
     ("grb_tile",),
 )
@@ -305,8 +305,8 @@ def test_algorithms_speak_graphblas_only():
     assert not found, "\n".join(found)
 
 
-# What lies above backends/ may import: the choice of a backend and the protocol.
-NEUTRAL = {f"grb_tile.backends{name}" for name in ("", ".select", ".protocol")}
+# What lies above backends/ may import: the choice of a backend, and the protocol.
+NEUTRAL = {f"grb_tile.backends{name}" for name in ("", ".select", ".protocol", ".outcome")}
 ABOVE_BACKENDS = [path for path in SOURCES if RANK[layer_of(module_of(path))] > RANK["backends"]]
 
 

@@ -355,8 +355,9 @@ def _deep(argument):
 
 
 for _name in (
-    "reduce_matmul", "least_absent", "kronecker", "best_labels", "sequential", "bfs", "bfs_multi",
-    "sssp", "components", "has_ascending_columns",
+    "reduce_matmul", "kronecker", "has_ascending_columns", "least_absent", "best_labels", "bfs", "bfs_multi", "sssp",
+    "distances", "dependencies", "components", "strong_components", "core_numbers", "topological_levels",
+    "cuthill_mckee", "greedy_colours", "independent_set", "bipartite_matching",
 ):  # fmt: skip
     setattr(DenseForms, _name, _by_rows_first(_name))
 

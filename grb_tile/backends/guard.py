@@ -5,6 +5,7 @@ with the store). A process that never used a device has no guarded backend, so t
 """
 
 import functools
+import inspect
 
 from ..storage import place
 from ..storage.store import Allow, BitmapVector, Compressed, SparseVector
@@ -16,7 +17,6 @@ _STORES = (SparseVector, BitmapVector, Compressed)
 def guarded(backend):
     """`backend` with primitives that accept device stores too."""
     methods = {name: _bringing(getattr(backend, name)) for name in PRIMITIVES}
-    methods["sssp"] = _bringing_in_edges(methods["sssp"])
     methods["is_guarded"] = True
     cls = type(f"Guarded{type(backend).__name__}", (type(backend),), {k: _method(v) for k, v in methods.items()})
     made = cls.__new__(cls)
@@ -36,21 +36,13 @@ def _bringing(primitive):
     return call
 
 
-def _bringing_in_edges(sssp):
-    """`in_edges` is no store but a function that gives one."""
-
-    @functools.wraps(sssp)
-    def call(A, in_edges, *args, **kwargs):
-        return sssp(A, lambda: _here(in_edges()), *args, **kwargs)
-
-    return call
-
-
 def _here(argument):
     if isinstance(argument, _STORES):
         return place.host(argument)
     if isinstance(argument, list):
         return [_here(one) for one in argument]
+    if inspect.isfunction(argument):  # gives a store when it is wanted
+        return lambda *args: _here(argument(*args))
     if isinstance(argument, Allow):
         return Allow(place.host(argument.pattern), argument.complement)
     return argument

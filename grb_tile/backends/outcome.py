@@ -12,11 +12,10 @@ class LoopOutcome:
     """What a whole loop did: reached (vertices, or None), seconds, rows() (a dictionary per level).
 
     engine   what computed: a device's name ("cuda", "cuda:1"), "numba", "numpy", "python", "reference"
-    method   by which algorithm: "by level", a direction over bit tiles, "delta", "bellman_ford", "afforest", "fastsv"
+    method   by which algorithm: "by level", a direction over bit tiles, "delta", "bellman_ford", "afforest" ...
     format   the storage that was read: csr, dcsr, bittiled
     choice   (kernel, rule, figures) where the planner chose among kernels, else None
     tiles    figures of the rule "tiles_full" where that decided, else None
-    note     why the host computed, where it did
     expanded a function that gives the sum of the frontiers where rows may lack some; None: the rows have all
     late     do rows, reached and seconds have to be read from a device?  Then a plan keeps no hold of them
 
@@ -25,7 +24,6 @@ class LoopOutcome:
 
     choice: tuple | None = None
     tiles: tuple | None = None
-    note = ""
     late = False
     expanded: Callable[[], int] | None = None
 

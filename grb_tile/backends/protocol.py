@@ -1,4 +1,4 @@
-"""What a backend can do: the primitives from which every GraphBLAS operation is put together, and whole level loops.
+"""What a backend can do: the primitives from which every GraphBLAS operation is put together; loops: graph.py.
 
 Stores come in (storage/store.py), stores go out.  For every primitive:
 
@@ -41,7 +41,7 @@ from grb_tile.storage.host_memory import check_memory
 from grb_tile.storage.place import host
 
 from . import plain
-from .loops import LoopPrimitives
+from .graph import GraphOperations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     Positions = np.ndarray | range | None
 
 
-class Backend(LoopPrimitives):
+class Backend(GraphOperations):
     """Base class of backends; each method states what the primitive returns."""
 
     name = "abstract"  # for reports and messages
@@ -483,7 +483,7 @@ class Backend(LoopPrimitives):
 
 PRIMITIVES = [
     name
-    for cls in (Backend, LoopPrimitives)
+    for cls in (Backend, GraphOperations)
     for name, value in vars(cls).items()
     if isinstance(value, FunctionType) and not name.startswith("_")
 ]

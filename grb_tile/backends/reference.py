@@ -8,13 +8,12 @@ checks formats.
 
 import numpy as np
 
-from grb_tile.dtypes import FP64, INT32, INT64, UINT64, cast
+from grb_tile.dtypes import FP64, INT64, cast
 from grb_tile.exceptions import InvalidValue
 from grb_tile.operators import ANY
 from grb_tile.storage import convert
 from grb_tile.storage.store import Compressed, SparseVector, index_dtype
 
-from .outcome import LoopOutcome
 from .protocol import Backend
 
 
@@ -389,96 +388,3 @@ class ReferenceBackend(Backend):
 
     def tuples(self, x):
         return self.tuples_matrix(x) if _is_matrix(x) else self.tuples_vector(x)
-
-    # ------------------------------------------------------------------ whole level loops
-
-    def bfs(self, A, AT, sources, levels=True, parents=False, max_level=None, target=None, fallback=True):
-        near = _neighbours(A)
-        sources = [sources] if type(sources) is int else [int(s) for s in sources]
-        level, parent = dict.fromkeys(sources, 0), {s: s for s in sources}
-        frontier, rows = sources, []
-        while frontier and len(rows) != max_level and target not in level:
-            found = []
-            for u in frontier:
-                for v, _ in near.get(u, ()):
-                    if v not in level:
-                        level[v], parent[v] = len(rows) + 1, u
-                        found.append(v)
-            edges = sum(len(near.get(u, ())) for u in frontier)
-            rows.append({"level": len(rows), "frontier": len(frontier), "direction": "push", "edges": edges, "ms": 0.0})
-            frontier = found
-        return (
-            _integers(A.nrows, INT32, level) if levels else None,
-            _integers(A.nrows, INT64, parent) if parents else None,
-            LoopOutcome("reference", "by level", lambda: rows, A.format, len(level), 0.0),
-        )
-
-    def bfs_multi(self, A, AT, sources, levels=True, parents=False, max_level=None, fallback=True):
-        if not fallback:
-            return NotImplemented
-        level, parent, rows = {}, {}, []
-        for k, source in enumerate(sources):
-            v, p, outcome = self.bfs(A, AT, int(source), True, True, max_level)
-            level |= {(k, i): value for i, value in entries(v).items()}
-            parent |= {(k, i): value for i, value in entries(p).items()}
-            rows += outcome.rows()
-        shape = len(sources), A.ncols
-        return (
-            matrix(*shape, INT32, level) if levels else None,
-            matrix(*shape, INT64, parent) if parents else None,
-            LoopOutcome("reference", "by level", lambda: rows, A.format, len(level), 0.0),
-        )
-
-    def sssp(self, A, in_edges, source, heaviest, delta=None, tree=False, fallback=True):
-        if not fallback:
-            return NotImplemented
-        dtype = A.dtype if A.dtype.np_type.kind == "f" else UINT64 if A.dtype is UINT64 else INT64
-        near = _neighbours(A)
-        distance, before, frontier, rows = {source: cast(np.zeros(1), dtype)[0]}, {source: source}, [source], []
-        while frontier:
-            improved = {}
-            for u in frontier:
-                for v, weight in near.get(u, ()):
-                    length = distance[u] + cast(weight, dtype)[0]
-                    if v not in distance or length < distance[v]:
-                        distance[v], improved[v] = length, None
-            rows.append({"frontier": len(frontier)})
-            frontier = list(improved)
-        waiting = [source]
-        for u in waiting:  # a tree of the edges with d[u] + A[u,v] = d[v], also where they weigh 0
-            for v, weight in near.get(u, ()):
-                if v not in before and distance[u] + cast(weight, dtype)[0] == distance[v]:
-                    before[v] = u
-                    waiting.append(v)
-        found = {v: np.array([length], dtype.np_type) for v, length in distance.items()}
-        outcome = LoopOutcome("reference", "bellman_ford", lambda: rows, A.format, len(found), 0.0)
-        return vector(A.nrows, dtype, found), _integers(A.nrows, INT64, before) if tree else None, outcome
-
-    def components(self, A, AT, fallback=True):
-        if not fallback:
-            return NotImplemented
-        near = {}
-        for i, j in entries(A):
-            near.setdefault(i, []).append(j)
-            near.setdefault(j, []).append(i)
-        label = {}
-        for v in range(A.nrows):
-            waiting = [] if v in label else [v]
-            for u in waiting:
-                label[u] = v
-                waiting += [w for w in dict.fromkeys(near.get(u, ())) if w not in label and w not in waiting]
-        outcome = LoopOutcome("reference", "flood", list, A.format, len(label), 0.0)
-        return _integers(A.nrows, UINT64, label), len(set(label.values())), outcome
-
-
-def _neighbours(A):
-    """{i: [(j, value), ...]} of the rows that have entries."""
-    near = {}
-    for (i, j), value in entries(A).items():
-        near.setdefault(i, []).append((j, value))
-    return near
-
-
-def _integers(size, dtype, found):
-    """The vector of {i: int}."""
-    return vector(size, dtype, {i: np.array([value], dtype.np_type) for i, value in found.items()})

@@ -4,7 +4,7 @@
 
 f numbers the edges that leave the frontier in the order in which NetworkX meets them, so t(j) is the first edge that
 reaches j, the order of t is the order of discovery, and the parent of j is the node whose edges t(j) is among.  On the
-CPU it is a compiled loop with a queue (gb.sequential).
+CPU it is a compiled loop with a queue (gb.graph).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import networkx as nx
 import numpy as np
 
 import grb_tile as gb
-from grb_tile import algorithms, semiring, sequential
+from grb_tile import algorithms, graph, semiring
+from grb_tile.graph import Lists
 from grb_tile.io.adjacency_dictionaries import Pattern, is_view
-from grb_tile.sequential import Lists
 
 from .adjacency import pattern_of
 from .graphs import kept
@@ -109,7 +109,7 @@ def _in_one_loop(
     G: nx.Graph, sources: Sequence[int], reverse: bool, limit: float | None
 ) -> tuple[np.ndarray, ...] | None:
     most = np.inf if limit is None else np.ceil(limit) if limit > 0 else 0
-    return sequential.breadth_first(lists(G, reverse), np.asarray(sources, np.int64), most)
+    return graph.breadth_first(lists(G, reverse), np.asarray(sources, np.int64), most)
 
 
 def batches_of_levels(

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import grb_tile as gb
-from grb_tile.backends.cpu.compiled import sequential
+from grb_tile.backends.cpu.graph import compiled
 from grb_tile.backends.cpu.jit import cache as jit
 from support import seeds
 
@@ -29,6 +29,6 @@ def engine(request):
         with gb.plan(force="numpy"):
             yield request.param
     else:
-        for name, constants in sequential.KERNELS:
+        for name, constants in compiled.KERNELS:
             assert jit.plain_kernel(name, **constants).load() is not None, name
         yield request.param

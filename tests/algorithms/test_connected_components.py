@@ -7,7 +7,7 @@ from samples import edges, karate, matrix, random_graph
 from scipy.sparse import csgraph
 
 import grb_tile as gb
-from grb_tile import fused
+from grb_tile import graph
 from grb_tile.algorithms import Graph, connected_components
 
 SEEDS = range(40)
@@ -82,7 +82,7 @@ def test_callback_and_arguments():
 @pytest.mark.parametrize("back", [False, True])
 def test_the_whole_loop_is_told_whether_edges_go_both_ways(back, monkeypatch):
     told = []
-    monkeypatch.setattr(fused, "components", lambda A, *, symmetric, fallback: told.append(symmetric))
+    monkeypatch.setattr(graph, "components", lambda A, *, symmetric, AT: told.append(AT() is A))
     A = edges([(0, 1)], 3, both=back)
     with gb.plan(force="numpy"):  # without the compiled loop
         assert connected_components(A).count == 2
@@ -97,6 +97,6 @@ def test_union_find(seed, engine, base_seed):
     expected = connected_components(A, method="fastsv")
     for G in (Graph(A, directed=True), Graph(S, directed=False), Graph(S)):
         found = connected_components(G)
-        if engine == "compiled" and gb.sequential.components(A) is not None:
+        if engine == "compiled" and gb.graph.components(A) is not None:
             assert found.report.algorithm == "connected_components (union-find)"
         assert found.count == expected.count and found.labels.isequal(expected.labels)

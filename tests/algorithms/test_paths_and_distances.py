@@ -249,4 +249,4 @@ def test_hypersparse_graphs():
     for weighted in (False, True):
         assert alg.shortest_path(A, 5, 7, weighted=weighted) == [5, 2**39, 7]
     assert alg.sssp(A, 5).distances.to_dict() == {5: 0.0, 7: 3.0, 2**39: 1.0}
-    assert gb.sequential.components(A) is None and gb.sequential.dependencies(A, [5]) is None
+    assert gb.graph.components(A) is None and gb.graph.dependencies(A, [5]) is None

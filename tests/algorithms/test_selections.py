@@ -68,7 +68,7 @@ def test_colourings(seed, method, callback, engine, base_seed):
 def test_a_greedy_loop_gives_the_same_colours(callback, engine):
     A, seed = karate(), 4
     near = neighbours(A)
-    random = gb.sequential.random_order(34, seed).to_dense().tolist()
+    random = gb.graph.random_order(34, seed).to_dense().tolist()
     colour = {}
     for node in sorted(random, key=lambda i: -len(near[i])):
         colour[node] = next(c for c in range(35) if c not in {colour.get(j) for j in near[node]})

@@ -119,7 +119,7 @@ def test_auto_chooses_by_the_weights_and_the_size():
     loops = [sssp(A, 0, callback=lambda record: False).report.algorithm for A in graphs]
     assert loops == ["sssp (delta)", *["sssp (bellman_ford)"] * 3]
     chosen = [sssp(A, 0).report.algorithm for A in graphs]
-    if gb.fused.sssp(same, 0, fallback=False) is not None:
+    if gb.graph.sssp(same, 0) is not None:
         # A device's kernel raises its threshold in every round, so "auto" is delta-stepping there.
         assert chosen == [*["sssp (delta)"] * 3, "sssp (bellman_ford)"]
     else:  # on the CPU a compiled loop, once there is one for the type of the weights
@@ -154,7 +154,7 @@ def test_a_target_ends_the_search(dtype):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_many_sources_on_many_threads(seed, base_seed, monkeypatch):
-    monkeypatch.setattr("grb_tile.backends.cpu.compiled.sequential.PARALLEL_WORK", 1)
+    monkeypatch.setattr("grb_tile.backends.cpu.graph.compiled.PARALLEL_WORK", 1)
     monkeypatch.setattr("grb_tile.backends.cpu.jit.threads._threads", 3)
     S = random_graph(base_seed * 1000 + seed, weights="float")
     expected = csgraph.dijkstra(S)

@@ -243,7 +243,7 @@ def of_graphs(gb, ones, weighted):
 def record():
     """Run everything and write the recipes of the kernels that were asked for; nothing is compiled meanwhile."""
     import grb_tile as gb
-    from grb_tile.backends.cpu.compiled import sequential
+    from grb_tile.backends.cpu.graph import compiled
     from grb_tile.backends.cpu.jit import cache as jit
     from grb_tile.planner import tuning
 
@@ -260,7 +260,7 @@ def record():
     A = graph(gb, 10)
     gb.algorithms.bfs(gb.algorithms.Graph(A, directed=False), 0)
     gb.algorithms.bfs(gb.algorithms.Graph(A, directed=False), 0, parents=True)
-    for name, constants in sequential.KERNELS:
+    for name, constants in compiled.KERNELS:
         jit.plain_kernel(name, **constants)
     for value, iso in SPREADS:
         jit.plain_kernel("vectors", X_ISO=iso, VALUE=value, INDEX="i")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from cuda_emulation.backend import EMULATED, shim
+from grb_tile.backends.cuda.graph import bfs_tiles
 from grb_tile.backends.cuda.products import spmm, spmm_rounded, tiles
 from grb_tile.backends.cuda.products.row_schedule import schedule_of
-from grb_tile.backends.cuda.traversal import bfs_tiles
 from grb_tile.dtypes import FP32, FP64
 from grb_tile.planner import tuning
 from grb_tile.storage import bit_tiles, tiled

@@ -18,7 +18,7 @@ FORMS = {  # site: a row of test_kept_forms.FORMS
     "backends/cuda/products/tiles.py: bit_tiles_of": "tiles bit_tiles_of",
     "backends/cuda/products/tiles.py: tiled_vector_of": "tiles tiled_vector_of",
     "backends/cuda/products/row_schedule.py: schedule_of": "schedule_of",
-    "backends/cuda/traversal/bfs_tiles.py: graph_of": "bfs tiles",
+    "backends/cuda/graph/bfs_tiles.py: graph_of": "bfs tiles",
 }  # fmt: skip
 QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
     "backends/cpu/compiled/entries.py": ("ewise of vectors",), "backends/cpu/compiled/kronecker.py": ("kronecker",),
@@ -34,11 +34,11 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
     "backends/cuda/products/column_launch.py: Merge.__init__": ("vxm: form", "vxm: type"),
     "backends/cuda/products/column_launch.py: merge_of": ("vxm: mask", "vxm: form", "vxm: operator"),
     "backends/cuda/products/columns.py: _taken": ("vxm: form", "vxm: mask"),
-    "backends/cuda/traversal/bfs_graph.py: graph_of": ("bfs: results", "bfs: levels"),
-    "backends/cuda/traversal/bfs_multi.py: _workspace": ("bfs_multi: sources",),
-    "backends/cuda/traversal/bfs_multi_graph.py: multi_graph_of": ("bfs_multi: sources",),
-    "backends/cuda/traversal/outcome.py: _layout": ("bfs: results",),
-    "backends/cuda/traversal/sssp_graph.py: graph_of": ("sssp: source", "sssp: delta", "sssp: weights"),
+    "backends/cuda/graph/bfs_graph.py: graph_of": ("bfs: results", "bfs: levels"),
+    "backends/cuda/graph/bfs_multi.py: _workspace": ("bfs_multi: sources",),
+    "backends/cuda/graph/bfs_multi_graph.py: multi_graph_of": ("bfs_multi: sources",),
+    "backends/cuda/graph/outcome.py: _layout": ("bfs: results",),
+    "backends/cuda/graph/sssp_graph.py: graph_of": ("sssp: source", "sssp: delta", "sssp: weights"),
     "operations/write.py: true_entries": ("a mask's true entries", "mxm: mask"),
     "operators/resolve.py: typed_semiring": ("mxv: type", "mxv: operator"),
     "storage/convert.py: keep_symmetric": ("bfs: source",), "storage/convert.py: keep_transpose": ("mxm: side",),
@@ -47,7 +47,7 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
 }  # fmt: skip
 REASONS = {
     ALONE: """
-        backends/cpu/compiled/bfs.py: empty_row_words, backends/cuda/products/bitblocks.py: spmv_blocks_of,
+        backends/cpu/graph/bfs.py: empty_row_words, backends/cuda/products/bitblocks.py: spmv_blocks_of,
         backends/cuda/products/columns.py: edges_of, backends/cuda/products/matvec.py: occupied_words,
         backends/cuda/products/pull.py: form_of, backends/cuda/products/row_schedule.py: highest_degree_neighbours,
         backends/cuda/products/row_schedule.py: longest_row, backends/cuda/products/row_schedule.py: pointers,
@@ -55,8 +55,8 @@ REASONS = {
         backends/cuda/products/tile_blocks.py: bit_blocks_of, backends/cuda/products/tile_blocks.py: entries_per_block,
         backends/cuda/products/tiles.py: facts_of, backends/cuda/runtime/device.py: Device.iso_value,
         backends/cuda/runtime/device.py: Device.own, backends/cuda/structure/entries.py: to_bitmap,
-        backends/cuda/structure/entries.py: words_of, backends/cuda/traversal/dispatch.py: _format_of,
-        backends/cuda/traversal/strong_components.py: _pivot, planner/choose_matvec.py: _of_small,
+        backends/cuda/structure/entries.py: words_of, backends/cuda/graph/dispatch.py: _format_of,
+        backends/cuda/graph/strong_components.py: _pivot, planner/choose_matvec.py: _of_small,
         planner/choose_matvec_gpu.py: _try_tiles, planner/statistics.py: _degrees, planner/statistics.py: sample_of,
         storage/bit_tiles.py: bit_blocks_of, storage/convert.py: occupied, storage/convert.py: occupied_words,
         storage/convert.py: row_ids, storage/convert.py: words_of, storage/place.py: host,

@@ -7,7 +7,7 @@ import networkx as nx
 import pytest
 
 import grb_tile as gb
-from grb_tile.backends.cpu.compiled import sequential
+from grb_tile.backends.cpu.graph import compiled
 from grb_tile.backends.cpu.jit import cache as jit
 
 ours, theirs = {"backend": "grb_tile"}, {"backend": "networkx"}
@@ -19,7 +19,7 @@ def engine(request):
         with gb.plan(force="numpy"):
             yield
     else:
-        for name in sequential._LISTS:
+        for name in compiled._LISTS:
             assert jit.plain_kernel(name, INDEX="l").load() is not None
         yield
 

@@ -30,7 +30,7 @@ def test_functions_of_corner_values(name, dtype):
     ours, theirs = FUNCTIONS[name]
     x, y = pairs(np.float64 if dtype == "FP64" else np.float32)
 
-    @gb.fused.one_pass
+    @gb.graph.one_pass
     def step(x, y):
         return ours(x, y)
 
@@ -49,7 +49,7 @@ def test_sums_and_maxima_of_what_is_missing_and_longer_than_a_chunk():
     v = gb.Vector.from_coo(np.flatnonzero(there), dense[there], size=size)
     w = gb.Vector.from_dense(dense)
 
-    @gb.fused.one_pass
+    @gb.graph.one_pass
     def step(x, y, a):
         z = a * x - y
         return z, z.sum(), z.max(), abs(x).sum()
@@ -63,7 +63,7 @@ def test_sums_and_maxima_of_what_is_missing_and_longer_than_a_chunk():
 
 
 def test_a_maximum_leaves_nan_out():
-    @gb.fused.one_pass
+    @gb.graph.one_pass
     def step(x):
         return x.max(), x.sum()
 

@@ -14,6 +14,8 @@ from .. import dense_products
 from ..dense import DenseForms
 from ..plain import use_plain_rows
 from ..protocol import Backend
+from .graph import bfs_numpy
+from .graph.methods import CompiledLoops
 from .jit.cache import in_numpy, tried, tried_first
 from .vectorised import (
     broadcast,
@@ -26,7 +28,6 @@ from .vectorised import (
     product_chains,
     structure,
     tiles,
-    traversal,
 )
 
 try:
@@ -157,9 +158,9 @@ class NumpyPrimitives(Backend):
     def tuples(self, x):
         return self.tuples_matrix(x) if x.format in ("csr", "dcsr") else self.tuples_vector(x)
 
-    # ------------------------------------------------------------------ whole level loops
+    # ------------------------------------------------------------------ whole loops
 
-    def bfs(self, A, AT, sources, levels=True, parents=False, max_level=None, target=None, fallback=True):
+    def bfs(self, A, AT, sources, levels=True, parents=False, max_level=None, target=None):
         if type(sources) is int:
             sources = np.array([sources], np.int64)
         result = NotImplemented
@@ -170,19 +171,10 @@ class NumpyPrimitives(Backend):
         return result
 
     def _bfs_by_rows(self, A, AT, sources, levels, parents, max_level, target):
-        return traversal.bfs(A, sources, levels, parents, max_level, target)
-
-    def bfs_multi(self, A, AT, sources, levels=True, parents=False, max_level=None, fallback=True):
-        return traversal.bfs_multi(A, sources, levels, parents, max_level) if fallback else NotImplemented
-
-    def sssp(self, A, in_edges, source, heaviest, delta=None, tree=False, fallback=True):
-        return traversal.sssp(A, source, tree) if fallback else NotImplemented
-
-    def components(self, A, AT, fallback=True):
-        return traversal.components(A) if fallback else NotImplemented
+        return bfs_numpy.bfs(A, sources, levels, parents, max_level, target)
 
 
-class CpuPrimitives(NumpyPrimitives):
+class CpuPrimitives(CompiledLoops, NumpyPrimitives):
     """NumPy for everything, Numba where a compiled kernel accepts the operands.  Meanings: backends/protocol.py."""
 
     name = "cpu"
@@ -308,18 +300,6 @@ class CpuPrimitives(NumpyPrimitives):
     def _bfs_by_rows(self, A, AT, sources, levels, parents, max_level, target):
         return tried_first(_bfs, super()._bfs_by_rows, A, AT, sources, levels, parents, max_level, target)
 
-    def bfs_multi(self, A, AT, sources, levels=True, parents=False, max_level=None, fallback=True):
-        result = tried(_bfs_multi, A, AT, sources, parents, max_level)
-        if result is NotImplemented:
-            return in_numpy(super().bfs_multi, A, AT, sources, levels, parents, max_level, fallback)
-        return result
-
-    def best_labels(self, A, labels, weighted, allow, *penalty):
-        return _best_labels(A, labels, weighted, allow, *penalty)
-
-    def sequential(self, name, matrices, arguments, seconds, each=None, flags=None):
-        return _sequential(name, matrices, arguments, seconds, each, flags)
-
     def put_entries(self, words, dense, u):
         return tried_first(_put_entries, super().put_entries, words, dense, u)
 
@@ -362,7 +342,6 @@ _intersect = getattr(accelerate, "intersect", _declines)
 _restrict = getattr(accelerate, "restrict", _declines)
 _select = getattr(accelerate, "select", _declines)
 _bfs = getattr(accelerate, "bfs", _declines)
-_bfs_multi = getattr(accelerate, "bfs_multi", _declines)
 _bfs_over_tiles = getattr(accelerate, "bfs_over_tiles", _declines)
 _transpose = getattr(accelerate, "transpose", _declines)
 _ordered_indices = getattr(accelerate, "ordered_indices", _declines)
@@ -371,7 +350,5 @@ _gather_matrix = getattr(accelerate, "gather_matrix", _declines)
 _compiled_row_ids = getattr(accelerate, "row_ids", _declines)
 _copied_rows = getattr(accelerate, "copy_rows", _declines)
 _kronecker = getattr(accelerate, "kronecker", _declines)
-_best_labels = getattr(accelerate, "best_labels", _declines)
-_sequential = getattr(accelerate, "sequential", _declines)
 _put_entries = getattr(accelerate, "put_entries", _declines)
 _clear_bits = getattr(accelerate, "clear_bits", _declines)

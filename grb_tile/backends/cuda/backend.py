@@ -4,8 +4,8 @@ A primitive's operands are brought to the device first (`device.own`: moved once
 stays there.  The modules beside this one hold a function per primitive, `f(device, ...)` with device stores only.
 
 A function may return NotImplemented for what has no device form (user-defined types that are no numbers): the primitive
-is then computed on the host and its result moved, and `detours` counts it under the primitive's name.  A whole level
-loop that goes to the host (hypersparse or too large a graph) issues a HostFallbackWarning too, and its plan has a note.
+is then computed on the host and its result moved, and `detours` counts it under the primitive's name.  Of a whole loop
+over a graph it says that there is none: the algorithm's own loop of primitives runs.
 A user's operator without C++ text is not among them: it raises UdfParseError.
 """
 
@@ -23,7 +23,7 @@ from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
 from ..dense import DenseForms
 from ..protocol import Backend
 from .elementwise.element import element
-from .loops import WholeLoops
+from .graph.methods import WholeLoops
 from .runtime import errors
 from .runtime.device import Device, bring_store
 from .runtime.errors import HostOnly, reporting

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...planner import tuning
 from .elementwise.mapping import reduce_shape
+from .graph import bfs, bfs_multi_graph, block_group, sssp
 from .products import column_launch, segments
-from .traversal import bfs, bfs_multi_graph, block_group, sssp
 
 if TYPE_CHECKING:
     from .runtime.device import Device

@@ -10,7 +10,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from grb_tile import algorithms, sequential
+from grb_tile import algorithms
+from grb_tile.graph import label_turns
 
 from ..adjacency import finite, graph, nodes_of
 from ..registry import implements, original
@@ -115,7 +116,7 @@ def _stable(G: nx.Graph, orders: Iterator[np.ndarray], start: int) -> list[set] 
     """
     near, label, state = lists(G, False), np.arange(len(G)), np.array([start])
     for order in orders:
-        changed = sequential.label_turns(near, order, label, state)
+        changed = label_turns(near, order, label, state)
         if changed is None:
             return None
         if not changed:

@@ -13,7 +13,8 @@ import networkx as nx
 import numpy as np
 
 import grb_tile as gb
-from grb_tile import algorithms, sequential
+from grb_tile import algorithms
+from grb_tile.graph import topological_order
 
 from ..adjacency import dense, graph, nodes_of
 from ..registry import implements
@@ -85,7 +86,7 @@ def _generations(G: nx.Graph) -> tuple[np.ndarray, list[int]]:
     if not G.is_directed():
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
     near = lists(G, False)
-    done = sequential.topological_levels(near, np.bincount(near.indices, minlength=len(G)))
+    done = topological_order(near)
     if done is not None:
         level, order = done
         if order.size < len(G):

@@ -1,4 +1,4 @@
-"""operations.traversal against a plain breadth-first search, every engine and direction."""
+"""gb.graph.bfs against a plain breadth-first search, every engine and direction."""
 
 import contextlib
 from collections import deque
@@ -8,13 +8,13 @@ import pytest
 
 import grb_tile as gb
 from grb_tile.algorithms import bfs_multi
-from grb_tile.backends.cpu.compiled import bfs_multi as accelerate_many
+from grb_tile.backends.cpu.graph import bfs_multi as accelerate_many
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.dtypes import BOOL
 from grb_tile.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
-from grb_tile.operations.traversal import bfs, bfs_multi as many_at_once
 from grb_tile.storage.convert import to_dcsr, transpose_of
 from grb_tile.storage.store import Compressed
+from support.searches import bfs, bfs_multi as many_at_once
 
 
 def graph(n, m, seed, symmetric=False):
@@ -142,7 +142,7 @@ def test_a_path_of_many_levels_stays_in_one_call(monkeypatch):
 @pytest.mark.parametrize("direction", ["push", "pull", None])
 def test_a_full_log_between_any_two_levels(direction, capacity, monkeypatch):
     """After an odd or an even number of pulls: the two frontiers change places in each."""
-    from grb_tile.backends.cpu.compiled import bfs as compiled_bfs
+    from grb_tile.backends.cpu.graph import bfs as compiled_bfs
 
     monkeypatch.setattr(compiled_bfs, "LOG_LEVELS", capacity)
     A = graph(150, 220, 9, symmetric=True)
@@ -155,7 +155,7 @@ def test_a_full_log_between_any_two_levels(direction, capacity, monkeypatch):
 
 def test_shared_pulls(monkeypatch):
     """Pulls handed out to threads give what pulls inside the loop give."""
-    from grb_tile.backends.cpu.compiled import bfs as compiled_bfs
+    from grb_tile.backends.cpu.graph import bfs as compiled_bfs
 
     monkeypatch.setattr(compiled_bfs, "MINIMUM_PARALLEL_WORDS", 1)
     monkeypatch.setattr(compiled_bfs, "PULL_WORDS_PER_CHUNK", 1)
@@ -187,7 +187,7 @@ def test_bad_arguments_are_named():
     with pytest.raises(InvalidValue, match="neither levels nor parents"):
         bfs(A, A, 0, levels=False)
     with pytest.raises(DimensionMismatch):
-        bfs(A, graph(11, 5, 0), 0)
+        gb.graph.bfs(gb.Matrix(bool, 3, 4), 0)
 
 
 @pytest.mark.parametrize("direction", ["bittiled", "push_csc", "push_csr", "pull_csc"])
@@ -231,7 +231,7 @@ def test_the_paper_chooses_by_the_frontier_and_by_what_is_left():
 def many(A, AT, sources, max_level=None):
     """{vertex: level} of each search, out of bfs_multi, and the report's rows."""
     with gb.plan(force="numba"):
-        store, parents, report = many_at_once(A, AT, np.asarray(sources), max_level=max_level, fallback=False)
+        store, parents, report = many_at_once(A, AT, np.asarray(sources), max_level=max_level)
     assert jit.failures() == [] and parents is None
     assert store.shape == (len(sources), A.nrows)
     found = []
@@ -279,18 +279,13 @@ def test_many_searches_along_a_path():
 def test_what_has_no_compiled_loop_for_many_searches():
     A = graph(64, 100, 1)
     AT, H = transpose_of(A), to_dcsr(A)
-    asked = [(A, None, {}, "auto"), (A, AT, {"parents": True}, "auto"), (H, to_dcsr(AT), {}, "auto")]
+    asked = [(A, AT, {"parents": True}, "auto"), (H, to_dcsr(AT), {}, "auto")]
     asked += [(A, AT, {}, "numpy"), (A, AT, {}, "reference")]
     for out_edges, in_edges, more, engine in asked:
         with gb.plan(force=() if engine == "auto" else engine):
-            assert many_at_once(out_edges, in_edges, [0, 3], fallback=False, **more) is None
-            level, parent, report = many_at_once(out_edges, in_edges, [0, 3], **more)
-            assert report.engine == ("reference" if engine == "reference" else "numpy")
-        for k, source in enumerate((0, 3)):
-            row = slice(level.indptr[k], level.indptr[k + 1])
-            got = dict(zip(level.indices[row].tolist(), level.values[row].tolist(), strict=True))
-            assert got == plain(A, [source])
-            assert parent is None or parent.indptr.tolist() == level.indptr.tolist()
+            assert many_at_once(out_edges, in_edges, [0, 3], **more) is None
+            found = bfs_multi(gb.Matrix._from_store(out_edges), [0, 3], parents=True)
+        assert list(found.levels.to_dicts().values()) == [plain(A, [source]) for source in (0, 3)]
 
 
 def test_bfs_multi_is_one_operation_or_a_loop():
@@ -307,18 +302,18 @@ def test_bfs_multi_is_one_operation_or_a_loop():
 @pytest.mark.parametrize("source", [1.5, "0", True, [0, 1.5], [[0, 1]], None])
 def test_sources_that_are_no_integers_are_refused(source):
     A = gb.Matrix.from_coo([0, 0, 1, 2], [1, 2, 3, 3], nrows=5, ncols=5)
-    for search in (gb.fused.bfs, gb.fused.bfs_multi, gb.fused.sssp):
+    for search in (gb.graph.bfs, gb.graph.bfs_multi, gb.graph.sssp):
         with pytest.raises(TypeError, match="source"):
             search(A, source)
     with pytest.raises(TypeError, match="target"):
-        gb.fused.bfs(A, 0, target=1.5)
+        gb.graph.bfs(A, 0, target=1.5)
     with pytest.raises(TypeError, match=r"sources: expected a sequence of vertices, got 3; write \[3\]"):
-        gb.fused.bfs_multi(A, 3)
+        gb.graph.bfs_multi(A, 3)
 
 
 def test_the_plan_of_a_search_without_in_edges_says_push():
     A = gb.Matrix.from_coo([0, 0, 1, 2], [1, 2, 3, 3], nrows=5, ncols=5)
-    gb.fused.bfs(A, 0, pull=False)
+    gb.graph.bfs(A, 0, pull=False)
     assert gb.explain().plans[0].method == "cols"
-    gb.fused.bfs(A, 0)
+    gb.graph.bfs(A, 0)
     assert gb.explain().plans[0].method == "by level"

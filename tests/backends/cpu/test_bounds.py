@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import grb_tile as gb
-from grb_tile import sequential
-from grb_tile.backends.cpu.compiled import sequential as compiled
+from grb_tile import graph
+from grb_tile.backends.cpu.graph import communities, compiled, components, labels, ordering, paths
 from grb_tile.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
-from grb_tile.local_moves import local_round
+from grb_tile.graph.communities import move_round
 from support import seeds
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "algorithms"))
@@ -81,8 +81,8 @@ def fenced(monkeypatch):
         for key in FLAGS & set(vars(template)):
             monkeypatch.setattr(template, key, vars(template)[key])
     monkeypatch.setattr(compiled.jit, "plain_kernel", plain_kernel)
-    monkeypatch.setattr(sequential, "np", Unset())
-    monkeypatch.setattr(compiled, "np", Unset())
+    for module in (communities, components, labels, ordering, paths):
+        monkeypatch.setattr(module, "np", Unset())
     return ran
 
 
@@ -105,38 +105,26 @@ def star(leaves):
 
 def test_cuthill_mckee_refuses_what_is_not_symmetric(fenced):
     with pytest.raises(InvalidValue, match=r"cuthill_mckee: A has entries A\(i, j\) without.*call G.forget\(\)"):
-        sequential.cuthill_mckee(star(9), np.arange(10))
+        graph.cuthill_mckee(star(9))
     circle = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], True, nrows=3, ncols=3)  # as many entries in a row as in a column
-    assert sorted(sequential.cuthill_mckee(circle, np.arange(3)).tolist()) == [0, 1, 2]
+    assert sorted(graph.cuthill_mckee(circle)[0].to_dense().tolist()) == [0, 1, 2]
 
 
 def test_arguments_that_are_positions_are_checked():
     A = star(3)
-    near = sequential.Lists(np.array([0, 2, 3]), np.array([0, 1, 1]))
+    near = graph.Lists(np.array([0, 2, 3]), np.array([0, 1, 1]))
     order, x, ones = np.arange(2), np.zeros(4), np.ones(4, np.int64)
     B = A.dup(gb.dtypes.FP64)
     for call, error, message in (
-        (lambda: sequential.cuthill_mckee(A, np.array([0, 1, 2, 2])), ValueError, "by_degree: expected each of the 4"),
-        (lambda: sequential.core_numbers(A, None, ones[:3]), DimensionMismatch, "degree: expected 4 numbers"),
-        (lambda: sequential.core_numbers(A, None, -ones), IndexOutOfBound, "degree: expected numbers from 0 to 8"),
-        (lambda: sequential.topological_levels(A, np.ones(9)), DimensionMismatch, "in_degree: expected 4 numbers"),
-        (lambda: sequential.breadth_first(near, np.array([1, 1]), 5), ValueError, "sources: expected each"),
-        (lambda: sequential.breadth_first(near, np.array([2]), 5), IndexOutOfBound, "sources: expected vertices"),
-        (lambda: sequential.label_turns(near, order + 1, order, ones), ValueError, "order: expected each of the 2"),
-        (lambda: sequential.label_turns(near, order, order + 1, ones), IndexOutOfBound, "label: expected numbers"),
-        (
-            lambda: local_round(B, x, 5 * ones, x, x, ones, ones, x),
-            IndexOutOfBound,
-            "x: expected numbers from 0 to 3",
-        ),
-        (
-            lambda: local_round(B, x, ones, x[:2], x, ones, ones, x),
-            DimensionMismatch,
-            "u: expected 4 numbers",
-        ),
-        (lambda: sequential.floyd_warshall(np.zeros((2, 3))), DimensionMismatch, "D: expected n x n weights"),
-        (lambda: sequential.Lists(np.array([0, 3]), np.array([0])), InvalidValue, "indptr: expected numbers"),
-        (lambda: sequential.Lists(np.array([0, 1]), np.array([1])), IndexOutOfBound, "indices: expected vertices"),
+        (lambda: graph.breadth_first(near, np.array([1, 1]), 5), ValueError, "sources: expected each"),
+        (lambda: graph.breadth_first(near, np.array([2]), 5), IndexOutOfBound, "sources has 2; expected vertices"),
+        (lambda: graph.label_turns(near, order + 1, order, ones), ValueError, "order: expected each of the 2"),
+        (lambda: graph.label_turns(near, order, order + 1, ones), IndexOutOfBound, "label: expected numbers"),
+        (lambda: move_round(B, 5 * ones, x, x, x, None, 1), IndexOutOfBound, "x: expected numbers from 0 to 3"),
+        (lambda: move_round(B, ones, x[:2], x, x, None, 1), DimensionMismatch, "u: expected 4 numbers"),
+        (lambda: graph.floyd_warshall(np.zeros((2, 3))), DimensionMismatch, "D: expected n x n weights"),
+        (lambda: graph.Lists(np.array([0, 3]), np.array([0])), InvalidValue, "indptr: expected numbers"),
+        (lambda: graph.Lists(np.array([0, 1]), np.array([1])), IndexOutOfBound, "indices: expected vertices"),
     ):
         with pytest.raises(error, match=message):
             call()
@@ -148,8 +136,8 @@ def test_hypersparse_matrices_cost_no_array_of_their_rows():
     A = gb.Matrix.from_coo([0, n - 1], [n - 1, 0], True, nrows=n, ncols=n)
     order, none = gb.Vector(gb.dtypes.INT64, n), gb.Vector(bool, n)
     for found in (
-        sequential.strong_components(A), sequential.components(A), sequential.greedy_colours(A, order),
-        sequential.independent_set(A, order, none), sequential.bipartite_matching(A), sequential.distances(A, [0]),
-        sequential.cuthill_mckee(A, np.arange(2)), sequential.dependencies(A, [0]),
+        graph.strong_components(A), graph.components(A), graph.greedy_colours(A, order), graph.core_numbers(A),
+        graph.independent_set(A, order, none), graph.bipartite_matching(A), graph.distances(A, [0]),
+        graph.cuthill_mckee(A), graph.dependencies(A, [0]), graph.topological_levels(A),
     ):  # fmt: skip
         assert found is None

@@ -270,8 +270,7 @@ def test_without_numba_everything_still_works(tmp_path, trouble):
         "with gb.plan(force='numba'):\n"
         "    w = gb.semiring.plus_times(A @ v).new()\n"
         "    print(w.to_coo()[1].tolist())\n"
-        "    from grb_tile.operations.traversal import bfs\n"
-        "    print(bfs(A._store, None, 0)[2].engine)\n"
+        "    print(gb.graph.bfs(A, 0, pull=False).report.engine)\n"
     )
     environment = {
         **os.environ,

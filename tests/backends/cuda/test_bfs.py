@@ -5,10 +5,10 @@ import pytest
 
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from grb_tile import dtypes
-from grb_tile.backends.cpu.vectorised import traversal as plain
+from grb_tile.backends.cpu.graph import bfs_numpy as plain
+from grb_tile.backends.cuda.graph import bfs as on_device, bfs_graph as traverse_graph
 from grb_tile.backends.cuda.products import pull
 from grb_tile.backends.cuda.runtime.late_vector import LateVector
-from grb_tile.backends.cuda.traversal import bfs as on_device, bfs_graph as traverse_graph
 from grb_tile.planner import force, tuning
 from grb_tile.storage import place
 from support import seeds

@@ -7,9 +7,9 @@ import pytest
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from cuda_emulation.launcher import EmulatedLauncher
 from grb_tile import Matrix, dtypes
-from grb_tile.backends.cpu.vectorised import traversal as plain
+from grb_tile.backends.cpu.graph import bfs_numpy as plain
+from grb_tile.backends.cuda.graph import bfs_multi as traverse_many, bfs_multi_graph as many_graph
 from grb_tile.backends.cuda.runtime.device import Device
-from grb_tile.backends.cuda.traversal import bfs_multi as traverse_many, bfs_multi_graph as many_graph
 from grb_tile.storage import place
 from support import seeds
 from support.graphs import GRAPHS, dense, graph_of, grid, path, power_law, random_graph, transposed

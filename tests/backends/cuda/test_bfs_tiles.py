@@ -8,11 +8,10 @@ import grb_tile as gb
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from grb_tile import dtypes
 from grb_tile.algorithms import Graph, bfs
-from grb_tile.backends.cpu.vectorised import traversal as plain
+from grb_tile.backends.cpu.graph import bfs_numpy as plain
+from grb_tile.backends.cuda.graph import bfs_tiles as traverse_tiles
 from grb_tile.backends.cuda.products import tiles
-from grb_tile.backends.cuda.traversal import bfs_tiles as traverse_tiles
-from grb_tile.operations import traversal as operation
-from support import seeds
+from support import searches as operation, seeds
 from support.graphs import GRAPHS, dense, graph_of, grid, path, power_law, random_graph, star, transposed
 
 DIRECTIONS = (None, *tiles.DIRECTIONS)

@@ -7,7 +7,7 @@ import pytest
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from grb_tile import Matrix
 from grb_tile.algorithms import Graph, betweenness, edge_betweenness
-from grb_tile.backends.cuda.traversal import brandes
+from grb_tile.backends.cuda.graph import brandes
 from support import seeds
 from support.graphs import GRAPHS, graph_of, power_law, random_graph
 

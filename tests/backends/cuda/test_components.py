@@ -6,8 +6,8 @@ import pytest
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from cuda_emulation.launcher import EmulatedLauncher
 from grb_tile import dtypes
+from grb_tile.backends.cuda.graph import components
 from grb_tile.backends.cuda.runtime.device import Device
-from grb_tile.backends.cuda.traversal import components
 from grb_tile.storage import place
 from support import seeds
 from support.graphs import GRAPHS, graph_of, power_law, random_graph, transposed

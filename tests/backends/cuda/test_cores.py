@@ -7,9 +7,9 @@ import pytest
 import grb_tile as gb
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from cuda_emulation.launcher import EmulatedLauncher
-from grb_tile import algorithms, fused
+from grb_tile import algorithms, graph
+from grb_tile.backends.cuda.graph import cores, strong_components
 from grb_tile.backends.cuda.runtime.device import Device
-from grb_tile.backends.cuda.traversal import cores, strong_components
 from grb_tile.storage import place
 from support import seeds
 from support.graphs import GRAPHS, graph_of, power_law, random_graph, transposed
@@ -141,7 +141,7 @@ def test_topological_levels(name, cycles):
     rows, cols = rows[kept], cols[kept]
     with using_shim() as backend:
         backend.detours.clear()
-        found = fused.topological_levels(gb.Matrix.from_coo(rows, cols, nrows=A.nrows, ncols=A.nrows))
+        found = graph.topological_levels(gb.Matrix.from_coo(rows, cols, nrows=A.nrows, ncols=A.nrows))
         assert not backend.detours and found.nvals == A.nrows
     assert found.to_dense().tolist() == generations(A.nrows, rows, cols).tolist()
 
@@ -176,9 +176,9 @@ def test_reverse_cuthill_mckee_of_what_is_not_symmetric():
     circle = gb.Matrix.from_coo(np.arange(200), np.roll(np.arange(200), -1), nrows=200, ncols=200)
     for A in (to, back):
         with using_shim(), pytest.raises(gb.exceptions.InvalidValue, match=r"cuthill_mckee: A has entries A\(i, j\)"):
-            fused.cuthill_mckee(A.dup())
+            graph.cuthill_mckee(A.dup())
     with using_shim():
-        order, positions = fused.cuthill_mckee(circle)
+        order, positions = graph.cuthill_mckee(circle)
         assert sorted(order.to_dense().tolist()) == list(range(200))
         assert (order.to_dense()[positions.to_dense()] == np.arange(200)).all()
 
@@ -186,8 +186,8 @@ def test_reverse_cuthill_mckee_of_what_is_not_symmetric():
 def test_matrices_that_are_not_square():
     """Columns beyond the rows would be vertices beyond the kernels' arrays."""
     long, small = gb.Matrix.from_coo([0, 0, 1], [1, 5, 7], nrows=3, ncols=9), gb.Matrix(bool, 3, 3)
-    for call in (fused.strong_components, fused.core_numbers, fused.cuthill_mckee, fused.topological_levels):
+    for call in (graph.strong_components, graph.core_numbers, graph.cuthill_mckee, graph.topological_levels):
         with using_shim(), pytest.raises(gb.exceptions.DimensionMismatch, match="A is 3 x 9"):
             call(long)
     with using_shim(), pytest.raises(gb.exceptions.DimensionMismatch, match="A is 3 x 3 and AT 9 x 9"):
-        fused.core_numbers(small, gb.Matrix(bool, 9, 9))
+        graph.core_numbers(small, gb.Matrix(bool, 9, 9))

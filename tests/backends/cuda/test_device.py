@@ -374,7 +374,7 @@ def test_a_damaged_cubin_is_compiled_again(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(("levels", "parents"), [(True, False), (False, True), (True, True)])
 def test_results_of_a_search_lie_apart(levels, parents):
-    from grb_tile.backends.cuda.traversal.outcome import _layout
+    from grb_tile.backends.cuda.graph.outcome import _layout
 
     for n in (1, 63, 64, 1000):
         fields, total = _layout(n, levels, parents, 40)

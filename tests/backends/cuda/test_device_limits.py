@@ -17,10 +17,10 @@ from cuda_emulation.backend import EMULATED, shim
 from cuda_emulation.launcher import EmulatedLauncher, EmulationError
 from grb_tile import dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cpu.vectorised import traversal as plain
+from grb_tile.backends.cpu.graph import bfs_numpy as plain
 from grb_tile.backends.cuda.backend import CudaBackend
+from grb_tile.backends.cuda.graph import bfs, bfs_multi, bfs_multi_graph, bfs_tiles, sssp
 from grb_tile.backends.cuda.products.masked import BITMAP, _Rows
-from grb_tile.backends.cuda.traversal import bfs, bfs_multi, bfs_multi_graph, bfs_tiles, sssp
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import force, tuning
 from grb_tile.planner.device_limits import ENVIRONMENT, KIB, LIMITS, restricted

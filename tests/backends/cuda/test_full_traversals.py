@@ -11,9 +11,9 @@ from backends.full_operands import LENGTHS, around, quick, rng_of
 
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from cuda_emulation.launcher import EmulatedLauncher
-from grb_tile import Matrix, Vector, algorithms, sequential
+from grb_tile import Matrix, Vector, algorithms, graph
+from grb_tile.backends.cuda.graph import bfs, cores, topological
 from grb_tile.backends.cuda.runtime.device import Device
-from grb_tile.backends.cuda.traversal import bfs, cores, topological
 from grb_tile.planner import force, tuning
 from grb_tile.storage import place
 from support.graphs import graph_of, transposed
@@ -169,11 +169,9 @@ def test_components_and_cores(symmetric):
     if symmetric:
         same_on_both(lambda: core_numbers(without_loops(A)))
         with using_shim():
-            colours = sequential.greedy_colours(matrix(A), Vector.from_dense(order))[0].to_dense().tolist()
+            colours = graph.greedy_colours(matrix(A), Vector.from_dense(order))[0].to_dense().tolist()
             members = (
-                sequential.independent_set(matrix(A), Vector.from_dense(order), Vector(bool, A.nrows))
-                .to_coo()[0]
-                .tolist()
+                graph.independent_set(matrix(A), Vector.from_dense(order), Vector(bool, A.nrows)).to_coo()[0].tolist()
             )
         assert (colours, members) == in_order(A, order)
 

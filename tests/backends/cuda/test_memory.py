@@ -126,8 +126,8 @@ def test_a_search_runs_again_too(monkeypatch):
     A = matrix()
     before = bfs(A, 0).levels.to_dict()
     assert "traverse" in A._store.forms
-    results = "grb_tile.backends.cuda.traversal.bfs.results_of"
-    from grb_tile.backends.cuda.traversal import bfs as traverse
+    results = "grb_tile.backends.cuda.graph.bfs.results_of"
+    from grb_tile.backends.cuda.graph import bfs as traverse
 
     whole, calls = traverse.results_of, []
 
@@ -270,7 +270,7 @@ def test_reading_on_the_host_waits_too(monkeypatch):
 
 def test_whole_loops_report_as_primitives_do():
     """A whole loop frees memory, follows streams and names itself in errors: `on_device` wraps the call."""
-    from grb_tile.backends.cuda.traversal import bfs, bfs_multi, bfs_tiles, components, dispatch
+    from grb_tile.backends.cuda.graph import bfs, bfs_multi, bfs_tiles, components, dispatch
 
     loops = (
         bfs.traverse, bfs_tiles.traverse, bfs_tiles.clustering, bfs_multi.traverse_many, dispatch.shortest_paths,

@@ -9,13 +9,13 @@ from grb_tile.backends import select
 from support import seeds
 
 
-@gb.fused.one_pass
+@gb.graph.one_pass
 def step(x, y, z, a):
     t = (a * x + y).max(-0.5) / (abs(z) + 2.0)
     return t, (t - x).sum(), -(t.min(y)), (t * t).sum(), (t - 9.0).max()
 
 
-@gb.fused.one_pass
+@gb.graph.one_pass
 def scaled(x, total):
     return x / total.sqrt()
 
@@ -67,7 +67,7 @@ def test_a_pass_is_what_its_operations_are(backend, dtype):
 
 @pytest.mark.parametrize("backend", ["cpu", "cuda"])
 def test_the_maximum_of_no_position_and_of_nan(backend):
-    greatest = gb.fused.one_pass(lambda v: v.max())
+    greatest = gb.graph.one_pass(lambda v: v.max())
     with using_shim() if backend == "cuda" else select.using(backend):
         assert greatest(gb.Vector(float, 0)).value == -np.inf
         assert greatest(gb.Vector.from_dense([-3.0, np.nan, -7.0])).value == -3
@@ -82,13 +82,13 @@ def test_bad_operands():
     with pytest.raises(TypeError, match="one Vector at least"):
         scaled(1.0, 2.0)
     with pytest.raises(ValueError, match="finite constants"):
-        gb.fused.one_pass(lambda v: v * float("inf"))(x)
+        gb.graph.one_pass(lambda v: v * float("inf"))(x)
     with pytest.raises(TypeError, match="computed from its operands"):
-        gb.fused.one_pass(lambda v: (v, 3))(x)
+        gb.graph.one_pass(lambda v: (v, 3))(x)
     with pytest.raises(ValueError, match="at most"):
-        gb.fused.one_pass(lambda *v: v[0] + v[6])(*[x] * 7)
+        gb.graph.one_pass(lambda *v: v[0] + v[6])(*[x] * 7)
     with pytest.raises(TypeError, match="cannot branch"):
-        gb.fused.one_pass(lambda v: v if v else -v)(x)
+        gb.graph.one_pass(lambda v: v if v else -v)(x)
     for other in ("abc", None, 2j, x + x, gb.Matrix(float, 2, 2)):
         with pytest.raises(TypeError, match=f"real numbers and Totals, got {type(other).__name__}"):
             step(x, x, x, other)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from cuda_emulation.backend import using_shim
-from grb_tile import Matrix, Vector, algorithms, dtypes, sequential
+from grb_tile import Matrix, Vector, algorithms, dtypes, graph
 from grb_tile.backends import select
-from grb_tile.backends.cuda.traversal import ordered
+from grb_tile.backends.cuda.graph import ordered
 from grb_tile.exceptions import DimensionMismatch, IndexOutOfBound
 from support import seeds
 from support.graphs import GRAPHS, power_law, random_graph
@@ -48,9 +48,9 @@ def test_colours_and_sets_are_those_of_the_loop(name):
     left_out = rng.random(A.nrows) < 0.1
     with using_shim():
         matrix, given = Matrix._from_store(A, A.dtype), Vector.from_dense(order)
-        colour, count = sequential.greedy_colours(matrix, given)
+        colour, count = graph.greedy_colours(matrix, given)
         without = Vector.from_coo(np.flatnonzero(left_out), True, size=A.nrows)
-        members = sequential.independent_set(matrix, given, without)
+        members = graph.independent_set(matrix, given, without)
         colour, members = colour.to_dense(), members.to_coo(values=False)[0]
     wanted = greedy(A, order)
     assert colour.tolist() == wanted.tolist() and count == wanted.max(initial=-1) + 1
@@ -65,7 +65,7 @@ def test_more_colours_than_bits(monkeypatch):
     order = rng_of(12).permutation(n)
     with using_shim():
         A = Matrix.from_coo(i, j, True, nrows=n, ncols=n)
-        colour, count = sequential.greedy_colours(A, Vector.from_dense(order))
+        colour, count = graph.greedy_colours(A, Vector.from_dense(order))
         assert count == n and colour.to_dense()[order].tolist() == list(range(n))
 
 
@@ -81,7 +81,7 @@ def test_spanning_forests(salt):
     w = [rng.integers(-3, 4, len(i)), rng.standard_normal(len(i)), rng.random(len(i)).astype(np.float32)][salt % 3]
     maximum = salt >= 3
     with using_shim():
-        F, label = sequential.spanning_forest(Matrix.from_coo(i, j, w, nrows=n, ncols=n), maximum)
+        F, label = graph.spanning_forest(Matrix.from_coo(i, j, w, nrows=n, ncols=n), maximum)
         F, label = F.to_dicts(), label.to_dense()
     tree = np.arange(n)
     wanted = {}
@@ -98,7 +98,7 @@ def test_a_chain_of_ascending_weights():
     n = 700
     with using_shim():
         U = Matrix.from_coo(np.arange(n - 1), np.arange(1, n), np.arange(n - 1), nrows=n, ncols=n)
-        F, label = sequential.spanning_forest(U)
+        F, label = graph.spanning_forest(U)
         assert F.nvals == n - 1 and not label.to_dense().any()
 
 
@@ -109,8 +109,8 @@ def test_a_matrix_of_a_user_defined_type():
     with using_shim() as backend:
         A = Matrix.from_coo(i, j, np.zeros(i.size, pairs.np_type), pairs, nrows=5, ncols=5)
         backend.detours.clear()
-        assert sequential.greedy_colours(A, Vector.from_dense(np.arange(5))) is None
-        assert sequential.independent_set(A, Vector.from_dense(np.arange(5)), Vector(bool, 5)) is None
+        assert graph.greedy_colours(A, Vector.from_dense(np.arange(5))) is None
+        assert graph.independent_set(A, Vector.from_dense(np.arange(5)), Vector(bool, 5)) is None
         assert not backend.detours
         assert algorithms.coloring(A).count == 5 and algorithms.maximal_independent_set(A).count == 1
 
@@ -122,28 +122,25 @@ def test_bad_operands(backend):
         A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], nrows=3, ncols=3)
         long, none = Matrix.from_coo([0, 2], [8, 5], nrows=3, ncols=9), Vector(bool, 3)
         for order in ([0, 0, 1], [0, 1, 3], [-1, 1, 2], [0, 1, 2**40]):
-            for call in (sequential.greedy_colours, lambda A, order: sequential.independent_set(A, order, none)):
+            for call in (graph.greedy_colours, lambda A, order: graph.independent_set(A, order, none)):
                 with pytest.raises(ValueError, match="order: expected each of the 3 vertices once"):
                     call(A, Vector.from_dense(order))
         order = Vector.from_dense([0, 1, 2])
         with pytest.raises(ValueError, match="order: expected each"):
-            sequential.greedy_colours(A, Vector.from_coo([0, 1], [0, 1], size=3))
+            graph.greedy_colours(A, Vector.from_coo([0, 1], [0, 1], size=3))
         with pytest.raises(DimensionMismatch, match="order: expected a Vector of size 3, got 2"):
-            sequential.greedy_colours(A, Vector.from_dense([0, 1]))
+            graph.greedy_colours(A, Vector.from_dense([0, 1]))
         with pytest.raises(DimensionMismatch, match="left_out"):
-            sequential.independent_set(A, order, Vector(bool, 4))
+            graph.independent_set(A, order, Vector(bool, 4))
         for call in (
-            lambda: sequential.greedy_colours(long, order), lambda: sequential.spanning_forest(long),
-            lambda: sequential.dependencies(long, [0]), lambda: sequential.distances(long, [0]),
-            lambda: sequential.strong_components(long),
+            lambda: graph.greedy_colours(long, order), lambda: graph.spanning_forest(long),
+            lambda: graph.dependencies(long, [0]), lambda: graph.distances(long, [0]),
+            lambda: graph.strong_components(long),
         ):  # fmt: skip
             with pytest.raises(DimensionMismatch, match="A is 3 x 9"):
                 call()
-        for call in (sequential.dependencies, sequential.distances):
+        for call in (graph.dependencies, graph.distances):
             for source in (-1, 3):
                 with pytest.raises(IndexOutOfBound, match=f"0 .. 2, got {source}"):
                     call(A, [source])
-        assert (
-            sequential.greedy_colours(A, Vector.from_dense(np.array([2, 1, 0], np.int8))) is not None
-            or backend == "cpu"
-        )
+        assert graph.greedy_colours(A, Vector.from_dense(np.array([2, 1, 0], np.int8))) is not None or backend == "cpu"

@@ -6,8 +6,8 @@ import pytest
 import grb_tile as gb
 from cuda_emulation.backend import shim, using_shim
 from grb_tile.algorithms import Graph, bfs, bfs_multi, sssp
-from grb_tile.backends.cpu.vectorised import traversal as plain
-from grb_tile.backends.cuda.traversal import bfs as by_rows, bfs_multi as multi, bfs_tiles, outcome, sssp as paths
+from grb_tile.backends.cpu.graph import bfs_numpy as plain
+from grb_tile.backends.cuda.graph import bfs as by_rows, bfs_multi as multi, bfs_tiles, outcome, sssp as paths
 from support.graphs import grid, path
 
 SPACE = 4
@@ -71,7 +71,7 @@ def test_reports_of_algorithms(levels):
         G = Graph(A)
         whole = bfs(G, 0, levels=levels, parents=True)
         assert whole.report.iterations == 60 and whole.report.stopped_by == "converged"
-        assert "60 reached in 60 levels" in repr(gb.fused.bfs(A, 0, symmetric=True, levels=levels, parents=True).report)
+        assert "60 reached in 60 levels" in repr(gb.graph.bfs(A, 0, symmetric=True, levels=levels, parents=True).report)
         for most, expected in ((30, "max_level"), (59, "max_level"), (60, "converged"), (99, "converged")):
             options = {"levels": levels, "parents": True, "max_level": most}
             found = bfs(G, 0, **options).report

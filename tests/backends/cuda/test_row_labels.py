@@ -200,15 +200,15 @@ def test_labels_out_of_range_are_refused(backend, wrong):
         weights = gb.Vector.from_dense([1.0, 2.0, 1.0, 0.0])
         labels = gb.Vector.from_dense([0, 1, 4 if wrong is None else wrong, 3])
         for call in (
-            lambda: gb.rowwise.mode(A, labels),
-            lambda: gb.rowwise.mode(A, labels, weighted=True),
-            lambda: gb.rowwise.best_move(A, labels, weights, weights, weights),
-            lambda: gb.rowwise.sum_of_own(A, labels),
+            lambda: gb.graph.mode(A, labels),
+            lambda: gb.graph.mode(A, labels, weighted=True),
+            lambda: gb.graph.best_move(A, labels, weights, weights, weights),
+            lambda: gb.graph.sum_of_own(A, labels),
         ):
             with pytest.raises(gb.exceptions.IndexOutOfBound):
                 call()
         absent = gb.Vector.from_coo([0, 1, 3], [0, 1, 3], size=4)
-        assert gb.rowwise.mode(A, absent).to_dict() == {0: 1, 1: 0, 2: 1}
+        assert gb.graph.mode(A, absent).to_dict() == {0: 1, 1: 0, 2: 1}
 
 
 @pytest.mark.parametrize("method", [algorithms.louvain, algorithms.leiden])

@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import dijkstra
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from grb_tile import dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cuda.traversal import sssp as fused, sssp_graph as paths_graph
+from grb_tile.backends.cuda.graph import sssp as paths, sssp_graph as paths_graph
 from grb_tile.planner import force, tuning
 from grb_tile.storage import place
 from grb_tile.storage.store import Compressed
@@ -95,11 +95,11 @@ def check_tree(A, source, distances, tree):
 def check(A, AT, source, delta=None):
     device = shim().device
     heaviest = A.values.max() if A.nvals else 0
-    store, tree, outcome = fused.shortest_paths(device, A, lambda: AT, source, heaviest, delta, AT is not None)
+    store, tree, outcome = paths.shortest_paths(device, A, lambda: AT, source, heaviest, delta, AT is not None)
     found, wanted = as_dict(store), by_dijkstra(A, source)
     assert found == {v: (d if type(d) is int else d.item()) for v, d in wanted.items()}
     assert outcome.reached == len(wanted)
-    graph = fused.graph_of(device, device.own(A), heaviest)
+    graph = paths.graph_of(device, device.own(A), heaviest)
     if tree is not None:
         check_tree(A, source, found, as_dict(tree))
     elif AT is not None:
@@ -112,7 +112,7 @@ def check(A, AT, source, delta=None):
 
 @pytest.fixture
 def launch(monkeypatch):
-    return lambda **changes: [monkeypatch.setitem(fused.LAUNCH, key, value) for key, value in changes.items()]
+    return lambda **changes: [monkeypatch.setitem(paths.LAUNCH, key, value) for key, value in changes.items()]
 
 
 @pytest.fixture
@@ -235,7 +235,7 @@ def test_high_diameter_overflows(places, high_diameter, monkeypatch):
     A = grid(25, 30, 6)
     with monkeypatch.context() as small:
         small.setattr(paths_graph, "QUEUE_BYTES", 72 if places == "queue" else 1 << 16)
-        small.setattr(fused, "FAR_ITEMS", 9 if places == "far pile" else 1 << 17)
+        small.setattr(paths, "FAR_ITEMS", 9 if places == "far pile" else 1 << 17)
         rows = check(A, A, 300, 500 if places == "queue" else 2).rows()
         assert any(row["direction"] == "raise" for row in rows)
     A = grid(25, 30, 6)  # a new one, because the graph keeps the sizes of its first launch
@@ -304,7 +304,7 @@ def test_a_search_after_one_that_failed_while_in_edges_were_sorted(monkeypatch, 
 def test_nan_and_halves_are_left_to_others():
     A = random_store(50, 200, "FP32", 1)
     A.values[3] = np.nan
-    assert fused.shortest_paths(shim().device, A, lambda: A, 0, 9.0, None, False) is NotImplemented
+    assert paths.shortest_paths(shim().device, A, lambda: A, 0, 9.0, None, False) is NotImplemented
 
 
 def test_small_graphs():
@@ -321,7 +321,7 @@ def test_iso_weights():
     A = random_store(300, 2000, "INT32", 3)
     A.values, A.iso = np.array([4], np.int32), True
     device = shim().device
-    store, _, _ = fused.shortest_paths(device, A, lambda: A, 5, 4, None, False)
+    store, _, _ = paths.shortest_paths(device, A, lambda: A, 5, 4, None, False)
     plain = csr_array((np.full(A.nvals, 4.0), A.indices, A.indptr), A.shape)
     wanted = dijkstra(plain, indices=5)
     assert as_dict(store) == {v: int(d) for v, d in enumerate(wanted) if np.isfinite(d)}
@@ -339,8 +339,8 @@ def test_random_orders_of_threads(monkeypatch):
     for seed in (3, 5):
         device = Device(EmulatedLauncher(seed=seed))
         for pull_at in (0, 1):
-            monkeypatch.setitem(fused.LAUNCH, "pull_at", pull_at)
-            store, tree, _ = fused.shortest_paths(device, A, lambda: A, 7, 255, None, True)
+            monkeypatch.setitem(paths.LAUNCH, "pull_at", pull_at)
+            store, tree, _ = paths.shortest_paths(device, A, lambda: A, 7, 255, None, True)
             assert as_dict(store) == wanted
             check_tree(A, 7, wanted, as_dict(tree))
 

@@ -6,9 +6,9 @@ Sizes come from the functions by which the library chooses them, for the limits 
 import re
 
 from grb_tile import kernels
+from grb_tile.backends.cuda.graph import bfs_multi, bfs_multi_graph
 from grb_tile.backends.cuda.products import bitblocks, column_launch, inner_windows, segments, spgemm_split
 from grb_tile.backends.cuda.structure import merging, sorting
-from grb_tile.backends.cuda.traversal import bfs_multi, bfs_multi_graph
 
 COMMENT = re.compile(r"//[^\n]*")
 KERNEL = re.compile(

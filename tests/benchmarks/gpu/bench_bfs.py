@@ -27,8 +27,8 @@ from timing import median_ms
 import grb_tile as gb
 from grb_tile import dtypes
 from grb_tile.algorithms import Graph, bfs
-from grb_tile.backends.cuda.traversal import bfs as fused
-from grb_tile.backends.cuda.traversal.bfs_graph import graph_of
+from grb_tile.backends.cuda.graph import bfs as searches
+from grb_tile.backends.cuda.graph.bfs_graph import graph_of
 from grb_tile.backends.select import current
 from grb_tile.cli.timing import repeated
 
@@ -105,11 +105,11 @@ def measure(G, sources, parents, rounds=3):
         for _ in range(rounds):
             first, last = cp.cuda.Event(), cp.cuda.Event()
             cp.cuda.Stream.null.synchronize()
-            outcome = fused.traverse(device, A, A, source, True, parents, None, None, None)[2]
+            outcome = searches.traverse(device, A, A, source, True, parents, None, None, None)[2]
             clock = min(clock, outcome.seconds * 1e3)
-            fused.traverse(device, A, A, source, True, parents, None, None, None)  # the host runs ahead of this one
+            searches.traverse(device, A, A, source, True, parents, None, None, None)  # the host runs ahead of this one
             first.record()
-            fused.traverse(device, A, A, source, True, parents, None, None, None)
+            searches.traverse(device, A, A, source, True, parents, None, None, None)
             last.record()
             last.synchronize()
             kernel = min(kernel, cp.cuda.get_elapsed_time(first, last))
@@ -134,8 +134,8 @@ def profile(G, source):
     device, A = current().device, G.A._store
     parts = {
         "bfs": lambda: bfs(G, source),
-        "backend traverse": lambda: fused.traverse(device, A, A, source, True, False, None, None, None),
-        "results": lambda: fused.Results(device, A.nrows, True, False, 1000).arrays(),
+        "backend traverse": lambda: searches.traverse(device, A, A, source, True, False, None, None, None),
+        "results": lambda: searches.Results(device, A.nrows, True, False, 1000).arrays(),
         "cupy.empty": lambda: cp.empty(A.nrows, np.int32),
         "alloc": lambda: cp.cuda.alloc(A.nrows * 4),
         "stream": lambda: cp.cuda.get_current_stream().ptr,
@@ -335,7 +335,7 @@ def main():
                 device_ms=clock,
                 host_us=host,
                 gteps=gteps,
-                launch=dict(fused.LAUNCH),
+                launch=dict(searches.LAUNCH),
             )
             print(
                 f"  {'parents' if parents else 'levels '} call {call:.4f} ms, kernel {kernel:.4f} ms, device clock "
@@ -346,9 +346,9 @@ def main():
         if args.host:
             profile(G, sources[0])
         if args.tries:
-            before = dict(fused.LAUNCH)
+            before = dict(searches.LAUNCH)
             for change in tries(name):
-                fused.LAUNCH.update(change)
+                searches.LAUNCH.update(change)
                 reset(G)
                 try:
                     found = bfs(G, sources[0])
@@ -361,8 +361,8 @@ def main():
                     gb.exceptions.GraphblasException,
                 ) as error:  # a configuration that the device refuses is a result too
                     print(f"    {change}: {type(error).__name__}: {error}", flush=True)
-                fused.LAUNCH.clear()
-                fused.LAUNCH.update(before)
+                searches.LAUNCH.clear()
+                searches.LAUNCH.update(before)
             reset(G)
         del G, store, graph, found
         cp.get_default_memory_pool().free_all_blocks()

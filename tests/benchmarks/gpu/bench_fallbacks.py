@@ -24,8 +24,8 @@ from timing import device_us
 
 from grb_tile import dtypes
 from grb_tile.backends.cuda.backend import CudaBackend
+from grb_tile.backends.cuda.graph import bfs, bfs_multi, sssp
 from grb_tile.backends.cuda.runtime.launch import Launcher
-from grb_tile.backends.cuda.traversal import bfs, bfs_multi, sssp
 from grb_tile.operators import get_typed_op
 from grb_tile.planner.device_limits import ENVIRONMENT
 from grb_tile.storage.store import BitmapVector, Compressed

@@ -27,7 +27,8 @@ from device_graphs import grid, loaded, real, rmat
 import grb_tile as gb
 from grb_tile import dtypes, generators
 from grb_tile.algorithms import Graph, sssp
-from grb_tile.backends.cuda.traversal import sssp as fused
+from grb_tile.backends.cuda.graph import sssp as paths
+from grb_tile.backends.cuda.structure.entries import ranges
 from grb_tile.backends.select import current
 from grb_tile.cli.timing import repeated, timed
 from grb_tile.storage.store import Compressed
@@ -99,7 +100,7 @@ def kernel_ms(A, AT, source, heaviest, delta, rounds=3):
     for _ in range(rounds):
         first, last = cp.cuda.Event(), cp.cuda.Event()
         first.record()
-        store, _, outcome = fused.shortest_paths(device, A, lambda: AT, source, heaviest, delta, False)
+        store, _, outcome = paths.shortest_paths(device, A, lambda: AT, source, heaviest, delta, False)
         last.record()
         last.synchronize()
         best = min(best, cp.cuda.get_elapsed_time(first, last))
@@ -201,9 +202,9 @@ def main():
         if args.rounds:
             print("   ", by_round(outcome), flush=True)
         if args.tries:
-            kept = dict(fused.LAUNCH)
+            kept = dict(paths.LAUNCH)
             for changes in tries(name):
-                fused.LAUNCH.update(changes)
+                paths.LAUNCH.update(changes)
                 graph.launches = None
                 graph._items.clear()
                 times = []
@@ -213,7 +214,7 @@ def main():
                 check(store, sources[5], found)
                 relaxed = sum(r["edges"] or 0 for r in outcome.rows() if r["direction"] == "relax")
                 print(f"  {changes}: {np.median(times):.3f} ms, {outcome.head[1]} rounds, {relaxed} edges", flush=True)
-                fused.LAUNCH.update(kept)
+                paths.LAUNCH.update(kept)
             graph.launches = None
         del store, G, found, graph, both, distances
         cp.get_default_memory_pool().free_all_blocks()

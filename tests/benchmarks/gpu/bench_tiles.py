@@ -35,8 +35,8 @@ import grb_tile as gb
 from grb_tile import dtypes
 from grb_tile.algorithms import Graph, bfs
 from grb_tile.backends import select
+from grb_tile.backends.cuda.graph import bfs_tiles as traverse_tiles
 from grb_tile.backends.cuda.products import tiles
-from grb_tile.backends.cuda.traversal import bfs_tiles as traverse_tiles
 from grb_tile.operations import multiply
 from grb_tile.operators import get_typed_op
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector

@@ -288,8 +288,8 @@ FAULTS = [
     Fault(
         "algorithms/connected_components.py",
         "afforest is told that a directed graph is symmetric",
-        "symmetric=G.is_symmetric_structure, fallback=False",
-        "symmetric=True, fallback=False",
+        "AT=lambda: G.A if G.is_symmetric_structure else G.AT",
+        "AT=lambda: G.A",
     ),
     Fault(
         "algorithms/connected_components.py",
@@ -306,20 +306,20 @@ FAULTS = [
     Fault(
         "algorithms/bfs.py",
         "levels start at 0 one edge too late",
-        "v(f.S) << report.iterations + 1\n            # p<f,s> = f",
-        "v(f.S) << report.iterations\n            # p<f,s> = f",
+        "v(f.S) << report.iterations + 1\n        # p<f,s> = f",
+        "v(f.S) << report.iterations\n        # p<f,s> = f",
     ),
     Fault(
         "algorithms/bfs.py",
         "max_level is passed by one",
-        "            if max_level is not None and report.iterations >= max_level:\n                report",
-        "            if max_level is not None and report.iterations > max_level:\n                report",
+        "target not in v:\n        if max_level is not None and report.iterations >= max_level:",
+        "target not in v:\n        if max_level is not None and report.iterations > max_level:",
     ),
     Fault(
         "algorithms/bfs.py",
         "visited nodes are reached again",
-        "            f(~v.S, replace=True) << reach(f @ G.A)",
-        "            f(replace=False) << reach(f @ G.A)",
+        "        f(~v.S, replace=True) << reach(f @ A)",
+        "        f(replace=False) << reach(f @ A)",
     ),
     Fault(
         "algorithms/bfs.py",

@@ -153,14 +153,14 @@ FAULTS = [
         OPTIONS,
     ),
     Fault(
-        "grb_tile/rowwise.py",
+        "grb_tile/graph/labels.py",
         "the own label does not go first among equals without compiled code",
         "    t(stays.S) << labels\n",
         "",
         ("tests/backends/test_best_labels.py",),
     ),
     Fault(
-        "grb_tile/backends/loops.py",
+        "grb_tile/backends/graph.py",
         "a node without a gain wants to move",
         "        wants = gain > 0\n",
         "        wants = gain >= 0\n",
@@ -322,7 +322,7 @@ FAULTS = [
         ("tests/algorithms/test_communities.py",),
     ),
     Fault(
-        "grb_tile/backends/loops.py",
+        "grb_tile/backends/graph.py",
         "the first bit of a vertex's hash is not looked at",
         "        moves = wants & (mixed_by(at.astype(np.uint64), key) >> np.uint64(63) == 0)\n",
         "        moves = wants & True\n",
@@ -338,8 +338,8 @@ FAULTS = [
     Fault(
         "algorithms/pattern.py",
         "in-degrees without loops count them",
-        "    found = dense(G.in_degree)\n    if G.nself:\n",
-        "    found = dense(G.in_degree)\n    if False:\n",
+        "    found = G.in_degree.to_dense(0)\n    if G.nself:\n",
+        "    found = G.in_degree.to_dense(0)\n    if False:\n",
         OPTIONS,
     ),
 ]

@@ -115,7 +115,7 @@ FAULTS = [
         ("tests/backends/cpu/test_bounds.py",),
     ),
     Fault(
-        "grb_tile/backends/cuda/traversal/bfs_multi_graph.py",
+        "grb_tile/backends/cuda/graph/bfs_multi_graph.py",
         "vertices that only a column names have no place in the arrays",
         "            self.live = n  # not symmetric",
         "            pass  # not symmetric",

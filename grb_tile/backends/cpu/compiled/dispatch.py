@@ -4,6 +4,7 @@ NotImplemented means: no kernel for this operator, type or form; or none compile
 for it (jit/cache.py).  Meanings of the primitives: backends/protocol.py.
 """
 
+from ..graph.traversal import bfs, bfs_over_tiles
 from ..jit import cache as jit
 from . import (
     bit_tiles,
@@ -20,14 +21,12 @@ from .entries import clear_bits, put_entries, row_ids, transpose
 from .gather import copy_rows, gather_matrix
 from .kronecker import kronecker
 from .matvec import drop_accumulators
-from .sequential import best_labels, sequential
-from .traversal import bfs, bfs_multi, bfs_over_tiles
 
 __all__ = [
-    "best_labels", "bfs", "bfs_multi", "bfs_over_tiles", "clear_bits", "copy_rows", "count_saving",
+    "bfs", "bfs_over_tiles", "clear_bits", "copy_rows", "count_saving",
     "drop_accumulators", "gather_matrix", "intersect", "jit", "kronecker", "matmul", "matmul_full", "matvec_cols",
     "matvec_rows", "matvec_tiled", "ordered_indices", "ordered_pairs", "put_entries", "ready", "restrict", "row_ids",
-    "select", "sddmm", "sequential", "spmm", "transpose", "union",
+    "select", "sddmm", "spmm", "transpose", "union",
 ]  # fmt: skip
 
 

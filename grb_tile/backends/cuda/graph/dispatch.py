@@ -1,4 +1,4 @@
-"""Whole level loops on the device.  BFS: over rows, or over bit tiles where entries cluster (planner.search_over)."""
+"""Searches on the device.  BFS: over rows, or over bit tiles where entries cluster (planner.search_over)."""
 
 from ....planner import forced, forced_traversal, search_over
 from ....storage.store import forms_of
@@ -10,7 +10,7 @@ _DIRECTIONS = {None: None, "rows": "pull", "cols": "push", "pull": "pull", "push
 
 
 def bfs(device, A, AT, sources, levels, parents, max_level, target):
-    """(level store | None, parent store | None, outcome), or NotImplemented for what has no kernel (unsuited)."""
+    """(level store | None, parent store | None, outcome), or NotImplemented for what has no kernel."""
     if type(sources) is not int and sources.shape[0] == 1:
         sources = int(sources[0])
     rules = forced()
@@ -46,14 +46,3 @@ def bfs_multi(device, A, AT, sources, levels, parents, max_level):
 
 
 shortest_paths = on_device(sssp.shortest_paths)
-
-
-def unsuited(A, AT=None):
-    """Why the device has no kernel for whole loops over A, in words."""
-    if A.rows is not None or (AT is not None and AT.rows is not None):
-        return "hypersparse matrices (DCSR)"
-    if A.nrows >= 2**31 - 128:
-        return f"{A.nrows} vertices (32-bit vertex numbers end at {2**31 - 129})"
-    if A.nvals >= over_rows.MAX_ENTRIES:
-        return f"{A.nvals} entries (the limit is {over_rows.MAX_ENTRIES})"
-    return f"these operands (a {A.nrows} x {A.ncols} matrix of {A.dtype.name})"

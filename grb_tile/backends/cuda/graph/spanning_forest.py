@@ -16,18 +16,17 @@ MOST_EDGES = 2**32 - 1
 
 
 @on_device
-def spanning_forest(
-    device: Device, heads: Any, tails: Any, keys: Any, _: Any, tree: Any, __: Any, kept: Any
-) -> Any:  # fmt: skip
-    """Writes the edges of the forest, ascending, into `kept`, and the least vertex of each tree into `tree`.
+def spanning_forest(device: Device, n: int, heads: Any, tails: Any, keys: Any) -> Any:
+    """(edges of the forest, ascending, least vertex of each tree), or NotImplemented.
 
-    Returns their number.  Memory: 32 bytes an edge, 24 a vertex.  sequential.spanning_forest says the rest.
+    Memory: 32 bytes an edge, 24 a vertex.  graph/components.py says the rest.
     """
-    n, count, xp = len(tree), len(heads), device.xp
+    count, xp = len(heads), device.xp
     if n >= 2**31 or count >= MOST_EDGES:
         return NotImplemented
+    tree, kept = device.arange(n), device.empty(max(n - 1, 0), np.int64)
     if count == 0:
-        return 0
+        return kept[:0], tree
     launcher = device.launcher
     least, greatest = device.read(xp.stack((keys.min(), keys.max())))
     if greatest - least >= 2**32:
@@ -57,5 +56,4 @@ def spanning_forest(
     launcher.kernel(HEADER, "least_vertices").over(n, (parent, n, found))
     launcher.kernel(HEADER, "label_vertices").over(n, (parent, found, n, tree))
     held = device.read(sizes[1:])[0]
-    kept[:held] = xp.sort(kept[:held])
-    return held
+    return xp.sort(kept[:held]), tree

@@ -37,8 +37,8 @@ def suits(A: Compressed) -> bool:
 
 
 @on_device
-def greedy_colouring(device: Device, A: Compressed, order: Any, colour: Any, _: Any) -> Any:
-    """Writes the greedy colours into `colour` (int64) and returns their number, as sequential.greedy_colours wants."""
+def greedy_colours(device: Device, A: Compressed, order: Any) -> Any:
+    """(colours, int64, how many), or NotImplemented."""
     if not suits(A):
         return NotImplemented
     A, n = device.own(A), A.nrows
@@ -46,22 +46,22 @@ def greedy_colouring(device: Device, A: Compressed, order: Any, colour: Any, _: 
     kernel = device.launcher.kernel(HEADER, "greedy_colours", "", (index_type(A.indices), str(COLOURS)))
     _launch(device, kernel, n, (A.indptr, A.indices, earlier.order, earlier.rank, n, earlier.neighbours, earlier.count,
                                 found))  # fmt: skip
-    colour[:] = found
-    return device.read(found.max().reshape(1))[0] + 1
+    return found.astype(np.int64), device.read(found.max().reshape(1))[0] + 1
 
 
 @on_device
-def independent_set(device: Device, A: Compressed, order: Any, state: Any) -> Any:
-    """state (int32): 0 or, for vertices that may not be in it, 2; afterwards 1 in the set, 2 not."""
+def independent_set(device: Device, A: Compressed, order: Any, left_out: Any) -> Any:
+    """The members, ascending, or NotImplemented."""
     if not suits(A):
         return NotImplemented
     A, n = device.own(A), A.nrows
     earlier = Earlier(device, A, order)
-    found = device.xp.where(state == 2, 0, -1).astype(np.int32)
+    found = device.full(n, -1, np.int32)
+    if left_out is not None:
+        found[left_out] = 0
     kernel = device.launcher.kernel(HEADER, "independent_set")
     _launch(device, kernel, n, (A.indptr, earlier.order, n, earlier.neighbours, earlier.count, found))
-    state[:] = 2 - found
-    return 0
+    return device.xp.flatnonzero(found == 1)
 
 
 def _launch(device, kernel, n, args):

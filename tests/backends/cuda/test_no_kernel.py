@@ -1,22 +1,20 @@
-"""Whole loops that have no kernel: the host computes them and says so, or algorithms run their loop on the device."""
-
-import warnings
+"""Whole loops that have no kernel: the backend says so, and algorithms run their loop of calls on the device."""
 
 import numpy as np
 import pytest
 
 import grb_tile as gb
 from cuda_emulation.backend import shim, using_shim
-from grb_tile import algorithms as alg, dtypes, fused
-from grb_tile.backends.cuda.traversal import bfs as over_rows
-from grb_tile.exceptions import HostFallbackWarning, NotImplementedException
+from grb_tile import algorithms as alg, dtypes, graph
+from grb_tile.backends.cuda.graph import bfs as over_rows
+from grb_tile.exceptions import NotImplementedException
 from support.graphs import random_graph
 
 LOOPS = {
-    "bfs": lambda A: fused.bfs(A, 0, parents=True),
-    "bfs_multi": lambda A: fused.bfs_multi(A, [0, 3, 0]),
-    "sssp": lambda A: fused.sssp(A, 0, predecessors=True),
-    "components": lambda A: fused.components(A),
+    "bfs": lambda A: graph.bfs(A, 0, parents=True),
+    "bfs_multi": lambda A: graph.bfs_multi(A, [0, 3, 0]),
+    "sssp": lambda A: graph.sssp(A, 0, predecessors=True),
+    "components": lambda A: graph.components(A),
 }
 ALGORITHMS = {
     "bfs": lambda A, method: alg.bfs(A, 0).levels,
@@ -42,7 +40,7 @@ def unsuited(request, monkeypatch):
     """A matrix that is hypersparse, or that has more entries than a kernel counts."""
     if request.param == "hypersparse":
         return matrix(True)
-    from grb_tile.backends.cuda.traversal import bfs_multi, components, sssp
+    from grb_tile.backends.cuda.graph import bfs_multi, components, sssp
 
     def declines(*_, **__):
         return NotImplemented
@@ -51,60 +49,39 @@ def unsuited(request, monkeypatch):
     monkeypatch.setattr(sssp, "MAX_ENTRIES", 10)
     backend = shim()
     kept = dict(backend._functions)
-    backend._functions["traversal.components", "connected_components"] = declines
-    backend._functions["traversal.dispatch", "bfs_multi"] = declines
+    backend._functions["graph.components", "connected_components"] = declines
+    backend._functions["graph.dispatch", "bfs_multi"] = declines
     assert components and bfs_multi
     request.addfinalizer(lambda: (backend._functions.clear(), backend._functions.update(kept)))
     return matrix(False)
 
 
-def same(got, want):
-    pairs = [(a, b) for a, b in zip(got, want, strict=True) if hasattr(a, "isequal")]
-    return all(a.isequal(b, check_dtype=True) for a, b in pairs[:1]) and len(pairs) >= 1
-
-
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("unsuited", ["hypersparse", "too large"], indirect=True)
-def test_the_host_says_that_it_computes(loop, unsuited):
-    want = LOOPS[loop](unsuited)
+def test_the_device_says_that_it_has_none(loop, unsuited):
+    want = ALGORITHMS[loop](unsuited, None)
     with using_shim() as backend:
         backend.detours.clear()
-        with pytest.warns(HostFallbackWarning, match=f'^{loop}: backend "cuda" has no kernel for') as caught:
-            got = LOOPS[loop](unsuited)
-        assert caught[0].filename == __file__  # the caller's line, not one of the library's
-        assert backend.detours == {loop: 1}
-        plan = next(plan for plan in reversed(gb.explain(0).plans) if plan.operation == loop)
-        assert plan.engine in ("numpy", "numba") and "on the host" in plan.note and "on the host" in str(plan)
-        assert got.report.engine != backend.name and "on the host" in got.report.note
-        assert type(got[0]._store.values) is backend.device.array_class
-        backend.detours.clear()
-    assert same(got, want)
+        assert LOOPS[loop](unsuited) is None
+        got = ALGORITHMS[loop](unsuited, None)
+        assert not backend.detours
+    assert got.isequal(want, check_dtype=True)
 
 
-def test_the_host_gets_every_argument():
+def test_the_device_gets_every_argument():
     """Of a BFS: the target, the last level, and which of the results are wanted."""
-    A = matrix(True)
-    far = max(fused.bfs(A, 0)[0].to_dict().values())
-    target = next(v for v, level in fused.bfs(A, 0)[0].to_dict().items() if level == 2)
-    assert far > 2
+    A = matrix(False)
+    levels = alg.bfs(A, 0).levels.to_dict()
+    target = next(v for v, level in levels.items() if level == 2)
+    assert max(levels.values()) > 2
     for options in ({"target": target}, {"max_level": 1}, {"levels": False, "parents": True}):
-        want = fused.bfs(A, 0, **options)
-        with using_shim() as backend, pytest.warns(HostFallbackWarning):
-            got = fused.bfs(A, 0, **options)
-        backend.detours.clear()
-        for mine, wanted in zip(got[:2], want[:2], strict=True):
-            assert mine is wanted is None or mine.to_dict().keys() == wanted.to_dict().keys(), options
-
-
-@pytest.mark.parametrize("loop", LOOPS)
-def test_one_warning_a_line(loop):
-    A = matrix(True)
-    with using_shim() as backend, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        for _ in range(3):
-            LOOPS[loop](A)
-        backend.detours.clear()
-    assert len(caught) == 1
+        with using_shim():
+            found = graph.bfs(A, 0, **options)
+        wanted = {
+            v for v, level in levels.items() if level <= options.get("max_level", 2 if "target" in options else 99)
+        }
+        assert (found.levels is None) == ("levels" in options) and (found.parents is None) == ("parents" not in options)
+        assert set((found.parents if found.levels is None else found.levels).to_dict()) == wanted, options
 
 
 @pytest.mark.parametrize("loop", ALGORITHMS)
@@ -138,8 +115,8 @@ def test_a_host_backend_takes_what_a_device_made():
         gb.select.tril(there, 40).new()
         assert type(there._store.values) is not np.ndarray or ("device", backend.device.number) in there._store.forms
         B = gb.unary.identity(there).new()
-    for loop in LOOPS.values():
-        assert same(loop(B), loop(A))
+    for loop in ALGORITHMS.values():
+        assert loop(B, None).isequal(loop(A, None), check_dtype=True)
 
 
 def test_methods_are_honoured_and_reported():
@@ -166,10 +143,10 @@ def test_methods_are_honoured_and_reported():
         assert not backend.detours
 
 
-def test_a_user_defined_type_goes_to_the_host():
+def test_a_user_defined_type_has_no_kernel():
     pair = dtypes.register_anonymous(np.dtype([("a", np.int32), ("b", np.float64)]), "Pair")
     A = gb.Matrix.from_coo([0, 1], [1, 2], np.zeros(2, pair.np_type), pair, nrows=3, ncols=3)
     with using_shim() as backend:
-        with pytest.warns(HostFallbackWarning, match="Pair"):
-            assert fused.bfs(A, 0).levels.to_dict() == {0: 0, 1: 1, 2: 2}
+        assert graph.bfs(A, 0) is None
+        assert alg.bfs(A, 0).levels.to_dict() == {0: 0, 1: 1, 2: 2}
         backend.detours.clear()

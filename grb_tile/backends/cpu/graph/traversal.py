@@ -1,7 +1,6 @@
-"""Whole level loops by compiled kernels, as the protocol wants them: stores and a LoopOutcome, or NotImplemented.
+"""Breadth-first searches by compiled kernels, as the protocol wants them: stores and a LoopOutcome, or NotImplemented.
 
-BFS: compiled/bfs.py; over bit tiles where the plan forces them: compiled/bit_tiles.py; multi-source BFS:
-compiled/bfs_multi.py.
+BFS: bfs.py; over bit tiles where the plan forces them: compiled/bit_tiles.py; multi-source BFS: bfs_multi.py.
 """
 
 from time import perf_counter
@@ -13,7 +12,8 @@ from ....planner import forced
 from ....storage.convert import choose_format
 from ....storage.store import BitmapVector
 from ...outcome import LoopOutcome
-from . import bfs as loop, bfs_multi as multi_loop, bit_tiles
+from ..compiled import bit_tiles
+from . import bfs as loop, bfs_multi as multi_loop
 
 TILE_DIRECTIONS = ("push_csc", "push_csr", "pull_csc")
 _DIRECTIONS = {None: None, "rows": "pull", "cols": "push", "pull": "pull", "push": "push"}
@@ -52,7 +52,7 @@ def bfs_over_tiles(A, sources, parents, max_level, target):
     return _vector(A.nrows, INT32, words, count, level), None, outcome
 
 
-def bfs_multi(A, AT, sources, parents, max_level):
+def bfs_multi(A, AT, sources, levels=True, parents=False, max_level=None):
     """A compiled BFS from many sources, 64 in a word for each vertex, or NotImplemented; levels alone."""
     if parents:
         return NotImplemented

@@ -23,13 +23,17 @@ SHARE_OF_MEMORY = 4  # groups take at most a quarter of the free memory
 
 
 @on_device
-def dependencies(device: Device, A: Compressed, sources: np.ndarray, endpoints: bool, by_edge: bool) -> Any:
-    """The sums over the sources, FP64, by vertex or by entry of A; or NotImplemented for what needs 64-bit vertices.
+def dependencies(
+    device: Device, A: Compressed, sources: np.ndarray, weighted: bool, endpoints: bool, by_edge: bool
+) -> Any:
+    """The sums over the sources, FP64, by vertex or by entry of A.
+
+    NotImplemented for edges with lengths and for 64-bit vertices.
 
     Memory: 44 bytes a vertex, two row pointers and 1/32 of a byte an entry, for each group.
     """
     n, launcher = A.nrows, device.launcher
-    if A.rows is not None or not 0 < n < 2**31 - 128 or A.nvals >= MAX_ENTRIES:
+    if weighted or A.rows is not None or not 0 < n < 2**31 - 128 or A.nvals >= MAX_ENTRIES:
         return NotImplemented
     A = device.own(A)
     start = pointers(device, A)

@@ -1,4 +1,9 @@
-"""The part of the protocol that runs whole algorithms as one operation, and labels of rows; rules: protocol.py."""
+"""The part of the protocol that runs whole loops over a graph as one operation; rules: protocol.py.
+
+Each returns NotImplemented where this backend has no loop for the operands; grb_tile/graph/ then says None, and the
+algorithm's own loop of GraphBLAS calls runs.  Results are the same on every backend, parents aside: any parent that is
+right.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +24,7 @@ if TYPE_CHECKING:
     VectorStore = SparseVector | BitmapVector
 
 
-class LoopPrimitives:
+class GraphOperations:
     """Methods of protocol.Backend."""
 
     # ------------------------------------------------------------------ labels of rows
@@ -32,14 +37,14 @@ class LoopPrimitives:
         s(i, c) = (+)_k A[i,k] over labels[k] = c; weighted False: every entry counts 1.  No entry without a label.
         penalty u, v, w, all full: s(i, c) = (+)_k A[i,k] + [c = labels[i]] u[i] w[i] - u[i] v[c], labels[i] always a
         candidate and the first among equals; kept[i] is the score of labels[i], gain[i] by how much best's exceeds it.
-        Types: A, u, v, w FP64; labels INT64.  NotImplemented: a composition of products is as good (rowwise.py).
+        Types: A, u, v, w FP64; labels INT64.  NotImplemented: graph/labels.py composes it of products.
         """
         return NotImplemented
 
     def least_absent(self, A: Compressed, labels: VectorStore, allow: Allow | None) -> VectorStore:
         """t[i] = the least number >= 0 that is not among labels[k] over the entries A[i,k], for each row i in allow.
 
-        Types: labels and t INT64.  NotImplemented: a composition of products is as good (rowwise.mex).
+        Types: labels and t INT64.  NotImplemented: as best_labels.
         """
         return NotImplemented
 
@@ -99,11 +104,22 @@ class LoopPrimitives:
         numbers = [int(np.count_nonzero(wants)), movers.size]
         return after, own, from_indices(at[wants], n), from_indices(movers, n), numbers
 
-    def dependencies(self, A: Compressed, sources: np.ndarray, endpoints: bool, by_edge: bool) -> Any:
-        """delta[v], the sum over the sources of Brandes' dependency on v, as an array of this backend's, FP64.
+    def local_round(
+        self, B: Compressed, x: np.ndarray, u: np.ndarray, k: np.ndarray, own: np.ndarray, active: VectorStore | None,
+        key: int,
+    ) -> tuple:  # fmt: skip
+        """(next, own', active', sum of own', sum of K^2, how many want, how many move): a vote and move_half in one.
 
-        endpoints, by_edge: sequential.dependencies.  NotImplemented: its compiled loop, or a loop of products, runs.
+        active': a vector with an entry for each vertex to look at next.  B symmetric, without diagonal, FP64.
+        NotImplemented: graph/communities.py composes it of best_labels and move_half.
         """
+        return NotImplemented
+
+    def join_round(
+        self, B: Compressed, x: np.ndarray, y: np.ndarray, level: Sequence[Any], own: np.ndarray,
+        active: VectorStore | None, key: int,
+    ) -> tuple:  # fmt: skip
+        """(next, own', active', how many want, how many move): a vote within communities x, and join_half."""
         return NotImplemented
 
     # ------------------------------------------------------------------ one pass over vectors
@@ -117,31 +133,7 @@ class LoopPrimitives:
         """
         return chunked_pass.one_pass(program, dtype, size, scalars, stores)
 
-    # ------------------------------------------------------------------ sequential algorithms
-
-    def sequential(
-        self,
-        name: str,
-        matrices: Sequence[Compressed],
-        arguments: Sequence[Any],
-        seconds: float,
-        each: tuple[str, int, Callable[[int], Sequence[Any]]] | None = None,
-        flags: dict[str, bool] | None = None,
-    ) -> int:
-        """What the compiled loop `name` of grb_tile/sequential.py returns; it writes into the backend's arrays given.
-
-        seconds: estimated time of the caller's other loop, which runs where this is NotImplemented.
-        each: (function, jobs, workspace) where the loop is a function of a range of jobs, which threads share; a thread
-        computes with the arrays of workspace(its number), and the results are added.
-        flags: constants of a loop that reads the values of the matrices, too.
-        """
-        return NotImplemented
-
-    # ------------------------------------------------------------------ whole level loops
-    #
-    # Each gives the same stores on every backend (parents aside: any parent that is right) and a LoopOutcome last.
-    # fallback False: NotImplemented where this backend would hand the operands to another, or where its own form is a
-    # plain loop that a loop of primitives equals; the caller then runs such a loop.
+    # ------------------------------------------------------------------ searches and paths
 
     def bfs(
         self,
@@ -152,7 +144,6 @@ class LoopPrimitives:
         parents: bool = False,
         max_level: int | None = None,
         target: int | None = None,
-        fallback: bool = True,
     ) -> Any:
         """repeat f<!v> = A' f, v = v + f until f is empty: (store of levels | None, of parents | None, LoopOutcome).
 
@@ -162,30 +153,28 @@ class LoopPrimitives:
         sources: an int, or several as an ascending int64 array without repeats, merged into one search.
         max_level: the last level wanted.  target: stop once it is reached.
         """
-        return self._missing("bfs")
+        return NotImplemented
 
     def bfs_multi(
         self,
         A: Compressed,
-        AT: Compressed | None,
+        AT: Compressed,
         sources: Sequence[int],
         levels: bool = True,
         parents: bool = False,
         max_level: int | None = None,
-        fallback: bool = True,
     ) -> Any:
         """As `bfs` for every source apart: matrices of len(sources) x n, row k for sources[k]; sources may repeat."""
-        return self._missing("bfs_multi")
+        return NotImplemented
 
     def sssp(
         self,
         A: Compressed,
         in_edges: Callable[[], Compressed],
         source: int,
-        heaviest: Any,
+        greatest: Any,
         delta: float | None = None,
         tree: bool = False,
-        fallback: bool = True,
     ) -> Any:
         """d[v] = min over paths from `source` of the sum of their A[i,j]: (store, store of a tree | None, LoopOutcome).
 
@@ -194,49 +183,98 @@ class LoopPrimitives:
         Types: A real or bool (which weighs 0 or 1), all weights >= 0 and no sum of n - 1 of them beyond the result's
         type: INT64 for integers and bool (UINT64 for UINT64), FP32, FP64.  Sums of floats go from the source on, as
         d min= d min.+ A does.
-        in_edges(): the store of A', A itself where symmetric; called only if it is wanted.  heaviest: the greatest
-        weight.
+        in_edges(): the store of A', A itself where symmetric; called only if it is wanted.  greatest: weight.
         delta: how far beyond the last bound distances are made final at a time (delta-stepping); None: chosen; inf: no
         bound (Bellman-Ford).  LoopOutcome.method names the algorithm that ran: "delta" or "bellman_ford".
         """
-        return self._missing("sssp")
+        return NotImplemented
 
-    def components(self, A: Compressed, AT: Compressed, fallback: bool = True) -> Any:
-        """(full store of labels, number of components, LoopOutcome); edges are followed both ways.
+    def distances(self, A: Compressed, sources: np.ndarray, target: int, parents: bool) -> Any:
+        """(D, P | None): graph/paths.py's distances, by Dijkstra's algorithm; NumPy arrays."""
+        return NotImplemented
 
-        label[v] (UINT64) is the smallest vertex of v's component.  AT: as for `bfs`, A itself where symmetric.
-        LoopOutcome.method names the algorithm that ran: "afforest", "fastsv" or "flood".
-        """
-        return self._missing("components")
+    def floyd_warshall(self, D: np.ndarray) -> int:
+        """graph/paths.py's floyd_warshall of a NumPy array, in place."""
+        return NotImplemented
 
-    def cuthill_mckee(self, A: Compressed) -> tuple[VectorStore, VectorStore] | None:
-        """(order, positions): the reverse Cuthill-McKee order, position[order[k]] = k; INT64, full.
+    def dependencies(
+        self, A: Compressed, sources: np.ndarray, weighted: bool, endpoints: bool, by_edge: bool
+    ) -> np.ndarray:
+        """delta[v], the sum over the sources of Brandes' dependency on v, as an array of this backend's, FP64.
 
-        Breadth-first from a vertex at the end of each component, by ascending parent, degree, number; then reversed.
-        A symmetric without loops; None where it is not symmetric and therefore has no such order.
-        NotImplemented: a loop of products, or sequential.cuthill_mckee, is as good.
+        weighted: an edge has its value as its length.  endpoints, by_edge: graph/paths.py's dependencies.
         """
         return NotImplemented
 
-    def topological_levels(self, A: Compressed) -> VectorStore:
-        """t[v] = the most edges on a path that ends at v, -1 for vertices on a cycle or behind one; INT64, full.
+    # ------------------------------------------------------------------ components
 
-        NotImplemented: a loop of products, or sequential.topological_levels, is as good.
+    def components(self, A: Compressed, in_edges: Callable[[], Compressed], symmetric: bool) -> Any:
+        """(full store of labels, number of components, LoopOutcome); edges are followed both ways.
+
+        label[v] (UINT64) is the smallest vertex of v's component.  in_edges(): as for sssp.  symmetric: A' has A's
+        structure.  LoopOutcome.method names the algorithm that ran: "afforest" or "union-find".
         """
+        return NotImplemented
+
+    def strong_components(self, A: Compressed, in_edges: Callable[[], Compressed]) -> tuple[VectorStore, int]:
+        """(t, count): t[v] the least vertex of v's strongly connected component (INT64, full), how many there are."""
         return NotImplemented
 
     def core_numbers(self, A: Compressed, AT: Compressed | None) -> VectorStore:
         """t[v] = the greatest k for which v is in a subgraph where every vertex has k edges; INT64, full.
 
         A without loops.  AT: in-edges count too, each apart; None where A is symmetric.
-        NotImplemented: a loop of products, or sequential.core_numbers, is as good.
         """
         return NotImplemented
 
-    def strong_components(self, A: Compressed, in_edges: Callable[[], Compressed]) -> tuple[VectorStore, int]:
-        """(t, count): t[v] the least vertex of v's strongly connected component (INT64, full), how many there are.
+    def spanning_forest(self, n: int, heads: np.ndarray, tails: np.ndarray, keys: np.ndarray) -> Any:
+        """(kept, tree): the edges of the forest of least keys, of equal keys the first; the least vertex of each tree.
 
-        in_edges(): the store of A', A itself where symmetric; called only if it is wanted.
-        NotImplemented: a loop of products, or sequential.strong_components, is as good.
+        Arrays of this backend's, INT64: an edge heads[e] - tails[e] with its key; kept ascends.
         """
+        return NotImplemented
+
+    # ------------------------------------------------------------------ orders, greedy loops, matchings
+
+    def topological_levels(self, A: Compressed) -> VectorStore:
+        """t[v] = the most edges on a path that ends at v, -1 for vertices on a cycle or behind one; INT64, full."""
+        return NotImplemented
+
+    def cuthill_mckee(self, A: Compressed) -> tuple[VectorStore, VectorStore] | None:
+        """(order, positions): the reverse Cuthill-McKee order, position[order[k]] = k; INT64, full.
+
+        Breadth-first from a vertex at the end of each component, by ascending parent, degree, number; then reversed.
+        A symmetric without loops; None where it is not symmetric and therefore has no such order.
+        """
+        return NotImplemented
+
+    def greedy_colours(self, A: Compressed, order: np.ndarray) -> tuple[np.ndarray, int]:
+        """(colour of each vertex, how many): each vertex of the order takes the least colour that no coloured neighbour
+        has.  Arrays of this backend's, INT64.
+        """
+        return NotImplemented
+
+    def independent_set(self, A: Compressed, order: np.ndarray, left_out: np.ndarray | None) -> np.ndarray:
+        """The members of the set that is first in the order, ascending; left_out: vertices that may not be in it.
+
+        Arrays of this backend's.
+        """
+        return NotImplemented
+
+    def bipartite_matching(self, B: Compressed) -> tuple[np.ndarray, np.ndarray]:
+        """(column of each row, row of each column), -1 without: a maximum matching; NumPy arrays, INT64."""
+        return NotImplemented
+
+    # ------------------------------------------------------------------ lists of neighbours in an order of their own
+
+    def breadth_first(self, lists: Any, sources: np.ndarray, limit: int) -> tuple[np.ndarray, ...]:
+        """graph/lists.py's breadth_first; NumPy arrays, as of the two below."""
+        return NotImplemented
+
+    def label_turns(self, lists: Any, order: np.ndarray, label: np.ndarray, state: np.ndarray) -> int:
+        """graph/lists.py's label_turns."""
+        return NotImplemented
+
+    def topological_order(self, lists: Any) -> tuple[np.ndarray, np.ndarray]:
+        """graph/lists.py's topological_order."""
         return NotImplemented

@@ -11,6 +11,8 @@ from ....storage.store import BitmapVector
 from ..runtime.errors import on_device
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ....storage.store import Compressed
     from ..runtime.device import Device
 
@@ -18,14 +20,17 @@ BLOCK = 512
 
 
 @on_device
-def connected_components(device: Device, A: Compressed, AT: Compressed) -> Any:
+def connected_components(device: Device, A: Compressed, in_edges: Callable[[], Compressed]) -> Any:
     """(store of labels: the smallest vertex of each vertex's component, number of components), or NotImplemented.
 
-    A and AT: out-edges and in-edges by rows; the same store where symmetric.
+    A: out-edges by rows; in_edges(): the store of A', A itself where symmetric.
     Memory: 12 bytes a vertex, 8 of them the result.
     """
     n = A.nrows
-    if A.rows is not None or AT.rows is not None or not 0 < n < 2**31 - 128:
+    if A.rows is not None or not 0 < n < 2**31 - 128:
+        return NotImplemented
+    AT = in_edges()
+    if AT.rows is not None:
         return NotImplemented
     back = None if AT is A else device.own(AT)
     A = device.own(A)

@@ -19,7 +19,7 @@ BLOCK = 1024
 
 @on_device
 def topological_levels(device: Device, A: Compressed) -> Any:
-    """The store of levels, see loops.WholeLoops.topological_levels, or NotImplemented.
+    """The store of levels, see backends/graph.py, or NotImplemented.
 
     Memory: 16 bytes a vertex, 8 of them the result.
     """

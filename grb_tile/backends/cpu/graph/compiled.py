@@ -1,0 +1,81 @@
+"""Whole loops over a graph by compiled kernels: templates of their names.  Meanings: backends/graph.py."""
+
+import numpy as np
+
+from ..compiled.gather import PARALLEL_WORK
+from ..jit import cache as jit
+
+VERTEX_SECONDS, ENTRY_SECONDS = 1e-6, 100e-9  # what the loops of GraphBLAS calls take, by the benchmark of algorithms
+_ONE_MATRIX = (
+    "bipartite_matching", "cuthill_mckee", "greedy_colouring", "independent_set", "strong_components",
+    "topological_levels", "union_find",
+)  # fmt: skip
+_LISTS = "breadth_first", "label_turns", "topological_levels"  # neighbours in an order of their own, with INT64 numbers
+_NUMBERS = "floyd_warshall", "join_round", "local_round"  # arrays of FP64 among the arguments
+# (template, constants) of every kernel of this module, for indices of 32 bits: what a release brings compiled
+KERNELS = [
+    *((name, {"INDEX": "i"}) for name in _ONE_MATRIX),
+    *((name, {"INDEX": "l"}) for name in _LISTS),
+    ("core_numbers", {"INDEX": "i", "IN_INDEX": "i"}),
+    ("brandes", {"INDEX": "i", "Z": "d"}),
+    ("dijkstra", {"INDEX": "i", "VALUE": "d", "Z": "d", "COUNT": True, "PARENTS": False}),
+    *(
+        ("dijkstra", {"INDEX": "i", "VALUE": value, "Z": "d", "COUNT": False, "PARENTS": parents})
+        for value in "di"
+        for parents in (False, True)
+    ),
+    ("spanning_forest", {}),
+    ("floyd_warshall", {"Z": "d"}),
+    ("join_round", {"INDEX": "i", "Z": "d"}),
+    ("local_round", {"INDEX": "i", "Z": "d"}),
+    *(
+        ("best_label", {"X_ISO": iso, "VALUE": "d", "INDEX": "i", "Z": "d", "MASK": mask})
+        for iso, mask in ((True, "none"), (False, "none"), (False, "pattern"))
+    ),
+]
+
+
+def functions_of(kernel, seconds):
+    """The kernel's functions, or None; the loop that runs instead, of `seconds`, counts towards its compilation."""
+    found = kernel.functions_for(seconds)
+    if found is None:
+        kernel.count(jit.SAVED * seconds)
+    return found
+
+
+def run(name, matrices, arguments, each=None, flags=None):
+    """The result of the template `name`, or NotImplemented; the row pointers and column indices of matrices come first.
+
+    matrices   CSR or graph.Lists, none hypersparse
+    each    (function, jobs, workspace): threads share the jobs, so that a call is function(..., *arguments, first,
+            last, *workspace(thread))
+    flags   constants of the template that reads values, too
+    """
+    constants = {key: A.indices.dtype.char for key, A in zip(("INDEX", "IN_INDEX"), matrices, strict=False)}
+    if each or name in _NUMBERS:
+        constants["Z"] = "d"
+    if flags:
+        constants |= {"VALUE": matrices[0].dtype.np_type.char, **flags}
+    kernel = jit.plain_kernel(name, **constants)
+    work = sum(A.nvals for A in matrices) * ENTRY_SECONDS * (each[1] if each else 1)
+    vertices = max((a.size for a in arguments if isinstance(a, np.ndarray)), default=0) * VERTEX_SECONDS
+    functions = functions_of(kernel, 1e-3 + work + vertices)
+    if functions is None:
+        return NotImplemented
+    arrays = [jit.plain(part) for A in matrices for part in (A.indptr, A.indices, *([values_of(A)] if flags else ()))]
+    if each is None:
+        return jit.attempt(kernel, lambda: functions.run(*arrays, *arguments))
+    function, jobs, workspace = each
+    call = getattr(functions, function)
+    threads = min(jit.thread_count(), jobs) if jobs * matrices[0].nvals >= PARALLEL_WORK else 1
+
+    def some(thread, worker):
+        first, last = (jobs * t // threads for t in (thread, thread + 1))
+        return call(*arrays, *arguments, first, last, *workspace(thread))
+
+    return jit.attempt(kernel, lambda: sum(jit.share_out(some, threads, threads)))
+
+
+def values_of(A):
+    """The values of the entries, one each."""
+    return np.full(A.nvals, A.values[0]) if A.iso else A.values

@@ -1,0 +1,128 @@
+"""CudaBackend: whole loops over a graph as one operation, and labels of rows.  Meanings: backends/graph.py."""
+
+import functools
+
+import numpy as np
+
+from ....exceptions import OutOfMemory
+from ....storage.store import Allow, BitmapVector, Compressed, SparseVector
+from ...graph import GraphOperations
+from ...outcome import LoopOutcome
+from ..runtime.errors import HostOnly, reporting
+
+STORES = (SparseVector, BitmapVector, Compressed)
+_BFS = "graph.dispatch", "bfs"
+MODULES = {
+    "cuthill_mckee": "cuthill_mckee", "topological_levels": "topological", "core_numbers": "cores",
+    "strong_components": "strong_components", "dependencies": "brandes", "greedy_colours": "ordered",
+    "independent_set": "ordered", "spanning_forest": "spanning_forest",
+}  # fmt: skip
+
+
+def without_host(loop):
+    """`loop`, a method; NotImplemented for stores that have no device form."""
+
+    @functools.wraps(loop)
+    def call(backend, *args, **kwargs):
+        try:
+            return loop(backend, *args, **kwargs)
+        except HostOnly:
+            return NotImplemented
+
+    return call
+
+
+class WholeLoops:
+    """Methods of CudaBackend, which has `device`, `own` and `_find`."""
+
+    @without_host
+    def bfs(self, A, AT, sources, levels=True, parents=False, max_level=None, target=None):
+        run = self._functions.get(_BFS) or self._find(*_BFS)
+        result = run(self.device, A, AT, sources, levels, parents, max_level, target)
+        if result is not NotImplemented:
+            result[2].engine = self.name
+        return result
+
+    @without_host
+    def bfs_multi(self, A, AT, sources, levels=True, parents=False, max_level=None):
+        result = self._find("graph.dispatch", "bfs_multi")(self.device, A, AT, sources, levels, parents, max_level)
+        if result is NotImplemented:
+            return NotImplemented
+        level, parent, batches = result
+
+        def rows():
+            return [row for batch in batches for row in batch.rows()]
+
+        outcome = LoopOutcome(self.name, "by level", rows, A.format)
+        outcome.late, outcome.expanded = True, lambda: sum(batch.expanded() for batch in batches)
+        return level, parent, outcome
+
+    @without_host
+    def sssp(self, A, in_edges, source, greatest, delta=None, tree=False):
+        run = self._find("graph.dispatch", "shortest_paths")
+        try:
+            result = run(self.device, A, in_edges, source, greatest, delta, tree)
+        except OutOfMemory:  # sorted rows take as much memory as the matrix; a loop of products needs none
+            return NotImplemented
+        if result is not NotImplemented:
+            outcome = result[2]
+            outcome.engine, outcome.tiles = self.name, None
+            outcome.method = "bellman_ford" if delta == np.inf else "delta"
+        return result
+
+    @without_host
+    def components(self, A, in_edges, symmetric):
+        result = self._find("graph.components", "connected_components")(self.device, A, in_edges)
+        if result is NotImplemented:
+            return NotImplemented
+        return *result, LoopOutcome(self.name, "afforest", list, A.format, A.nrows)
+
+    @reporting
+    def best_labels(self, A, labels, weighted, allow, *penalty):
+        return self._labels_of_rows("best_labels", A, labels, weighted, allow, *penalty)
+
+    @reporting
+    def least_absent(self, A, labels, allow):
+        return self._labels_of_rows("least_absent", A, labels, allow)
+
+    @without_host
+    def _labels_of_rows(self, name, *operands):
+        return self._find("products.row_labels", name)(self.device, *map(self._operand, operands))
+
+    def _operand(self, x):
+        """A store, or the pattern of an Allow, on the device; anything else itself."""
+        return self.own(x) if isinstance(x, STORES) else self.device.own_allow(x) if isinstance(x, Allow) else x
+
+    @reporting
+    def move_half(self, x, K, found, active, own, u, k, key):
+        found, active = list(map(self.own, found)), None if active is None else self.own(active)
+        return self._find("products.row_labels", "move_half")(self.device, x, K, found, active, own, u, k, key)
+
+    @reporting
+    def join_half(self, y, K, size, found, active, own, level, key):
+        found, active = list(map(self.own, found)), None if active is None else self.own(active)
+        return self._find("products.row_labels", "join_half")(self.device, y, K, size, found, active, own, level, key)
+
+    @reporting
+    def sum_by_label(self, labels, values, size):
+        return self._find("products.row_labels", "sum_by_label")(self.device, labels, values, size)
+
+    @reporting
+    def one_pass(self, program, dtype, size, scalars, *stores):
+        run = self._find("elementwise.one_pass", "one_pass")
+        return run(self.device, program, dtype, size, scalars, *map(self.own, stores))
+
+
+def _method(module, name):
+    """The function of that name in a module beside this one."""
+
+    @without_host
+    @functools.wraps(getattr(GraphOperations, name))
+    def call(self, *operands):
+        return self._find(f"graph.{module}", name)(self.device, *operands)
+
+    return call
+
+
+for _name, _module in MODULES.items():
+    setattr(WholeLoops, _name, _method(_module, _name))
