@@ -4,7 +4,8 @@
     structure/     building, converting, gathering, transposing
     elementwise/   apply, select, reduce, union, intersection, writes in place
     products/      matrix-vector and matrix-matrix products over a semiring, tiles
-    traversal/     whole-loop operations: BFS, multi-source BFS, SSSP, connected components
+    graph/         whole loops over a graph: searches, shortest paths, components, cores, orders
+    communities/   labels of rows (mode, best move, least absent), rounds of local moves
 
 A header is named by its path from here, in `#include` lines too: "base/scalar.cuh".
 

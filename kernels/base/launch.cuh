@@ -30,7 +30,7 @@ GRB_DEVICE int64_t warp_count() { return thread_count() >> 5; }
 // A barrier of all threads of the grid.  `counter` starts at 0 and only grows: barrier k opens at k * gridDim.x
 // arrivals.  Set it to 0 between kernels, because it overflows after 2^32 arrivals (16 million barriers of 256 blocks).
 // Precondition: all blocks are resident (Kernel.resident_blocks, cooperative=True).  Level loops use level_barrier
-// (traversal/level_loop.cuh), which needs no ticket because each block counts its own barriers.
+// (graph/level_loop.cuh), which needs no ticket because each block counts its own barriers.
 GRB_DEVICE void grid_barrier(unsigned* counter) {
   __syncthreads();
   if (gridDim.x > 1) {

@@ -1,7 +1,7 @@
 // Warp and block primitives: shuffle of any type, reduction, scan, compaction, space in a list.  CUB would add a second
 // of compile time to each kernel.
 //
-// Who includes it: products/, traversal/, elementwise/.
+// Who includes it: products/, graph/, communities/, elementwise/.
 // Precondition: all 32 lanes of a warp (all threads of a block, a multiple of 32 of at most 1024) call together.
 // Operators are functors `T op(T, T)`, associative.  They need not commute, because low lanes are combined with high
 // ones in order.

@@ -1,6 +1,6 @@
 // w<m> = A (+.x) x over bit tiles (TileBFS's three directions), and how kernels read bit tiles.
 //
-// Who includes it: traversal/bfs_tiles.cuh.  Who calls: backends/cuda/products/tiles.py.  Schema: storage/bit_tiles.py;
+// Who includes it: graph/bfs_tiles.cuh.  Who calls: backends/cuda/products/tiles.py.  Schema: storage/bit_tiles.py;
 // W is a tile's word (uint16_t, uint32_t or word), P the type of `start`.
 // bit_tile_columns TileBFS, Algorithm 5 (Push-CSC): a warp for each chunk of a column of tiles that x meets, a lane for
 //                  each tile: the words that x's bits name are united, one atomic for each tile.

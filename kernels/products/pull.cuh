@@ -14,7 +14,7 @@
 // Launch: backends/cuda/products/pull.py, any grid of at most 1024 threads a block.  Neighbouring groups of rows go to
 //   different blocks, because the longest rows are often neighbours.
 // Preconditions: `live` has a bit for each row that holds something; top_neighbour and next_neighbours
-//   (traversal/bfs_prepare.cuh) may be null, and are when the value of the entry matters.  All of w_words is written.
+//   (graph/bfs_prepare.cuh) may be null, and are when the value of the entry matters.  All of w_words is written.
 #pragma once
 #include "products/semiring.cuh"
 

@@ -64,6 +64,7 @@ REASONS = {
     """,
     OPTIONS: """
         algorithms/betweenness_weighted.py: lengths, algorithms/closeness.py: _distances,
+        backends/cpu/graph/communities.py: _values,
         algorithms/clustering.py: _either, algorithms/clustering.py: _loopless, algorithms/coloring.py: coloring,
         algorithms/core_number.py: _cores, algorithms/label_propagation.py: _votes,
         algorithms/louvain.py: symmetric_weights, algorithms/modularity.py: weights,
@@ -87,7 +88,7 @@ REASONS = {
         backends/cuda/runtime/device.py: Device.__init__, backends/select.py: _made = {},
         core/infix.py: _CLASSES = {}, dtypes/types.py: _REGISTRY = {}, dtypes/types.py: _UNIFIED = {},
         io/lines.py: _suspects, operators/from_python.py: _PARSED = {}, operators/source.py: _TREES = {},
-        planner/device_profile.py: profile_of, planner/record.py: _entrances = {}, rowwise.py: _bor_second = {},
+        planner/device_profile.py: profile_of, planner/record.py: _entrances = {}, graph/labels.py: _bor_second = {},
         storage/place.py: _devices = {}
     """,
 }

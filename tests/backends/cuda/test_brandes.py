@@ -49,7 +49,7 @@ def _shortest_paths(G, s):
 def check(A, sources, endpoints=False):
     device, want = shim().device, expected(A, sources, endpoints)
     for by_edge in (False, True):
-        found = device.host(brandes.dependencies(device, A, np.asarray(sources), endpoints, by_edge))
+        found = device.host(brandes.dependencies(device, A, np.asarray(sources), False, endpoints, by_edge))
         np.testing.assert_allclose(found, want[by_edge], rtol=1e-10, atol=1e-10, err_msg=f"seed {seeds.SEED}")
 
 
@@ -119,5 +119,5 @@ def test_random_orders_of_threads():
     want = expected(A, [3, 80], False)[0]
     for seed in range(1, 4):
         device = Device(EmulatedLauncher(seed=seed))
-        found = device.host(brandes.dependencies(device, A, np.array([3, 80]), False, False))
+        found = device.host(brandes.dependencies(device, A, np.array([3, 80]), False, False, False))
         np.testing.assert_allclose(found, want, rtol=1e-10)

@@ -20,7 +20,7 @@ def check(A, AT, device=None):
 
     plain = csr_array((np.ones(A.nvals), A.indices, A.indptr), A.shape)
     count, wanted = connected_components(plain, directed=True, connection="weak")
-    store, held = components.connected_components(device or shim().device, A, AT)
+    store, held = components.connected_components(device or shim().device, A, lambda: AT)
     labels = place.host(store).values
     least = np.full(count, A.nrows)
     np.minimum.at(least, wanted, np.arange(A.nrows))

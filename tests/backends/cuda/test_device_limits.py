@@ -152,6 +152,6 @@ def test_the_longest_bitmap_of_a_masked_product(backend, monkeypatch):
 @pytest.mark.skipif(not EMULATED, reason="what the CPU emulation refuses")
 def test_a_launch_that_asks_for_too_much_is_refused():
     launcher = EmulatedLauncher(limits=LIMITS[75])
-    kernel = launcher.kernel("traversal/bfs_multi.cuh", "bfs_multi", "", ("int32_t",))
+    kernel = launcher.kernel("graph/bfs_multi.cuh", "bfs_multi", "", ("int32_t",))
     with pytest.raises(EmulationError, match="131072 bytes of shared memory, sm_75 has 65536"):
         kernel.launch(35, 1, 64, 16384 * 8)

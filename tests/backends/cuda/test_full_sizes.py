@@ -42,7 +42,7 @@ TESTS = {
         products/tile_pairs.cuh WINDOW TILES_OF_TASK; products/tile_products.cuh PAIR_THREADS MAPS TILES NEEDED SUMS PAD
         SIZE ROW A_BYTES B_BYTES""",
     "test_full_structure.py::test_labels_of_rows":
-        "products/row_labels.cuh AHEAD_LABELS; products/row_labels_bin.cuh LABEL_BINS",
+        "communities/row_labels.cuh AHEAD_LABELS; communities/row_labels_bin.cuh LABEL_BINS",
     "test_full_forms.py::test_slices_of_segments": "products/segment_rows.cuh LANE_ENTRIES SLICE",
     "test_full_forms.py::test_chunks_of_bitmap_blocks": """
         products/bitblock_build.cuh CHUNK; products/bitblock_rows.cuh QUADS ITEM HALF TOGETHER;
@@ -52,23 +52,23 @@ TESTS = {
         products/tile_rows.cuh NT LANES EACH IN_WARP SHIFT""",
     "test_full_forms.py::test_the_remainder_of_tiles": "products/tiles.cuh REST_OF_CHUNK",
     "test_full_traversals.py::test_levels": """
-        traversal/bfs_pull.cuh ROW_OF_LANE ROW_OF_WARP; traversal/frontier.cuh CHUNK CHUNK_STEPS;
-        traversal/bfs_tiles.cuh GROUP NT GROUPS""",
+        graph/bfs_pull.cuh ROW_OF_LANE ROW_OF_WARP; graph/frontier.cuh CHUNK CHUNK_STEPS;
+        graph/bfs_tiles.cuh GROUP NT GROUPS""",
     "test_full_traversals.py::test_a_level_that_fills_the_queue":
-        "traversal/bfs_push.cuh BFS_QUEUE; traversal/bfs_high_diameter.cuh QUEUE",
+        "graph/bfs_push.cuh BFS_QUEUE; graph/bfs_high_diameter.cuh QUEUE",
     "test_full_traversals.py::test_levels_of_many_sources": """
-        traversal/bfs_multi.cuh PUSH_ROW_OF_LANE; traversal/bfs_multi_prepare.cuh SHORT_ROW SEGMENT_ENTRIES WIDE_ROW;
-        traversal/bfs_multi_result.cuh ROW_WARPS SCAN_LOADS PER_THREAD""",
+        graph/bfs_multi.cuh PUSH_ROW_OF_LANE; graph/bfs_multi_prepare.cuh SHORT_ROW SEGMENT_ENTRIES WIDE_ROW;
+        graph/bfs_multi_result.cuh ROW_WARPS SCAN_LOADS PER_THREAD""",
     "test_full_traversals.py::test_shortest_paths": """
-        traversal/sssp_relax.cuh SSSP_QUEUE; traversal/sssp_pull.cuh SIDE HEAD ROW_OF_LANE;
-        traversal/sssp_tree.cuh ROW_OF_LANE; traversal/sssp_high_diameter.cuh ENTRIES_AT_ONCE WORDS LOADS;
-        traversal/sssp_state.cuh WEIGHT_CLASSES""",
+        graph/sssp_relax.cuh SSSP_QUEUE; graph/sssp_pull.cuh SIDE HEAD ROW_OF_LANE;
+        graph/sssp_tree.cuh ROW_OF_LANE; graph/sssp_high_diameter.cuh ENTRIES_AT_ONCE WORDS LOADS;
+        graph/sssp_state.cuh WEIGHT_CLASSES""",
     "test_full_traversals.py::test_wide_rows_of_a_queue":
-        "traversal/topological.cuh TOPOLOGICAL_WIDE TOPOLOGICAL_WIDE_ROWS",
-    "test_full_traversals.py::test_wide_rows_of_cores": "traversal/cores.cuh WIDE_ROW WIDE_ROWS",
+        "graph/topological.cuh TOPOLOGICAL_WIDE TOPOLOGICAL_WIDE_ROWS",
+    "test_full_traversals.py::test_wide_rows_of_cores": "graph/cores.cuh WIDE_ROW WIDE_ROWS",
     "test_full_traversals.py::test_components_and_cores": """
-        traversal/components.cuh ROW_OF_LANE COMPONENT_SAMPLES; traversal/strong_components.cuh LANE_ROW;
-        traversal/ordered.cuh ENTRIES_OF_WARP WARPS_OF_BLOCK""",
+        graph/components.cuh ROW_OF_LANE COMPONENT_SAMPLES; graph/strong_components.cuh LANE_ROW;
+        graph/ordered.cuh ENTRIES_OF_WARP WARPS_OF_BLOCK""",
     "test_spmm_rounded.py::test_rows_of_tiles": "products/spmm_rounded.cuh TILE WORDS AT_ONCE FOUR",
 }  # fmt: skip
 
@@ -77,15 +77,15 @@ NO_SIZES = """
     base/launch.cuh ALL_LANES; base/rounded.cuh DROPPED LEAST ABOVE;
     elementwise/merge.cuh ITEM_BITS BEGINS_LATE IN_A IN_B NUMBER; elementwise/one_pass.cuh SUMS;
     products/bit_tiles_build.cuh NONE; products/bitblock_build.cuh NONE; products/column_merge.cuh LEAST_DETECTABLE;
-    products/row_labels.cuh NO_LABEL; products/spgemm_hash.cuh EMPTY_SLOT; products/tile_maps.cuh COLUMN;
+    communities/row_labels.cuh NO_LABEL; products/spgemm_hash.cuh EMPTY_SLOT; products/tile_maps.cuh COLUMN;
     products/tile_pairs.cuh NO_TILE; products/tiles.cuh NONE; structure/radix_sort.cuh COUNTED SUMMED;
-    traversal/bfs.cuh SURE OF PUSH_SHARE FEW_LEFT SMALL_FRONTIER;
-    traversal/bfs_high_diameter.cuh COUNT_MASK LEVEL_EDGE_MASK;
-    traversal/bfs_multi.cuh LIST_SHARE HUB_SHARE GATHER_SHARE; traversal/bfs_multi_parents.cuh LIGHT_SHARE;
-    traversal/cores.cuh HIGHEST_DEGREE; traversal/frontier.cuh COUNT_SHIFT EDGE_MASK;
-    traversal/level_loop.cuh RECORD_HEAD; traversal/spanning_forest.cuh NO_EDGE; traversal/sssp.cuh FEW_ROUNDS;
-    traversal/sssp_high_diameter.cuh OVERFLOW; traversal/sssp_state.cuh ROUND_NUMBERS;
-    traversal/strong_components.cuh HIGHEST_VERTEX NO_VERTEX; traversal/block_group.cuh MAX_GROUP_BLOCKS"""
+    graph/bfs.cuh SURE OF PUSH_SHARE FEW_LEFT SMALL_FRONTIER;
+    graph/bfs_high_diameter.cuh COUNT_MASK LEVEL_EDGE_MASK;
+    graph/bfs_multi.cuh LIST_SHARE HUB_SHARE GATHER_SHARE; graph/bfs_multi_parents.cuh LIGHT_SHARE;
+    graph/cores.cuh HIGHEST_DEGREE; graph/frontier.cuh COUNT_SHIFT EDGE_MASK;
+    graph/level_loop.cuh RECORD_HEAD; graph/spanning_forest.cuh NO_EDGE; graph/sssp.cuh FEW_ROUNDS;
+    graph/sssp_high_diameter.cuh OVERFLOW; graph/sssp_state.cuh ROUND_NUMBERS;
+    graph/strong_components.cuh HIGHEST_VERTEX NO_VERTEX; graph/block_group.cuh MAX_GROUP_BLOCKS"""
 
 
 def constants(text):

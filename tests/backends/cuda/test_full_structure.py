@@ -9,7 +9,8 @@ import grb_tile as gb
 from cuda_emulation.backend import shim, using_shim
 from grb_tile import binary, dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cuda.products import row_labels, tile_pairs
+from grb_tile.backends.cuda.communities import row_labels
+from grb_tile.backends.cuda.products import tile_pairs
 from grb_tile.backends.cuda.structure import merging, sorting
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import force, record_plan

@@ -1,4 +1,4 @@
-"""Labels of rows (backends/cuda/products/row_labels.py), kernels run as fibers, against the reference backend."""
+"""Labels of rows (backends/cuda/communities/row_labels.py), kernels run as fibers, against the reference backend."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import grb_tile as gb
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from grb_tile import algorithms, dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cuda.products import row_labels
+from grb_tile.backends.cuda.communities import row_labels
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow, BitmapVector, SparseVector

@@ -44,7 +44,7 @@ template <class K, bool REAL> __global__ void raised(const K* bound, const K* st
 }
 """
 HOOK = """
-#include "traversal/level_loop.cuh"
+#include "graph/level_loop.cuh"
 namespace grb {
 unsigned *arrived, loads[2];                   // of each block in this turn
 template <class T> T load_together(const T* p) {           // both blocks do their third load before either goes on
@@ -57,7 +57,7 @@ template <class T> T load_together(const T* p) {           // both blocks do the
 }
 }
 #define load_l2 load_together
-#include "traversal/components.cuh"
+#include "graph/components.cuh"
 #undef load_l2
 namespace grb {
 template <int = 0>
@@ -73,7 +73,7 @@ __global__ void hook(int32_t* tree, int64_t turns, unsigned* counter) {
 
 
 def kernel(header, name, source, template=()):
-    return EmulatedLauncher().kernel(f"traversal/{header}.cuh", name, source, template)
+    return EmulatedLauncher().kernel(f"graph/{header}.cuh", name, source, template)
 
 
 def test_a_warp_searches_each_entry_of_a_row():

@@ -4,11 +4,11 @@
 def instances():
     """(header, name, functors, template) of each."""
     for index in ("int32_t", "int64_t"):
-        yield "traversal/ordered.cuh", "earlier_neighbours", "", (index,)
-        yield "traversal/ordered.cuh", "greedy_colours", "", (index, "2048")
-    yield "traversal/ordered.cuh", "independent_set", "", ()
+        yield "graph/ordered.cuh", "earlier_neighbours", "", (index,)
+        yield "graph/ordered.cuh", "greedy_colours", "", (index, "2048")
+    yield "graph/ordered.cuh", "independent_set", "", ()
     for first in ("true", "false"):
-        yield "traversal/spanning_forest.cuh", "least_edges", "", (first,)
-        yield "traversal/spanning_forest.cuh", "hook_trees", "", (first,)
+        yield "graph/spanning_forest.cuh", "least_edges", "", (first,)
+        yield "graph/spanning_forest.cuh", "hook_trees", "", (first,)
     for name in ("compress_trees", "least_vertices", "label_vertices"):
-        yield "traversal/spanning_forest.cuh", name, "", ()
+        yield "graph/spanning_forest.cuh", name, "", ()

@@ -247,11 +247,11 @@ def instances():
         ("MEX", "COUNTED"),
     ):
         for lanes in ("8", "32"):
-            yield "products/row_labels.cuh", "row_labels_lanes", "", (kind, weights, lanes)
+            yield "communities/row_labels.cuh", "row_labels_lanes", "", (kind, weights, lanes)
         for name in ("row_labels_warp", "row_labels_block"):
-            yield "products/row_labels.cuh", name, "", (kind, weights)
+            yield "communities/row_labels.cuh", name, "", (kind, weights)
     for name in ("labels_of_columns", "bin_label_rows", "sum_by_label", "present_labels"):
-        yield "products/row_labels_bin.cuh", name, "", ()
-    yield "products/move_half.cuh", "move_half", "", ()
+        yield "communities/row_labels_bin.cuh", name, "", ()
+    yield "communities/move_half.cuh", "move_half", "", ()
     for name in ("join_own", "join_wants", "join_moves"):
-        yield "products/join_half.cuh", name, "", ()
+        yield "communities/join_half.cuh", name, "", ()

@@ -5,36 +5,36 @@ def instances():
     """(header, name, functors, template) of each."""
     for index in ("int32_t", "int64_t"):
         for name in ("row_facts", "highest_degree_neighbours", "first_neighbours"):
-            yield "traversal/bfs_prepare.cuh", name, "", (index,)
+            yield "graph/bfs_prepare.cuh", name, "", (index,)
         for flags in (("true", "false"), ("false", "true"), ("true", "true")):
-            yield "traversal/bfs.cuh", "bfs", "", (index, *flags, "1024", "1", "false")
-            yield "traversal/bfs.cuh", "bfs", "", (index, *flags, "768", "1", "true")
+            yield "graph/bfs.cuh", "bfs", "", (index, *flags, "1024", "1", "false")
+            yield "graph/bfs.cuh", "bfs", "", (index, *flags, "768", "1", "true")
     for flags in (("true", "false"), ("true", "true")):
         for width in ("4", "8"):
             key = "int32_t", width, *flags
-            yield "traversal/bfs_high_diameter.cuh", "bfs_high_diameter", "", key
+            yield "graph/bfs_high_diameter.cuh", "bfs_high_diameter", "", key
     for word in ("uint16_t", "uint32_t", "word"):
         for flags in (("true", "false"), ("false", "true"), ("true", "true")):
-            yield "traversal/bfs_tiles.cuh", "bfs_tiles", "", (word, "int32_t", *flags, "512", "1")
-    yield "traversal/bfs_tiles.cuh", "bfs_tiles", "", ("word", "int64_t", "true", "true", "512", "1")
+            yield "graph/bfs_tiles.cuh", "bfs_tiles", "", (word, "int32_t", *flags, "512", "1")
+    yield "graph/bfs_tiles.cuh", "bfs_tiles", "", ("word", "int64_t", "true", "true", "512", "1")
     for index in ("int32_t", "int64_t"):
-        yield "traversal/bfs_multi.cuh", "bfs_multi", "", (index,)
-        yield "traversal/bfs_multi_parents.cuh", "bfs_multi_parents_pull", "", (index,)
-        yield "traversal/bfs_multi_parents.cuh", "bfs_multi_parents_push", "", (index,)
+        yield "graph/bfs_multi.cuh", "bfs_multi", "", (index,)
+        yield "graph/bfs_multi_parents.cuh", "bfs_multi_parents_pull", "", (index,)
+        yield "graph/bfs_multi_parents.cuh", "bfs_multi_parents_push", "", (index,)
         for block in ("true", "false"):
-            yield "traversal/bfs_multi_prepare.cuh", "relabel_rows", "", ("int64_t", index, block)
-        yield "traversal/bfs_multi_prepare.cuh", "hub_counts", "", ("int64_t", index)
-        yield "traversal/bfs_multi_prepare.cuh", "hub_rows", "", (index,)
+            yield "graph/bfs_multi_prepare.cuh", "relabel_rows", "", ("int64_t", index, block)
+        yield "graph/bfs_multi_prepare.cuh", "hub_counts", "", ("int64_t", index)
+        yield "graph/bfs_multi_prepare.cuh", "hub_rows", "", (index,)
     for name in ("padded_sizes", "segment_tasks"):
-        yield "traversal/bfs_multi_prepare.cuh", name, "", ("int64_t",)
+        yield "graph/bfs_multi_prepare.cuh", name, "", ("int64_t",)
     for parents in ("true", "false"):
-        yield "traversal/bfs_multi_result.cuh", "bfs_multi_result", "", (parents,)
-    yield "traversal/components.cuh", "components", "", ("int64_t",)
-    yield "traversal/cores.cuh", "core_numbers", "", ("6144",)
+        yield "graph/bfs_multi_result.cuh", "bfs_multi_result", "", (parents,)
+    yield "graph/components.cuh", "components", "", ("int64_t",)
+    yield "graph/cores.cuh", "core_numbers", "", ("6144",)
     for index in ("int32_t", "int64_t"):
         for by_edge in ("true", "false"):
-            yield "traversal/brandes.cuh", "brandes", "", (index, by_edge)
+            yield "graph/brandes.cuh", "brandes", "", (index, by_edge)
     for name in ("strong_components", "strong_pivot"):
-        yield "traversal/strong_components.cuh", name, "", ()
-    yield "traversal/cuthill_mckee.cuh", "cuthill_mckee", "", ()
-    yield "traversal/topological.cuh", "topological_levels", "", ()
+        yield "graph/strong_components.cuh", name, "", ()
+    yield "graph/cuthill_mckee.cuh", "cuthill_mckee", "", ()
+    yield "graph/topological.cuh", "topological_levels", "", ()

@@ -154,7 +154,7 @@ def test_every_kernel_with_dynamic_shared_memory_has_a_size():
 @pytest.mark.parametrize("arch", LIMITS)
 def test_too_much_is_found(arch):
     """An instance that asks for one byte or one register too many."""
-    limits, instance = LIMITS[arch], ("traversal/bfs_multi.cuh", "bfs_multi", "", ("int32_t",))
+    limits, instance = LIMITS[arch], ("graph/bfs_multi.cuh", "bfs_multi", "", ("int32_t",))
     static = limits.shared_per_block - launches.dynamic_shared(instance, limits)
     assert not list(complaints(instance, programs.Resources(64, min(static, MOST_STATIC), 0), limits))
     assert list(complaints(instance, programs.Resources(64, MOST_STATIC + 1, 0), limits))

@@ -11,7 +11,7 @@ FAULTS = [
         ("tests/backends/cuda/test_bitblocks.py",),
     ),
     Fault(
-        "kernels/products/row_labels.cuh",
+        "kernels/communities/row_labels.cuh",
         "what a row summed before it was cut again is counted",
         "          best = {0, NO_LABEL};\n          own = 0;\n          continue;",
         "          best = {0, NO_LABEL};\n          continue;",

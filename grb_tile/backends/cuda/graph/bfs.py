@@ -1,6 +1,6 @@
 """BFS on the device over the rows of a matrix: one launch (two on graphs of high diameter), nothing read back.
 
-Kernels: kernels/traversal/bfs.cuh (any graph, direction by level), kernels/traversal/bfs_high_diameter.cuh (roads and
+Kernels: kernels/graph/bfs.cuh (any graph, direction by level), kernels/graph/bfs_high_diameter.cuh (roads and
 meshes: a few blocks).  The number of vertices reached and the record of the levels stay on the device until
 they are needed (outcome.py).
 Paper: push_pull_graphblas_icpp18, sections 4 to 6.
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 LAUNCH = {"block": 1024, "low_skew_block": 768, "per_processor": 1, "cooperative": True, "alpha": tuning.BFS_ALPHA,
           "high_diameter": True, "blocks": 16, "high_diameter_block": 1024}  # fmt: skip
 EDGES_PER_BLOCK = 4096  # a grid has one block for so many edges, up to the resident ones
-ARGUMENTS = 14  # fields of BfsArguments (kernels/traversal/bfs_state.cuh)
-HIGH_DIAMETER_ARGUMENTS = 10  # fields of HighDiameterBfsArguments (kernels/traversal/bfs_high_diameter.cuh)
+ARGUMENTS = 14  # fields of BfsArguments (kernels/graph/bfs_state.cuh)
+HIGH_DIAMETER_ARGUMENTS = 10  # fields of HighDiameterBfsArguments (kernels/graph/bfs_high_diameter.cuh)
 _DIRECTIONS = {None: -1, "push": 0, "pull": 1}
 
 
@@ -89,7 +89,7 @@ class _Launches:
         low_skew = graph.is_low_skew
         block = LAUNCH["low_skew_block"] if low_skew else LAUNCH["block"]
         template = graph.index, *flags, str(block), str(LAUNCH["per_processor"]), "true" if low_skew else "false"
-        kernel = launcher.kernel("traversal/bfs.cuh", "bfs", "", template)
+        kernel = launcher.kernel("graph/bfs.cuh", "bfs", "", template)
         threads = launcher.threads(block)
         most = min(kernel.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])
         blocks = launcher.blocks(most, graph.nvals, EDGES_PER_BLOCK)
@@ -97,7 +97,7 @@ class _Launches:
         self.high_diameter, self.group_blocks, self.limit = None, LAUNCH["blocks"], 0
         if graph.is_high_diameter and LAUNCH["high_diameter"]:
             group = group_launch(
-                launcher, "traversal/bfs_high_diameter.cuh", "bfs_high_diameter",
+                launcher, "graph/bfs_high_diameter.cuh", "bfs_high_diameter",
                 (graph.index, str(graph.width), *flags), HIGH_DIAMETER_ARGUMENTS, LAUNCH["blocks"],
                 LAUNCH["high_diameter_block"],
             )  # fmt: skip

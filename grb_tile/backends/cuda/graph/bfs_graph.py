@@ -1,7 +1,7 @@
 """What BFS keeps of a graph on the device: derived arrays, a workspace, the table of the kernels.
 
 Made at the first BFS of a matrix and kept in its forms ("traverse").  Each launch leaves the workspace clean
-(kernels/traversal/level_loop.cuh), so only the results are allocated before a launch, and nothing is filled or cleared.
+(kernels/graph/level_loop.cuh), so only the results are allocated before a launch, and nothing is filled or cleared.
 Memory: 24 bytes a vertex with 32-bit row starts (40 with 64-bit ones), 1/16 byte an entry, 4 x width a vertex on graphs
 of high diameter.  Short row pointers and highest-degree neighbours are kept with the matrix (products/row_schedule.py).
 """
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ....storage.store import Compressed
     from ..runtime.device import Device
 
-CHUNK = 128  # edges, as in kernels/traversal/frontier.cuh
-CONTROL_WORDS = 96  # at least BfsControl (kernels/traversal/bfs_state.cuh)
-QUEUE_ENTRIES = QUEUE_BYTES // 8  # QUEUE of kernels/traversal/bfs_high_diameter.cuh
+CHUNK = 128  # edges, as in kernels/graph/frontier.cuh
+CONTROL_WORDS = 96  # at least BfsControl (kernels/graph/bfs_state.cuh)
+QUEUE_ENTRIES = QUEUE_BYTES // 8  # QUEUE of kernels/graph/bfs_high_diameter.cuh
 MAX_ENTRIES = 1 << 33  # a level's edges are counted in 33 bits
 SHORT_ROWS = 4.2  # mean row length up to which 4 first neighbours are kept, else 8
 
@@ -92,7 +92,7 @@ class BfsGraph:
         return min(most, QUEUE_ENTRIES * degree + self._entries_of_long_rows(degree))
 
     def _kernel(self, name: str) -> Any:
-        return self.device.launcher.kernel("traversal/bfs_prepare.cuh", name, "", (self.index,))
+        return self.device.launcher.kernel("graph/bfs_prepare.cuh", name, "", (self.index,))
 
     def _longest_row(self) -> int:
         facts = self.device.zeros(2, np.int64)
@@ -116,7 +116,7 @@ class BfsGraph:
         return self._first_neighbours
 
     def table(self, blocks: int) -> int:
-        """The address of the table (BfsTable in kernels/traversal/bfs_state.cuh) with the workspace.
+        """The address of the table (BfsTable in kernels/graph/bfs_state.cuh) with the workspace.
 
         One serves all streams and threads: searches of a device run one after the other (Device.follow, Device.lock).
         """

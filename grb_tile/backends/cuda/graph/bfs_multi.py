@@ -1,7 +1,7 @@
 """Multi-source BFS (MS-BFS) on the device: 64 sources in the word of a vertex.
 
-Kernels: kernels/traversal/bfs_multi.cuh (levels), kernels/traversal/bfs_multi_parents.cuh (parents from the levels),
-kernels/traversal/bfs_multi_result.cuh (rows of the result).  The results are matrices with a row for each source; both
+Kernels: kernels/graph/bfs_multi.cuh (levels), kernels/graph/bfs_multi_parents.cuh (parents from the levels),
+kernels/graph/bfs_multi_result.cuh (rows of the result).  The results are matrices with a row for each source; both
 have the same indices.
 Memory: 32 bytes a vertex for the words of a batch, 32 for each four binary digits of the greatest level, 264 for
 parents.
@@ -34,8 +34,8 @@ BATCH = 64
 MOST_SPARE = 4 << 30  # bytes of results that are allocated before their number is known
 # block: threads.  alpha: a source pulls when its frontier has more than 1/alpha of the edges not explored.
 LAUNCH = {"block": 1024, "alpha": tuning.MULTI_BFS_ALPHA}
-ARGUMENTS = 35  # fields of MultiBfsArguments (kernels/traversal/bfs_multi.cuh)
-RESULT_ARGUMENTS = 15  # fields of MultiResultArguments (kernels/traversal/bfs_multi_result.cuh)
+ARGUMENTS = 35  # fields of MultiBfsArguments (kernels/graph/bfs_multi.cuh)
+RESULT_ARGUMENTS = 15  # fields of MultiResultArguments (kernels/graph/bfs_multi_result.cuh)
 EDGES_PER_BLOCK = 1024  # a grid has one block for so many edges, up to the resident ones
 LINE_BYTES = 65 * 4  # shared memory of a thread that pulls parents
 LIST_INTS, PARENT_INTS = 10, 75  # shared memory of a result's vertex, without and with parents
@@ -176,7 +176,7 @@ def _parents(device, graph, visited, counters, record):
     block = launcher.limits.threads_with(launcher.threads(256), LINE_BYTES)
     done = device.zeros(graph.live, np.uint64)
     for name, rows, shared in (("pull", graph.into, block * LINE_BYTES), ("push", graph.out, 0)):
-        kernel = launcher.kernel("traversal/bfs_multi_parents.cuh", f"bfs_multi_parents_{name}", "", (graph.index,))
+        kernel = launcher.kernel("graph/bfs_multi_parents.cuh", f"bfs_multi_parents_{name}", "", (graph.index,))
         kernel(kernel.resident_blocks(block, shared), block, (
             rows.start, rows.near, rows.tasks, rows.count, graph.order, graph.n, graph.live,
             graph.out_edges.nvals, visited, counters, record, RECORD_LEVELS, done, found), shared)  # fmt: skip
@@ -217,10 +217,8 @@ class _Launches:
     def __init__(self, graph: MultiBfsGraph, parents: bool) -> None:
         device = graph.device
         launcher, out, into = device.launcher, graph.out, graph.into
-        levels = launcher.kernel("traversal/bfs_multi.cuh", "bfs_multi", "", (graph.index,))
-        rows = launcher.kernel(
-            "traversal/bfs_multi_result.cuh", "bfs_multi_result", "", ("true" if parents else "false",)
-        )
+        levels = launcher.kernel("graph/bfs_multi.cuh", "bfs_multi", "", (graph.index,))
+        rows = launcher.kernel("graph/bfs_multi_result.cuh", "bfs_multi_result", "", ("true" if parents else "false",))
         # of the kernel that writes rows: threads, vertices of a thread at most, resident blocks
         ints = PARENT_INTS if parents else LIST_INTS
         threads, each = rows_of_block(launcher.limits, parents)

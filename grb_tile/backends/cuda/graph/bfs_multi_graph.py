@@ -1,7 +1,7 @@
 """What multi-source BFS keeps of a graph on the device: its edges with the vertices in order of degree, highest first.
 
 Made at the first multi-source BFS of a matrix and kept in its forms ("bfs_multi").  The form and its reasons:
-kernels/traversal/bfs_multi_prepare.cuh.
+kernels/graph/bfs_multi_prepare.cuh.
 Memory: 4 bytes an entry and direction (one where symmetric), 2 an entry of the hubs, 16 to 28 a vertex, 24 for each 512
 entries of long rows.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ....storage.store import Compressed
     from ..runtime.device import Device
 
-CONTROL_WORDS = 256  # at least MultiControl (kernels/traversal/bfs_multi.cuh)
+CONTROL_WORDS = 256  # at least MultiControl (kernels/graph/bfs_multi.cuh)
 HIGH_DEGREE_SHARE = 3 / 4  # of the edges that the vertices called of high degree have
 HUBS = 16384  # at most, a power of two of at most 65536; HUB_BYTES of shared memory each
 HUB_BYTES = 8
@@ -38,7 +38,7 @@ class MultiRows:
         sizes, segments = device.empty(live, np.int64), device.empty(live, np.int32)
         launcher = device.launcher
         kernel = launcher.kernel
-        kernel("traversal/bfs_multi_prepare.cuh", "padded_sizes", "", ("int64_t",)).over(
+        kernel("graph/bfs_multi_prepare.cuh", "padded_sizes", "", ("int64_t",)).over(
             live, (store.indptr, graph.order, live, sizes, segments)
         )
         starts = device.zeros(live + 1, np.int64)
@@ -54,7 +54,7 @@ class MultiRows:
         self.tasks = _tasks(graph, first, segments, count)
         arguments = store.indptr, store.indices, graph.order, graph.position, live, self.start, self.near
         for block, threads in (("false", 256), ("true", 1024)):
-            rows = kernel("traversal/bfs_multi_prepare.cuh", "relabel_rows", "", ("int64_t", self.index, block))
+            rows = kernel("graph/bfs_multi_prepare.cuh", "relabel_rows", "", ("int64_t", self.index, block))
             blocks = launcher.blocks(launcher.processors * (8 if block == "false" else 2))
             rows(blocks, launcher.threads(threads), arguments)
 
@@ -67,7 +67,7 @@ class HubRows:
         kernel = device.launcher.kernel
         counts, sizes = device.empty(live, np.int32), device.empty(live, np.int64)
         segments, rest_segments = device.empty(live, np.int32), device.empty(live, np.int32)
-        kernel("traversal/bfs_multi_prepare.cuh", "hub_counts", "", ("int64_t", graph.index)).over(live, (
+        kernel("graph/bfs_multi_prepare.cuh", "hub_counts", "", ("int64_t", graph.index)).over(live, (
             store.indptr, graph.order, rows.start, rows.near, live, graph.hubs, counts, sizes, segments,
             rest_segments))  # fmt: skip
         at, first, rest_first = (device.zeros(live + 1, np.int64) for _ in range(3))
@@ -78,7 +78,7 @@ class HubRows:
         self.rest_tasks = _tasks(graph, rest_first, rest_segments, self.rest_count)
         self.start = device.empty(live + 1, rows.start.dtype)
         self.near = device.empty(total, np.uint16)
-        kernel("traversal/bfs_multi_prepare.cuh", "hub_rows", "", (graph.index,)).over(
+        kernel("graph/bfs_multi_prepare.cuh", "hub_rows", "", (graph.index,)).over(
             (live + 1) * 32, (rows.start, rows.near, counts, at, live, self.start, self.near)
         )
 
@@ -86,7 +86,7 @@ class HubRows:
 def _tasks(graph: MultiBfsGraph, first: Any, segments: Any, count: int) -> Any:
     """Tasks segment << 32 | row, sorted."""
     keys = graph.device.empty(count, np.uint64)
-    kernel = graph.device.launcher.kernel("traversal/bfs_multi_prepare.cuh", "segment_tasks", "", ("int64_t",))
+    kernel = graph.device.launcher.kernel("graph/bfs_multi_prepare.cuh", "segment_tasks", "", ("int64_t",))
     kernel.over(graph.live, (first, segments, graph.live, keys))
     keys.sort()
     return keys

@@ -1,4 +1,4 @@
-"""BFS over bit tiles on the device: TileBFS in one launch.  Kernel: kernels/traversal/bfs_tiles.cuh.
+"""BFS over bit tiles on the device: TileBFS in one launch.  Kernel: kernels/graph/bfs_tiles.cuh.
 
 Made at the first such BFS of a matrix and kept in its forms: the tiles by rows and by columns (one array when
 symmetric), the vertices with in-edges, and a workspace, which each launch leaves clean.
@@ -64,7 +64,7 @@ class TileGraph:
         self.live_count = device.read(facts)[0]
 
     def table(self) -> int:
-        """The address of the table (TileTable in kernels/traversal/bfs_tiles.cuh) with the workspace."""
+        """The address of the table (TileTable in kernels/graph/bfs_tiles.cuh) with the workspace."""
         if self._table is None:
             self._table = self._make_table()
         return self._table[0]
@@ -93,7 +93,7 @@ class TileGraph:
             device = self.device
             template = (NAMES[self.nt], index_type(self.tiles.row_start), "true" if levels else "false",
                         "true" if parents else "false", str(LAUNCH["block"]), str(LAUNCH["per_processor"]))  # fmt: skip
-            kernel = device.launcher.kernel("traversal/bfs_tiles.cuh", "bfs_tiles", "", template)
+            kernel = device.launcher.kernel("graph/bfs_tiles.cuh", "bfs_tiles", "", template)
             launcher = device.launcher
             threads = launcher.threads(LAUNCH["block"])
             most = min(kernel.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])

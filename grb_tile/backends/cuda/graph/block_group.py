@@ -1,4 +1,4 @@
-"""The launch of a kernel that a few resident blocks run together (kernels/traversal/block_group.cuh)."""
+"""The launch of a kernel that a few resident blocks run together (kernels/graph/block_group.cuh)."""
 
 from __future__ import annotations
 

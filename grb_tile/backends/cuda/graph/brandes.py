@@ -1,4 +1,4 @@
-"""Brandes' dependencies of many sources: one launch.  Kernel: kernels/traversal/brandes.cuh."""
+"""Brandes' dependencies of many sources: one launch.  Kernel: kernels/graph/brandes.cuh."""
 
 from __future__ import annotations
 
@@ -37,9 +37,7 @@ def dependencies(
         return NotImplemented
     A = device.own(A)
     start = pointers(device, A)
-    kernel = launcher.kernel(
-        "traversal/brandes.cuh", "brandes", "", (index_type(start), "true" if by_edge else "false")
-    )
+    kernel = launcher.kernel("graph/brandes.cuh", "brandes", "", (index_type(start), "true" if by_edge else "false"))
     threads = launcher.threads(BLOCK)
     resident = kernel.resident_blocks(threads)
     chunks = A.nvals // CHUNK + n + 2

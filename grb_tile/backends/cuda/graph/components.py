@@ -1,4 +1,4 @@
-"""Connected components on the device: one launch, one count read back.  Kernel: kernels/traversal/components.cuh."""
+"""Connected components on the device: one launch, one count read back.  Kernel: kernels/graph/components.cuh."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def connected_components(device: Device, A: Compressed, in_edges: Callable[[], C
         return NotImplemented
     back = None if AT is A else device.own(AT)
     A = device.own(A)
-    kernel = device.launcher.kernel("traversal/components.cuh", "components", "", ("int64_t",))
+    kernel = device.launcher.kernel("graph/components.cuh", "components", "", ("int64_t",))
     threads = device.launcher.threads(BLOCK)
     blocks = device.launcher.blocks(kernel.resident_blocks(threads), n + threads - 1, threads)
     control = device.counters()  # arrivals and the component left out; the number of components

@@ -1,4 +1,4 @@
-"""Core numbers on the device: one launch, nothing read back.  Kernel: kernels/traversal/cores.cuh."""
+"""Core numbers on the device: one launch, nothing read back.  Kernel: kernels/graph/cores.cuh."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def core_numbers(device: Device, A: Compressed, AT: Compressed | None) -> Any:
     back = None if AT is None else device.own(AT)
     A = device.own(A)
     launcher = device.launcher
-    kernel = launcher.kernel("traversal/cores.cuh", "core_numbers", "", (str(launcher.size(QUEUE, 96)),))
+    kernel = launcher.kernel("graph/cores.cuh", "core_numbers", "", (str(launcher.size(QUEUE, 96)),))
     threads = launcher.threads(BLOCK)
     blocks = launcher.blocks(min(kernel.resident_blocks(threads), launcher.processors), n + threads - 1, threads)
     ints = device.empty(6 * n, np.int32)

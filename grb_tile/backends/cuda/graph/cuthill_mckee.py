@@ -1,6 +1,6 @@
 """Cuthill-McKee order on the device: vertices numbered by degree, searches for the starts, one launch for the order.
 
-Kernel: kernels/traversal/cuthill_mckee.cuh; searches: bfs.py.
+Kernel: kernels/graph/cuthill_mckee.cuh; searches: bfs.py.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _by_levels(device: Device, A: Compressed) -> Any:
     None where a vertex is not reached from its component's first, because A is not symmetric.
     """
     n, xp = A.nrows, device.xp
-    least = connected_components(device, A, A)[0].values.astype(np.int32)
+    least = connected_components(device, A, lambda: A)[0].values.astype(np.int32)
     nodes = device.arange(n, np.int32)
     roots = xp.flatnonzero(least == nodes).astype(np.int32)
     number = xp.cumsum(least == nodes, dtype=np.int32)[least] - 1
@@ -63,7 +63,7 @@ def _by_levels(device: Device, A: Compressed) -> Any:
     order, position = device.empty(n, np.int32), device.full(n, -1, np.int32)
     order[:count] = starts
     position[starts] = device.arange(count, np.int32)
-    kernel = device.launcher.kernel("traversal/cuthill_mckee.cuh", "cuthill_mckee")
+    kernel = device.launcher.kernel("graph/cuthill_mckee.cuh", "cuthill_mckee")
     threads = device.launcher.threads(BLOCK)
     most = min(kernel.resident_blocks(threads), device.launcher.processors)
     blocks = device.launcher.blocks(most, n + threads - 1, threads)

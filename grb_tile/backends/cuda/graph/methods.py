@@ -87,7 +87,7 @@ class WholeLoops:
 
     @without_host
     def _labels_of_rows(self, name, *operands):
-        return self._find("products.row_labels", name)(self.device, *map(self._operand, operands))
+        return self._find("communities.row_labels", name)(self.device, *map(self._operand, operands))
 
     def _operand(self, x):
         """A store, or the pattern of an Allow, on the device; anything else itself."""
@@ -96,16 +96,18 @@ class WholeLoops:
     @reporting
     def move_half(self, x, K, found, active, own, u, k, key):
         found, active = list(map(self.own, found)), None if active is None else self.own(active)
-        return self._find("products.row_labels", "move_half")(self.device, x, K, found, active, own, u, k, key)
+        return self._find("communities.row_labels", "move_half")(self.device, x, K, found, active, own, u, k, key)
 
     @reporting
     def join_half(self, y, K, size, found, active, own, level, key):
         found, active = list(map(self.own, found)), None if active is None else self.own(active)
-        return self._find("products.row_labels", "join_half")(self.device, y, K, size, found, active, own, level, key)
+        return self._find("communities.row_labels", "join_half")(
+            self.device, y, K, size, found, active, own, level, key
+        )
 
     @reporting
     def sum_by_label(self, labels, values, size):
-        return self._find("products.row_labels", "sum_by_label")(self.device, labels, values, size)
+        return self._find("communities.row_labels", "sum_by_label")(self.device, labels, values, size)
 
     @reporting
     def one_pass(self, program, dtype, size, scalars, *stores):

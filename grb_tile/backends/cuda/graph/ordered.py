@@ -1,4 +1,4 @@
-"""Greedy loops in a given order of the vertices on the device.  Kernels: kernels/traversal/ordered.cuh."""
+"""Greedy loops in a given order of the vertices on the device.  Kernels: kernels/graph/ordered.cuh."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..runtime.device import Device
 
 BLOCK = 256
-HEADER = "traversal/ordered.cuh"
+HEADER = "graph/ordered.cuh"
 COLOURS = 2048  # bits of a warp in shared memory: 16 KiB a block
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ....storage.store import BitmapVector
     from ..runtime.device import Device
 
-RECORD_HEAD = 8  # numbers before the levels, as in kernels/traversal/level_loop.cuh
+RECORD_HEAD = 8  # numbers before the levels, as in kernels/graph/level_loop.cuh
 RECORD_LEVELS = 8192  # levels that the record has space for
 LEVEL_NUMBERS = 4  # of each level
 NOT_RECORDED = "not recorded"  # the direction of levels beyond

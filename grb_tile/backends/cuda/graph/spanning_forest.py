@@ -1,4 +1,4 @@
-"""Minimum spanning forest on the device: one read-back a round.  Kernels: kernels/traversal/spanning_forest.cuh."""
+"""Minimum spanning forest on the device: one read-back a round.  Kernels: kernels/graph/spanning_forest.cuh."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..runtime.errors import on_device
 if TYPE_CHECKING:
     from ..runtime.device import Device
 
-HEADER = "traversal/spanning_forest.cuh"
+HEADER = "graph/spanning_forest.cuh"
 MOST_EDGES = 2**32 - 1
 
 

@@ -1,7 +1,7 @@
 """SSSP on the device: one launch (two on graphs of high diameter), nothing read back.
 
-Kernels: kernels/traversal/sssp.cuh (delta-stepping on the whole grid), kernels/traversal/sssp_high_diameter.cuh
-(near-far pile in a few blocks), kernels/traversal/sssp_tree.cuh (predecessors).
+Kernels: kernels/graph/sssp.cuh (delta-stepping on the whole grid), kernels/graph/sssp_high_diameter.cuh
+(near-far pile in a few blocks), kernels/graph/sssp_tree.cuh (predecessors).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..runtime.device import Device
 
 RECORD_ROUNDS = 8192  # rounds that the record has space for
-ROUND_NUMBERS = 5  # of each round, as in kernels/traversal/sssp_state.cuh
+ROUND_NUMBERS = 5  # of each round, as in kernels/graph/sssp_state.cuh
 ARGUMENTS = 9  # fields of SsspArguments (sssp.cuh), and of HighDiameterSsspArguments (sssp_high_diameter.cuh)
 # Measured on an H200; tests/benchmarks/gpu/bench_sssp.py tries others.
 # step: the first step of the bound, in mean weights over the mean degree.  high_diameter_step: the same when rows are
@@ -114,7 +114,7 @@ def _tree(graph: SsspGraph, table: int, source: int, words: Any, outcome: SsspOu
     """The store of predecessors; None when some vertex has no predecessor at a smaller distance (weights of 0)."""
     device, n = graph.device, graph.n
     key = graph.key_type, str(graph.bytes), "true" if graph.real else "false"
-    kernel = device.launcher.kernel("traversal/sssp_tree.cuh", "sssp_tree", "", key)
+    kernel = device.launcher.kernel("graph/sssp_tree.cuh", "sssp_tree", "", key)
     parent, missing = device.places(n, np.int64), device.zeros(1, np.uint64)
     kernel.over((n + 31) // 32 * 32, (table, source, parent, missing))
     if device.read(missing)[0]:
@@ -148,16 +148,14 @@ def _launches(graph: SsspGraph) -> tuple[Any, GroupLaunch | None]:
     launcher = graph.device.launcher
     threads = launcher.threads(LAUNCH["block"])
     key = graph.key_type, str(graph.bytes), "true" if graph.real else "false"
-    kernel = launcher.kernel(
-        "traversal/sssp.cuh", "sssp", "", (*key, str(LAUNCH["block"]), str(LAUNCH["per_processor"]))
-    )
+    kernel = launcher.kernel("graph/sssp.cuh", "sssp", "", (*key, str(LAUNCH["block"]), str(LAUNCH["per_processor"])))
     most = min(kernel.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])
     blocks = launcher.blocks(most, graph.nvals, EDGES_PER_BLOCK)
     grid = kernel.launch(ARGUMENTS, blocks, threads, cooperative=True)
     group = None
     if graph.is_high_diameter and LAUNCH["high_diameter"]:
         group = group_launch(
-            launcher, "traversal/sssp_high_diameter.cuh", "sssp_high_diameter", key, ARGUMENTS, LAUNCH["blocks"],
+            launcher, "graph/sssp_high_diameter.cuh", "sssp_high_diameter", key, ARGUMENTS, LAUNCH["blocks"],
             LAUNCH["high_diameter_block"],
         )  # fmt: skip
     graph.launches = grid, group

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from ..runtime.device import Device
     from .block_group import GroupLaunch
 
-CHUNK = 128  # edges, as in kernels/traversal/frontier.cuh
-WEIGHT_CLASSES = 8  # as in kernels/traversal/sssp_state.cuh
-CONTROL_WORDS = 96  # at least SsspControl (kernels/traversal/sssp_state.cuh)
+CHUNK = 128  # edges, as in kernels/graph/frontier.cuh
+WEIGHT_CLASSES = 8  # as in kernels/graph/sssp_state.cuh
+CONTROL_WORDS = 96  # at least SsspControl (kernels/graph/sssp_state.cuh)
 SHARES = (1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of the entries that are lighter than each class
 SAMPLE = 1 << 16  # weights that classes and mean are taken from
 SORT_BYTES = 60  # memory for an entry while rows are sorted by weight
-ENTRIES_AT_ONCE = 4  # of a vertex, as in kernels/traversal/sssp_high_diameter.cuh
+ENTRIES_AT_ONCE = 4  # of a vertex, as in kernels/graph/sssp_high_diameter.cuh
 FAR_ITEMS = 1 << 17  # of a block's far pile
 MAX_ENTRIES = 1 << 33  # edges of a round are counted in 33 bits
 
@@ -62,7 +62,7 @@ class SsspGraph:
         classes = device.array(self.classes)
         self.class_end = device.empty(self.n * WEIGHT_CLASSES, np.uint32)
         kernel = device.launcher.kernel(
-            "traversal/sssp_prepare.cuh", "weight_classes", "", (self.key_type, str(self.bytes))
+            "graph/sssp_prepare.cuh", "weight_classes", "", (self.key_type, str(self.bytes))
         )
         kernel.over(self.n * WEIGHT_CLASSES, (self.start, self.out, self.n, self.column_bits, classes, self.class_end))
         self.launches = None
@@ -152,7 +152,7 @@ class SsspGraph:
         if self._first_entries is None:
             first = self.device.empty(self.n * ENTRIES_AT_ONCE * self.bytes // 4, np.uint32)
             key = self.key_type, str(self.bytes)
-            kernel = self.device.launcher.kernel("traversal/sssp_high_diameter.cuh", "first_entries", "", key)
+            kernel = self.device.launcher.kernel("graph/sssp_high_diameter.cuh", "first_entries", "", key)
             kernel.over(self.n * ENTRIES_AT_ONCE, (self.start, self.out, self.n, first))
             self._first_entries = first
         return self._first_entries

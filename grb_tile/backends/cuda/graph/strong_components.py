@@ -1,6 +1,6 @@
 """Strongly connected components on the device: two searches from a pivot, one launch for the rest, one count read back.
 
-Kernel: kernels/traversal/strong_components.cuh; searches: bfs.py.
+Kernel: kernels/graph/strong_components.cuh; searches: bfs.py.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BLOCK = 512
 CONTROL_WORDS = 8  # StrongControl has 64 bytes
-HEADER = "traversal/strong_components.cuh"
+HEADER = "graph/strong_components.cuh"
 
 
 @on_device

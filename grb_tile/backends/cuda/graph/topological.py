@@ -1,4 +1,4 @@
-"""Topological generations on the device: one launch, nothing read back.  Kernel: kernels/traversal/topological.cuh."""
+"""Topological generations on the device: one launch, nothing read back.  Kernel: kernels/graph/topological.cuh."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def topological_levels(device: Device, A: Compressed) -> Any:
     if A.rows is not None or not 0 < n < 2**31 - 128:
         return NotImplemented
     A = device.own(A)
-    kernel = device.launcher.kernel("traversal/topological.cuh", "topological_levels")
+    kernel = device.launcher.kernel("graph/topological.cuh", "topological_levels")
     threads = device.launcher.threads(BLOCK)
     most = min(kernel.resident_blocks(threads), device.launcher.processors)
     blocks = device.launcher.blocks(most, n + threads - 1, threads)

@@ -84,7 +84,7 @@ def _make(device, A):
     form.live = device.empty(places // 32, np.uint32)
     facts = device.zeros(2, np.int64)
     index = index_type(form.start)
-    device.launcher.kernel("traversal/bfs_prepare.cuh", "row_facts", "", (index,)).over(
+    device.launcher.kernel("graph/bfs_prepare.cuh", "row_facts", "", (index,)).over(
         places, (form.start, n, places, form.live, facts.view(np.uint64))
     )
     form.live_count = device.read(facts)[0]

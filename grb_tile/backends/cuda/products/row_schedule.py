@@ -67,9 +67,7 @@ def highest_degree_neighbours(device, A, transpose):
     if found is None:
         n, start, out = A.nrows, pointers(device, A), pointers(device, transpose)
         found = device.empty(n, np.int32), device.empty(4 * n, np.int32)
-        kernel = device.launcher.kernel(
-            "traversal/bfs_prepare.cuh", "highest_degree_neighbours", "", (index_type(start),)
-        )
+        kernel = device.launcher.kernel("graph/bfs_prepare.cuh", "highest_degree_neighbours", "", (index_type(start),))
         kernel.over(n * 32, (start, A.indices, out, n, *found))
         forms["highest_degree_neighbours"] = found
     return found

@@ -1,0 +1,93 @@
+// Rows binned by length for row_labels.cuh, labels of columns as 32-bit numbers, sums by label, presence bits.
+//
+// Caller: backends/cuda/communities/row_labels.py.
+#pragma once
+#include "base/bits.cuh"
+#include "base/warp.cuh"
+
+namespace grb {
+
+constexpr int LABEL_BINS = 5;                  // at most 8, 32, `warp_row`, `block_row` entries; more
+
+// of_column[k] = label[k], -1 where k is not present or its label is not one of 0 .. labels - 1.
+// *wrong (null: not asked): 1 where a label is not one of them.
+template <int = 0>
+__global__ void labels_of_columns(const int64_t* label, const word* present, int64_t n, bool one, int64_t labels,
+                                  int32_t* of_column, word* wrong) {
+  GRB_EACH(k, n) {
+    const bool there = has_or_all(present, k);
+    const int64_t c = there ? label[one ? 0 : k] : -1;
+    const bool right = c >= 0 && c < labels;
+    of_column[k] = right ? int32_t(c) : -1;
+    if (there && !right && wrong != nullptr) *wrong = 1;
+  }
+}
+
+// The rows in `listed` (null: those of `present`, or all, of n) into list[bin * n ..]; counts[bin] of them, with one
+// atomic a block and bin.  Rows of more than `block_row` entries become parts of about `capacity` entries at most,
+// items in the last bin, of `part` (part << 32 | parts).  empty: rows without entries are listed in the first bin.
+template <int = 0>
+__global__ void __launch_bounds__(256)
+bin_label_rows(const int64_t* start, const int64_t* listed, const word* present, int64_t n, int64_t warp_row,
+               int64_t block_row, int64_t capacity, bool empty, int32_t* list, word* counts, word* part,
+               unsigned* arrived) {
+  __shared__ unsigned found[LABEL_BINS];
+  __shared__ word first[LABEL_BINS];
+  for (int64_t base = int64_t(blockIdx.x) * blockDim.x; base < n; base += thread_count()) {
+    if (threadIdx.x < LABEL_BINS) found[threadIdx.x] = 0;
+    __syncthreads();
+    const int64_t r = base + threadIdx.x;
+    const int64_t i = r >= n ? 0 : listed == nullptr ? r : listed[r];
+    const int64_t length = r < n && has_or_all(present, r) ? start[i + 1] - start[i] : -1;
+    const int bin = length < (empty ? 0 : 1) ? -1 : length <= 8 ? 0 : length <= 32 ? 1 : length <= warp_row ? 2
+                    : length <= block_row ? 3 : 4;
+    unsigned mine = 0;
+    for (int b = 0; b < LABEL_BINS - 1; b++) {
+      unsigned at = warp_append(bin == b, found + b);
+      if (bin == b) mine = at;
+    }
+    __syncthreads();
+    if (threadIdx.x < LABEL_BINS - 1 && found[threadIdx.x])
+      first[threadIdx.x] = atomicAdd(counts + threadIdx.x, word(found[threadIdx.x]));
+    __syncthreads();
+    if (bin >= 0 && bin < LABEL_BINS - 1) list[bin * n + int64_t(first[bin] + mine)] = int32_t(i);
+    if (bin == LABEL_BINS - 1) {
+      const word parts = word((length + capacity - 1) / capacity);
+      const word at = atomicAdd(counts + bin, parts);
+      for (word p = 0; p < parts; p++) {
+        list[bin * n + int64_t(at + p)] = int32_t(i);
+        part[at + p] = p << 32 | parts;
+        arrived[at + p] = 0;
+      }
+    }
+  }
+}
+
+// sums[label[k]] += values[k].  Lanes with the label of the first lane of a warp are summed first.
+template <int = 0>
+__global__ void sum_by_label(const int64_t* label, const double* values, int64_t n, double* sums) {
+  GRB_EACH_WARP(group, (n + 31) >> 5) {
+    const int64_t k = group * 32 + lane_number();
+    const int64_t c = k < n ? label[k] : -1;
+    const double x = k < n ? values[k] : 0;
+    const int64_t first = shuffle(c, 0);
+    const bool same = c == first;
+    const double sum = warp_sum(same ? x : 0.0);
+    if (k < n && (lane_number() == 0 || !same)) atomicAdd(sums + c, lane_number() == 0 ? sum : x);
+  }
+}
+
+// words: the positions i with best[i] >= 0; *count of them.
+template <int = 0>
+__global__ void present_labels(const int64_t* best, int64_t n, word* words, word* count) {
+  GRB_EACH_WARP(group, (n + 31) >> 5) {
+    const int64_t i = group * 32 + lane_number();
+    const unsigned flags = __ballot_sync(ALL_LANES, i < n && best[i] >= 0);
+    if (lane_number() == 0) {
+      reinterpret_cast<unsigned*>(words)[group] = flags;
+      if (flags) atomicAdd(count, word(__popc(flags)));
+    }
+  }
+}
+
+}  // namespace grb

@@ -1,0 +1,170 @@
+// Direction-optimising BFS in one launch: f<!v, replace> = A' f, v = v + f until f is empty.
+//
+// Result: level[v] and parent[v] of the vertices reached, `words` their presence bits; other elements are not written.
+// Algorithm: level-synchronous BFS with push and pull, Yang, Buluc, Owens, "Implementing push-pull efficiently in
+//   GraphBLAS" (ICPP 2018), sections 4 to 6; direction switch: Beamer, Asanovic, Patterson (SC 2012), section 4, alpha.
+// Phases of a level, a grid-wide barrier after each:
+//   choose_direction   pull when the frontier has more than 1/alpha of the edges not explored; back when it is small
+//   bitmap_to_queue    (after a pull) the new bits become a queue
+//   push               expand the queue's edges (frontier.cuh), visit their ends by atomicOr, stage them, flush a queue
+//   pull               each unvisited vertex looks for a visited neighbour and stops at the first one
+//   pull_hub_rows      (LOW_SKEW) the rows of hubs that the pull left, by all warps
+// A pull tests `visited` instead of the frontier (operand reuse): a neighbour visited earlier than the last level
+//   cannot exist, since all of its own neighbours were visited one level later.  It writes a second bitmap, because a
+//   level must not see its own discoveries.
+// Launch: cooperative, THREADS x BLOCKS per SM resident (backends/cuda/graph/bfs.py), one barrier a level.
+// Preconditions: the table of bfs_state.cuh; n < 2^31 - 128; fewer than 2^33 edges; visited0 and control are zero
+//   unless graph/bfs_high_diameter.cuh came before and left its frontier in `handed`.
+#pragma once
+#include "graph/bfs_pull.cuh"
+
+namespace grb {
+
+enum BfsDirection { CHOSEN = -1, PUSH = 0, PULL = 1 };
+constexpr int64_t SURE = 2, OF = 3;            // LOW_SKEW: a frontier of more than SURE/OF of the edges left is pulled
+                                               // without sampling
+constexpr int PUSH_SHARE = 4;                  // back to pushing: frontier below 1/4 of the vertices left,
+constexpr int64_t FEW_LEFT = 8192;             // unless so few are left that a pull costs less than a switch
+constexpr int64_t SMALL_FRONTIER = 16;         // no pull below n / 16 edges
+
+// The state of the level loop, the same in all threads.
+struct BfsLoop {
+  int64_t depth, frontier, reached;            // the level that is made; vertices of the one before; vertices so far
+  int64_t count, edges;                        // size of the frontier's queue
+  int64_t explored;                            // edges of all vertices that were pushed
+  int q;                                       // the frontier's queue
+  int single;                                  // >= 0: the frontier is this vertex, without a queue
+  bool queued;                                 // is the frontier a queue?  (else only the new bits of a pull)
+};
+
+// direction: BfsDirection.  LOW_SKEW: for graphs without dominating hubs, or whose neighbours have near numbers
+// (meshes, web graphs): pulls are sampled first, hubs not yet visited are pulled by all warps, and a warp shares
+// atomics on one word.  On other graphs that only costs time.
+template <class P, bool LEVELS, bool PARENTS, int THREADS, int BLOCKS, bool LOW_SKEW>
+__global__ void __launch_bounds__(THREADS, BLOCKS) bfs(BfsArguments a) {
+  __shared__ BfsBlock block;
+  __shared__ BfsTable<P> g;
+  load_table(g, a.table);
+  LevelLoop<BfsControl> loop{g.control};
+  const int status = load_l2(&g.control->status);
+  if (status == DONE) {
+    leave_bfs(loop, false);
+    return;
+  }
+  const bool first_thread = is_first_thread();
+  const RunRecord<> record{a.record, a.record_levels};
+  if (threadIdx.x == 0) block.staged.reset(), block.pulled.reset();
+  BfsPull<P, LEVELS, PARENTS, LOW_SKEW> search{
+    {g, block, a.level, a.parent, int(a.target), spread_warp(), spread_warps(), &g.control->slot[0], 0,
+     int64_t(EDGE_MASK)}};
+  unsigned *visited = g.visited0, *other = g.visited1;
+  BfsLoop s{1, 0, 0, 0, 0, 0, 0, -1, true};
+  if (first_thread && status == FRESH) record.start();
+
+  auto begin_phase = [&] { search.counters = loop.begin(); };
+  auto end_phase = [&] {                       // vertices found in this phase
+    const LevelCounters* counted = loop.end();
+    const word queued = load_l2(&counted->queued);
+    s.count = vertices_of(queued);
+    s.edges = edges_of(queued);
+    return s.count + int64_t(load_l2(&counted->without_edges) + load_l2(&counted->pulled));
+  };
+  auto start_frontier = [&] {                  // the sources, or the frontier that was handed over, become a queue
+    const bool handed = status == HANDED_OVER;
+    const int64_t items = handed ? load_l2(&g.control->handed_count) : a.count();
+    begin_phase();
+    for (int64_t i0 = search.warp * 32; i0 < items; i0 += search.warps * 32) {
+      int64_t i = i0 + lane_number();
+      bool take = i < items;
+      int v = !take ? 0 : handed ? load_l2(g.handed + i) : a.vertex(i);
+      if (take && !handed) {
+        visit(visited, v);
+        search.reach(v, v);
+      }
+      search.stage(take, v, s.q);
+    }
+    search.flush(s.q);
+    s.depth = handed ? load_l2(&g.control->handed_depth) : 1;
+    s.reached = handed ? load_l2(&g.control->handed_reached) : items;
+    s.frontier = end_phase();
+  };
+  auto choose_direction = [&] {
+    bool pull = a.direction == PULL;
+    if (a.direction != CHOSEN || g.in_start == nullptr) return pull;
+    const int64_t left = g.live_count - s.reached;
+    if (s.queued) {
+      const int64_t unexplored = g.entries - s.explored;
+      pull = s.edges * a.alpha > unexplored && s.edges * SMALL_FRONTIER > g.n && s.single < 0;
+      if (LOW_SKEW && pull && s.edges * OF <= unexplored * SURE) {
+        pull = search.is_pull_promising(visited);
+        loop.barrier();                        // a push that begins must not change what other blocks sample
+      }
+    } else {
+      pull = !(s.frontier * PUSH_SHARE < left && left > FEW_LEFT);
+      if (!pull) s.explored = g.entries - (g.entries / (g.live_count + 1) + 1) * left;      // estimated
+    }
+    return pull;
+  };
+  auto limit_queue = [&] {                     // the next frontier is pulled for sure above so many edges
+    if (a.direction != CHOSEN || g.in_start == nullptr) return;
+    const int64_t rest = g.entries - s.explored, bound = LOW_SKEW ? rest * SURE / OF : rest / a.alpha, least = g.n >> 4;
+    search.queue_edges = (bound > least ? bound : least) + 1;
+  };
+
+  __syncthreads();
+  if (status == FRESH && a.sources == nullptr && a.direction != PULL) {      // one source: its level needs no queue
+    s.single = int(a.source);
+    if (first_thread) {
+      visit(visited, s.single);
+      search.reach(s.single, s.single);
+    }
+    s.frontier = s.count = s.reached = 1;
+    s.edges = g.out_start[s.single + 1] - g.out_start[s.single];
+    if (a.max_level < 1) loop.barrier();       // no level, and so no barrier, comes before write_presence
+  } else {
+    start_frontier();
+  }
+  while (s.frontier > 0 && s.depth <= a.max_level && !is_target_reached(a, g.control, s.depth)) {
+    const bool pull = choose_direction();
+    if (!pull && !s.queued) {
+      begin_phase();
+      search.queue_edges = int64_t(EDGE_MASK);
+      search.bitmap_to_queue(other, visited, s.q);
+      if (end_phase() != s.frontier) break;    // cannot happen
+      s.queued = true;
+    }
+    if (first_thread) record.level(s.depth - 1, s.frontier, pull, s.queued ? s.edges : -1);
+    begin_phase();
+    search.depth = int(s.depth);
+    if (!pull) s.explored += s.edges;
+    limit_queue();
+    if (pull) {
+      search.pull(visited, other);
+      unsigned* before = visited;
+      visited = other;
+      other = before;
+      s.queued = false;
+    } else {
+      search.push(visited, s.q, s.count, s.edges, s.single);
+      search.flush(s.q ^ 1);
+      s.q ^= 1;
+    }
+    s.single = -1;
+    s.frontier = end_phase();
+    if (LOW_SKEW && pull) {
+      const int64_t hub_rows = load_l2(&g.control->slot[(loop.phase + 2) % 3].hub_rows);
+      if (hub_rows > 0) {
+        begin_phase();
+        search.pull_hub_rows(other, visited, hub_rows);
+        s.frontier += end_phase();
+      }
+    }
+    s.reached += s.frontier;
+    s.depth++;
+  }
+  write_presence(visited, g.visited0, a.words, g.n);
+  if (first_thread) record.finish(s.reached, s.depth - 1);
+  leave_bfs(loop, false);
+}
+
+}  // namespace grb
