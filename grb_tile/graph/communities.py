@@ -20,6 +20,7 @@ import numpy as np
 
 from .. import binary, select, semiring
 from ..backends.select import current
+from ..core.arguments import flags
 from ..core.matrix import Matrix
 from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
@@ -59,6 +60,7 @@ def move_round(
     Raises: DimensionMismatch, IndexOutOfBound for numbers that are not of the vertices.
     Cost: O(n + the entries of active rows).  Source: Lu, Halappanavar, Kalyanaraman, section 4.
     """
+    flags(follow=follow)
     n, backend = B.nrows, current()
     _check(n, x=x, u=u, k=k, own=own)
     found = backend.local_round(B._store, x, u, k, own, _store(active), key)

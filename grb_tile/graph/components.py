@@ -105,6 +105,7 @@ def spanning_forest(U: Matrix, maximum: bool = False) -> tuple[Matrix, Vector] |
     >>> found is None or found[0].to_dicts() == {0: {2: 1}, 1: {2: 2}}
     True
     """
+    flags(maximum=maximum)
     store, backend = square_store("spanning_forest", U), current()
     i, j, w = backend.tuples(store)
     heads, tails, keys = i.astype(np.int64), j.astype(np.int64), order_keys(w)

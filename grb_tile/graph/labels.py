@@ -21,6 +21,7 @@ import numpy as np
 
 from .. import binary, monoid, select, semiring
 from ..backends.select import current
+from ..core.arguments import flags
 from ..core.matrix import Matrix
 from ..core.vector import Vector
 from ..dtypes import FP64, INT64, UINT64
@@ -48,6 +49,7 @@ def mode(A: Matrix, labels: Vector, *, weighted: bool = False) -> Vector:
     >>> gb.graph.mode(A, gb.Vector.from_coo([0, 1, 2], [2, 0, 2])).to_dict()
     {0: 2, 1: 2}
     """
+    flags(weighted=weighted)
     A = A.dup(FP64) if weighted and A.dtype is not FP64 else A
     labels = _checked(labels, "labels", INT64, A.ncols)
     found = current().best_labels(A._store, labels._store, weighted, None)

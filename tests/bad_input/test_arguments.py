@@ -141,14 +141,15 @@ def flags_of(module, wanted):
 NEEDED = {
     "rmat": (2, 2), "kronecker": (2, 2), "uniform_random": (4, 4), "grid": (2, 2), "random_geometric": (4, 0.5),
     "bfs": (UNDIRECTED, 0), "bfs_multi": (UNDIRECTED, [0]), "sssp": (UNDIRECTED, 0), "components": (UNDIRECTED,),
-    "strong_components": (UNDIRECTED,), "mmread": ("no such file",), "read": ("no such file",),
+    "strong_components": (UNDIRECTED,), "spanning_forest": (UNDIRECTED,), "dependencies": (UNDIRECTED, [0]),
+    "distances": (UNDIRECTED, [0]), "mode": (UNDIRECTED, gb.Vector.from_dense([0, 0])), "mmread": ("no such file",), "read": ("no such file",),
     "read_edge_list": ("no such file",), "mmwrite": ("/no/such/folder/a.mtx", UNDIRECTED),
     "write_edge_list": ("/no/such/folder/a.txt", UNDIRECTED), "save_npz": ("/no/such/folder/a.npz", UNDIRECTED),
     "from_pandas_edgelist": (None,),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("module", [gb.generators, gb.fused, gb.io])
+@pytest.mark.parametrize("module", [gb.generators, gb.graph, gb.io])
 def test_flags_of_the_other_layers(module):
     """Refused before anything is read, computed or written."""
     tried = 0

@@ -7,7 +7,8 @@ import textwrap
 
 # the compiler process at the priority of the tests: at its own, other work on the machine could hold it up for minutes
 AT_ONCE = (
-    "from grb_tile.backends.cpu.jit import compiler_process as c; c._START = 'import os; os.nice = int; ' + c._START"
+    "from grb_tile.backends.cpu.jit import compiler_process as process; "
+    "process._START = 'import os; os.nice = int; ' + process._START"
 )
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.getcwd()}

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 import pytest
-from backends.cpu.programs import run
+from backends.cpu.programs import AT_ONCE, run
 
 from grb_tile.backends.cpu.jit import cache as jit, compiler_process, link, prebuild, threads as jit_threads
 from grb_tile.backends.cpu.jit.load import KernelError, links_here
@@ -328,7 +328,8 @@ def test_many_callers_share_the_threads():
 
 def test_no_call_compiles_and_the_process_never_imports_numba(tmp_path):
     """A user's loop from its first call until compiled kernels run it: another process compiles them."""
-    program = """
+    program = f"""
+        {AT_ONCE}
         import sys, time
         sys.path.insert(0, "tests/benchmarks")
         import common_programs
@@ -347,7 +348,7 @@ def test_no_call_compiles_and_the_process_never_imports_numba(tmp_path):
             assert time.monotonic() < deadline, jit.failures()
         levels.add(common_programs.bfs(gb, A))
         assert len(levels) == 1 and not waits and not jit.failures(), (levels, waits, jit.failures())
-        assert not {"numba", "llvmlite"} & set(sys.modules)
+        assert not {{"numba", "llvmlite"}} & set(sys.modules)
         assert compiler_process.current().is_running()
     """
     done = run(program, tmp_path)

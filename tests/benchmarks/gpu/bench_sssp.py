@@ -28,7 +28,6 @@ import grb_tile as gb
 from grb_tile import dtypes, generators
 from grb_tile.algorithms import Graph, sssp
 from grb_tile.backends.cuda.graph import sssp as paths
-from grb_tile.backends.cuda.structure.entries import ranges
 from grb_tile.backends.select import current
 from grb_tile.cli.timing import repeated, timed
 from grb_tile.storage.store import Compressed
