@@ -38,10 +38,10 @@ from .exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 from .hashing import hashes
 from .operations import checks
 from .operations.traversal import check_square
+from .planner.tuning import COMPOSED_ENTRY_SECONDS, COMPOSED_VERTEX_SECONDS
 from .storage.store import Compressed, index_dtype
 
 ORDER = 1 << 23  # the stream of random_order's hash
-VERTEX_SECONDS, ENTRY_SECONDS = 1e-6, 100e-9  # what the loops of GraphBLAS calls take, by the benchmark of algorithms
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ def _run(
         for A in matrices:
             if isinstance(A, Matrix):
                 check_square(name, A._store)
-    work = sum(store.nvals for store in stores) * ENTRY_SECONDS * (each[1] if each else 1)
-    vertices = max((a.size for a in arguments if hasattr(a, "dtype")), default=0) * VERTEX_SECONDS
+    work = sum(store.nvals for store in stores) * COMPOSED_ENTRY_SECONDS * (each[1] if each else 1)
+    vertices = max((a.size for a in arguments if hasattr(a, "dtype")), default=0) * COMPOSED_VERTEX_SECONDS
     found = current().sequential(name, stores, arguments, 1e-3 + work + vertices, each, flags)
     return None if found is NotImplemented else found
 

@@ -7,8 +7,8 @@ import grb_tile as gb
 from grb_tile.backends import select
 from grb_tile.backends.cpu.compiled import dispatch as accelerate
 from grb_tile.backends.cpu.vectorised import matmul as numpy_matmul
-from grb_tile.backends.cpu.vectorised.structure import FEW_SEARCHES
 from grb_tile.backends.reference import ReferenceBackend
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import to_csr, to_dcsr
 from grb_tile.storage.embed import full_vector
 from grb_tile.storage.store import Allow, BitmapVector, Compressed, SparseVector
@@ -134,7 +134,7 @@ def test_many_indices(backend, size, iso):
     stored = np.unique(rng.integers(0, size, 60))
     found = values(rng, kind, 1 if iso else stored.size)
     u = SparseVector(size, kind, stored.astype(np.int32 if size < 2**31 else np.int64), found, iso)
-    for count in (FEW_SEARCHES, 3 * FEW_SEARCHES):
+    for count in (tuning.NUMPY_SEARCHES, 3 * tuning.NUMPY_SEARCHES):
         I = rng.permutation(np.concatenate((rng.integers(0, size, count - 20), rng.choice(stored, 20))))
         same_vector(backend.gather_vector(u, I), REFERENCE.gather_vector(u, I))
 

@@ -8,6 +8,7 @@ from grb_tile.backends.cpu.compiled import dispatch as accelerate, matmul as acc
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.cpu.vectorised import matmul as numpy_matmul
 from grb_tile.backends.reference import ReferenceBackend
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import to_csr, to_dcsr, transpose_of
 from grb_tile.storage.store import Allow, Compressed
 from support.stores import matrix, same_matrix, values
@@ -86,7 +87,7 @@ def test_lopsided_dots_search():
 
 
 def test_shared_out_work(monkeypatch):
-    monkeypatch.setattr(accelerate_matmul, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_MATMUL", 1)
     monkeypatch.setattr(accelerate_matmul, "CHUNK_PRODUCTS", 300)
     monkeypatch.setattr(jit_threads, "_threads", 3)
     rng = np.random.default_rng(6)
@@ -108,7 +109,7 @@ def test_no_products_at_all():
 @pytest.mark.parametrize("name, dtype", [("plus_times", "FP64"), ("min_minus", "INT8"), ("any_firsti", "INT64")])
 def test_operands_with_at_most_one_entry_a_row(name, dtype, monkeypatch):
     """Diagonals, permutations and selections on either side: each product is an entry of the result."""
-    monkeypatch.setattr(accelerate_matmul, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_MATMUL", 1)
     monkeypatch.setattr(jit_threads, "_threads", 3)
     rng = np.random.default_rng(8)
     kind = gb.dtypes.lookup_dtype(dtype)
@@ -128,7 +129,7 @@ def test_operands_with_at_most_one_entry_a_row(name, dtype, monkeypatch):
 @pytest.mark.parametrize("name, dtype", [("plus_times", "FP64"), ("min_first", "INT32"), ("any_pair", "BOOL")])
 def test_hypersparse_operands(name, dtype, monkeypatch):
     """Rows and columns of either operand spread over 2^40: renumbered, and named again in the result."""
-    monkeypatch.setattr(accelerate_matmul, "MINIMUM_ENTRIES", 0)
+    monkeypatch.setattr(tuning, "COMPILED_ENTRIES", 0)
     rng = np.random.default_rng(9)
     kind = gb.dtypes.lookup_dtype(dtype)
     op = semiring(name, dtype)

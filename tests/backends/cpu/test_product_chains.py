@@ -13,6 +13,7 @@ from grb_tile.backends import plain, select
 from grb_tile.backends.cpu.compiled import matmul as compiled
 from grb_tile.backends.cpu.jit import cache as jit
 from grb_tile.operators import get_typed_op
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import transpose_of
 from grb_tile.storage.store import Allow
 from support.seeds import SEED
@@ -26,7 +27,7 @@ MONOIDS = ("plus", "max", "min", "times", "any")
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     monkeypatch.setattr(compiled, "CHUNK_CONSUMED", 40)
-    monkeypatch.setattr(compiled, "PARALLEL_WORK", 0)
+    monkeypatch.setattr(tuning, "PARALLEL_MATMUL", 0)
     with gb.plan(force="numba"):
         yield
     assert jit.failures() == []

@@ -6,14 +6,14 @@ Meanings: grb_tile/sequential.py, backends/protocol.py.
 import numpy as np
 
 from grb_tile.dtypes import FP64, INT64
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import choose_format
 from grb_tile.storage.store import MAX_INT32_DIMENSION, BitmapVector, SparseVector, index_dtype
 
 from ..jit import cache as jit
 from ..vectorised.structure import tuples_vector
-from .gather import PARALLEL_WORK, balanced
+from .gather import balanced
 
-ENTRY_SECONDS = 100e-9  # a composition of products takes so long for each entry (sort, sum, search of the greatest)
 NO_VALUES = np.zeros(0, np.float64)
 _ONE_MATRIX = (
     "bipartite_matching", "cuthill_mckee", "greedy_colouring", "independent_set", "strong_components",
@@ -48,7 +48,7 @@ def _functions(kernel, seconds):
     """The kernel's functions, or None; the loop that runs instead counts towards its compilation."""
     found = kernel.functions_for(seconds)
     if found is None:
-        kernel.count(jit.SAVED * seconds)
+        kernel.count(tuning.COMPILED_SAVES * seconds)
     return found
 
 
@@ -75,7 +75,7 @@ def sequential(name, matrices, arguments, seconds, each=None, flags=None):
         return jit.attempt(kernel, lambda: functions.run(*arrays, *arguments))
     function, jobs, workspace = each
     run = getattr(functions, function)
-    threads = min(jit.thread_count(), jobs) if jobs * matrices[0].nvals >= PARALLEL_WORK else 1
+    threads = min(jit.thread_count(), jobs) if jobs * matrices[0].nvals >= tuning.PARALLEL_ROWS else 1
 
     def some(thread, worker):
         first, last = (jobs * t // threads for t in (thread, thread + 1))
@@ -101,7 +101,7 @@ def best_labels(A, labels, weighted, allow, *penalty):
         "best_label", X_ISO=not weighted, VALUE="d", INDEX=A.indices.dtype.char, Z="d",
         MASK="pattern" if moves else "none",
     )  # fmt: skip
-    functions = _functions(kernel, A.nvals * ENTRY_SECONDS)
+    functions = _functions(kernel, A.nvals * tuning.COMPOSED_ENTRY_SECONDS)
     if functions is None:
         return NotImplemented
     indptr, indices = jit.plain(A.indptr), jit.plain(A.indices)

@@ -37,7 +37,6 @@ PUSHED = PRODUCTS + 1
 NOTHING, POSITIONS, WORDS = 0, 1, 2  # what a lookup in a table gives, as in masked_table.cuh
 STEPS = 16  # lookups of a lane at a position: it reads four entries ahead, four times
 MOST_PARTS = 64  # blocks of a row
-ROWS_SHARE = 8  # rows of the mask for each of A from which the others are dropped first: a pass over their entries
 WAVES = 4  # of blocks, where rows are few: the longest row is then shared by several
 
 
@@ -80,7 +79,7 @@ def masked_product(
 
 def _of_rows(device: Device, pattern: Compressed, A: Compressed) -> Compressed:
     """The entries of the pattern in the rows that A stores, where these are few: all others have no product."""
-    if ROWS_SHARE * min(A.indices.shape[0], A.indptr.shape[0]) > pattern.indptr.shape[0]:
+    if tuning.GPU_MASK_ROWS * min(A.indices.shape[0], A.indptr.shape[0]) > pattern.indptr.shape[0]:
         return pattern
     stored = device.xp.nonzero(A.indptr[1:] != A.indptr[:-1])[0] if A.rows is None else A.rows
     line, at = entries_of_rows(device, pattern, stored)

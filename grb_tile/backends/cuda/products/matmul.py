@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....planner import tuning
 from ....planner.choose_kernel import has_capacity, spgemm_kernel
 from ....storage.convert import cached_transpose
 from ....storage.store import index_dtype
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from ..runtime.device import Device
 
 EXPAND = 1 << 26  # products expanded at once
-FEW = 16  # mean products of an entry of C up to which one thread combines them
 
 
 def matmul(
@@ -191,7 +191,7 @@ def _block(device, A, B, s, allow, ends, a_rows, first, stop, before, count):
     if products is not None:
         out = device.empty(groups, products.dtype)
         arguments = (products, order, starts, groups, count, out)
-        if count <= FEW * groups:
+        if count <= tuning.GPU_COMBINED_BY_THREAD * groups:
             kernel = launcher.kernel("products/matmul_rows.cuh", "combine_few", s.text, (index_type(order), "S"))
             kernel.over(groups, arguments)
         else:

@@ -34,7 +34,6 @@ PRODUCTS, KEPT_WORDS, SURE_PRODUCTS, SURE_ENTRIES, TOTALS = 20, 21, 22, 23, 32
 KEPT_SHARE = 8  # of the free memory may be what the symbolic phase keeps of a product without values
 KEPT_UNASKED = 1 << 26  # bytes of it that are allocated, or not, without asking: that takes 10 to 25 us
 SAMPLED = 4096  # entries of a row of A from which its work is estimated
-SPLIT_WORK = 1 << 21  # products of a row from which several blocks compute it: one block takes milliseconds for them
 SLOTS = (32, 64, 128, 256, 512)  # of the hash table in each hashed bin
 LEAST_LANES = (4, 4, 8, 16, 32)  # of a group in each hashed bin
 THREADS = (128, 128, 256, 512, 1024, 1024)  # of a block in each windowed bin; a warp for each row in the first
@@ -127,7 +126,7 @@ class Product:
         if self.s.structure_only:
             self.kept_at = device.empty(stored, np.int64)
         lanes = power_between(A.indices.shape[0] / stored, 1, 32)
-        split_work = device.launcher.size(SPLIT_WORK, 1200) if self.s.merges_by_atomics else 1 << 62
+        split_work = device.launcher.size(tuning.GPU_SPLIT_PRODUCTS, 1200) if self.s.merges_by_atomics else 1 << 62
         kernel = self._kernel("spgemm_analyse", (index_type(A.indices),))
         kernel.over(-(-stored * lanes // 32) * 32, (
             A.indptr, A.indices, stored, B.indptr, B.rows, B.indptr.shape[0] - 1, self.columns, lanes, self.masked,
