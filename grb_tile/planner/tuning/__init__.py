@@ -26,5 +26,9 @@ from .device_matvec import *  # noqa: F403
 from .host_products import *  # noqa: F403
 from .numpy_times import *  # noqa: F403
 from .structure import *  # noqa: F403
-from .threshold import THRESHOLDS as THRESHOLDS
+from .threshold import DEFINED as _DEFINED
 from .traversal import *  # noqa: F403
+
+# a module's names are in the order of their definitions, and so is _DEFINED
+_NAMES = [name for name, value in globals().items() if name.isupper() and isinstance(value, (int, float, tuple))]
+THRESHOLDS = dict(zip(_NAMES, _DEFINED, strict=True))

@@ -7,49 +7,28 @@ from .threshold import CPU, CPU_GRAPHS, PROGRAMS, define
 # ---------------------------------------------------------------------- when a kernel is compiled (backends/cpu/jit)
 
 FELT_SECONDS = define(
-    "FELT_SECONDS",
-    0.01,
-    "s lost by one kernel",
-    "from there on it is asked for, where another core is there to compile it",
-    PROGRAMS,
+    0.01, "s lost by one kernel", "from there on it is asked for, where another core is there to compile it", PROGRAMS
 )
 COMPILE_SECONDS = define(
-    "COMPILE_SECONDS",
-    0.5,
-    "s of processor time",
-    "a compilation, until the compiler process has measured some",
-    PROGRAMS,
+    0.5, "s of processor time", "a compilation, until the compiler process has measured some", PROGRAMS
 )
-START_SECONDS = define(
-    "START_SECONDS",
-    1.0,
-    "s of processor time",
-    "start of the compiler process: Python, NumPy, Numba",
-    PROGRAMS,
-)
+START_SECONDS = define(1.0, "s of processor time", "start of the compiler process: Python, NumPy, Numba", PROGRAMS)
 WAIT_RATIO = define(
-    "WAIT_RATIO",
-    2.0,
-    "compilations",
-    "a call waits so long where NumPy takes longer: both are estimates",
-    "by construction",
+    2.0, "compilations", "a call waits so long where NumPy takes longer: both are estimates", "by construction"
 )
 COMPILED_SAVES = define(
-    "COMPILED_SAVES",
     0.8,
     "share of NumPy's time",
     "a compiled kernel takes a fifth or less",
     "two cores: tests/benchmarks/bench_cells.py",
 )
 COMPOSED_VERTEX_SECONDS = define(
-    "COMPOSED_VERTEX_SECONDS",
     1e-6,
     "s a vertex",
     "a loop of GraphBLAS calls in place of a compiled one",
     "two cores: tests/benchmarks/bench_algorithms.py",
 )
 COMPOSED_ENTRY_SECONDS = define(
-    "COMPOSED_ENTRY_SECONDS",
     100e-9,
     "s an entry",
     "the same: sort, sum and search of the greatest",
@@ -59,51 +38,30 @@ COMPOSED_ENTRY_SECONDS = define(
 # ---------------------------------------------------------------------- what is left to NumPy
 
 COMPILED_ENTRIES = define(
-    "COMPILED_ENTRIES",
     2048,
     "entries",
     "merges, selections, gathers and products of hypersparse matrices of fewer are left to NumPy: 10 to 50 us",
     CPU,
 )
 COMPILED_KRONECKER_ENTRIES = define(
-    "COMPILED_KRONECKER_ENTRIES", 64, "entries of the result", "of fewer each call of NumPy takes longer than all", CPU
+    64, "entries of the result", "of fewer each call of NumPy takes longer than all", CPU
 )
-COMPILED_TUPLES = define(
-    "COMPILED_TUPLES", 1 << 14, "tuples", "fewer are sorted by NumPy: its radix passes stay in the second cache", CPU
-)
-COMPILED_PUT_ENTRIES = define(
-    "COMPILED_PUT_ENTRIES", 64, "entries", "NumPy puts fewer into a bitmap in the time of the call", CPU
-)
-SORTED_BOUND = define(
-    "SORTED_BOUND", 1 << 16, "bound of the keys", "below it NumPy's radix sort takes one pass", "by construction"
-)
-GATHER_TABLE_COLUMNS = define(
-    "GATHER_TABLE_COLUMNS", 16, "columns an entry", "that are listed in the time of one binary search in NumPy", CPU
-)
+COMPILED_TUPLES = define(1 << 14, "tuples", "fewer are sorted by NumPy: its radix passes stay in the second cache", CPU)
+COMPILED_PUT_ENTRIES = define(64, "entries", "NumPy puts fewer into a bitmap in the time of the call", CPU)
+SORTED_BOUND = define(1 << 16, "bound of the keys", "below it NumPy's radix sort takes one pass", "by construction")
+GATHER_TABLE_COLUMNS = define(16, "columns an entry", "that are listed in the time of one binary search in NumPy", CPU)
 RENUMBERED_COLUMNS = define(
-    "RENUMBERED_COLUMNS",
-    16,
-    "columns of B an entry",
-    "with more they are renumbered: a dense accumulator costs more",
-    CPU,
+    16, "columns of B an entry", "with more they are renumbered: a dense accumulator costs more", CPU
 )
 
 # ---------------------------------------------------------------------- when threads share the work
 
 HALF_MILLISECOND = "one thread takes about half a millisecond for it"
-PARALLEL_MATVEC = define("PARALLEL_MATVEC", 300_000, "entries", HALF_MILLISECOND, CPU)
-PARALLEL_MATMUL = define("PARALLEL_MATMUL", 100_000, "products or lookups", HALF_MILLISECOND, CPU)
-PARALLEL_ROWS = define(
-    "PARALLEL_ROWS", 1 << 17, "entries", f"merged, selected or gathered by rows: {HALF_MILLISECOND}", CPU
-)
+PARALLEL_MATVEC = define(300_000, "entries", HALF_MILLISECOND, CPU)
+PARALLEL_MATMUL = define(100_000, "products or lookups", HALF_MILLISECOND, CPU)
+PARALLEL_ROWS = define(1 << 17, "entries", f"merged, selected or gathered by rows: {HALF_MILLISECOND}", CPU)
 PARALLEL_POSITIONS = define(
-    "PARALLEL_POSITIONS",
-    1 << 18,
-    "entries or positions",
-    f"of a transpose, of row numbers, of a bitmap: {HALF_MILLISECOND}",
-    CPU,
+    1 << 18, "entries or positions", f"of a transpose, of row numbers, of a bitmap: {HALF_MILLISECOND}", CPU
 )
-PARALLEL_BFS_WORDS = define(
-    "PARALLEL_BFS_WORDS", 1024, "words of 64 vertices", "a pull over fewer runs on one thread", CPU_GRAPHS
-)
-PARALLEL_MULTI_BFS = define("PARALLEL_MULTI_BFS", 1 << 17, "entries", HALF_MILLISECOND, CPU_GRAPHS)
+PARALLEL_BFS_WORDS = define(1024, "words of 64 vertices", "a pull over fewer runs on one thread", CPU_GRAPHS)
+PARALLEL_MULTI_BFS = define(1 << 17, "entries", HALF_MILLISECOND, CPU_GRAPHS)
