@@ -8,7 +8,7 @@ from grb_tile.backends.cpu.compiled import dispatch as accelerate, matmul as acc
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.cpu.vectorised import matmul as numpy_matmul
 from grb_tile.backends.reference import ReferenceBackend
-from grb_tile.planner import tuning
+from grb_tile.planner import tuning, unrecorded
 from grb_tile.storage.convert import to_csr, to_dcsr, transpose_of
 from grb_tile.storage.store import Allow, Compressed
 from support.stores import matrix, same_matrix, values
@@ -37,7 +37,7 @@ def check(A, B, op, any_value=False, masks=slice(None)):
         assert found is not NotImplemented
         same_matrix(to_csr(found), wanted, any_value)
         if allow is not None and not allow.complement:
-            found = accelerate.matmul(A, None, op, allow, "dot", BT=BT)
+            found = accelerate.matmul(A, None, op, allow, unrecorded("dot"), BT=BT)
             assert found is not NotImplemented
             same_matrix(to_csr(found), wanted, any_value)
 
@@ -82,7 +82,7 @@ def test_lopsided_dots_search():
     for name in ("plus_pair", "plus_times"):
         op = getattr(gb.semiring, name)["INT64"]
         pattern = matrix(rng, 50, 20, 400, gb.dtypes.BOOL)
-        found = accelerate.matmul(A, None, op, Allow(pattern), "dot", BT=transpose_of(B))
+        found = accelerate.matmul(A, None, op, Allow(pattern), unrecorded("dot"), BT=transpose_of(B))
         same_matrix(to_csr(found), to_csr(numpy_matmul.matmul(A, B, op, Allow(pattern))))
 
 

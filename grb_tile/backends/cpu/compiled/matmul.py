@@ -37,7 +37,7 @@ def matmul(A, B, semiring, allow=None, plan=None, BT=None, chain=None):
         if few or allow is not None or chain is not None or semiring.binaryop.positional:
             return NotImplemented
         return _packed(A, transpose_of(BT) if B is None else B, semiring)
-    dot = getattr(plan, "method", plan) == "dot" and allow is not None and not allow.complement
+    dot = plan is not None and plan.method == "dot" and allow is not None and not allow.complement
     if allow is not None and allow.pattern.rows is not None:
         if allow.pattern.nrows > 1 << 26:
             return NotImplemented

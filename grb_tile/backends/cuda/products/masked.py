@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....planner import tuning
+from ....planner.record import UNRECORDED
 from ....storage.convert import share
 from ....storage.store import Compressed
 from ..structure.entries import compressed, gather, index_type, row_ids
@@ -28,6 +29,7 @@ from .spgemm import FORMS, MOST_BLOCKS, PRODUCTS, THREADS, TOTALS, Bins, power_b
 from .words import counts_matches, rows_as_words
 
 if TYPE_CHECKING:
+    from ....planner import Plan
     from ..lowering.semirings import Lowered
     from ..runtime.device import Device
 
@@ -47,7 +49,7 @@ def masked_product(
     BT: Compressed | None,
     s: Lowered,
     pattern: Compressed,
-    plan: Any = None,
+    plan: Plan = UNRECORDED,
     emission: Emission | None = None,
 ) -> Any:
     """C<pattern> = A (+.x) B, of which B, its transpose or both are given; B alone needs columns below 2^31.
@@ -70,8 +72,7 @@ def masked_product(
     else:
         rows = rows.of_words() or rows
         rows.run(out, hit)
-    if plan is not None and type(plan) is not str:
-        plan.note = rows.note()
+    plan.note = rows.note()
     if not stored:
         return emission.reduced(device, pattern, out, hit)
     return _of_hits(device, s, A, B or BT, pattern, out, hit)

@@ -13,11 +13,12 @@ memory has them, and the numeric phase copies them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ....planner import tuning
+from ....planner.record import UNRECORDED
 from ....storage import convert as conversions
 from ....storage.store import Compressed, index_dtype
 from ..structure.entries import gather, index_type
@@ -25,6 +26,7 @@ from ..structure.structure import choose_format
 from .spgemm_split import SplitRows
 
 if TYPE_CHECKING:
+    from ....planner import Plan
     from ....storage.store import Allow
     from ..lowering.semirings import Lowered
     from ..runtime.device import Device
@@ -70,7 +72,7 @@ class Bins:
 
 
 def matmul_two_phases(
-    device: Device, A: Compressed, B: Compressed, s: Lowered, allow: Allow | None = None, plan: Any = None
+    device: Device, A: Compressed, B: Compressed, s: Lowered, allow: Allow | None = None, plan: Plan = UNRECORDED
 ) -> Compressed:
     """C<allow> = A (+.x) B.
 
@@ -78,8 +80,7 @@ def matmul_two_phases(
     """
     product = Product(device, A, B, s, allow)
     bins, total, products = product.symbolic()
-    if plan is not None and type(plan) is not str:
-        plan.note = f"{products} products, {total} entries; rows: {bins}"
+    plan.note = f"{products} products, {total} entries; rows: {bins}"
     return product.numeric(total)
 
 
