@@ -1,13 +1,11 @@
 """Every cost and threshold that a choice between methods reads: value, unit, source, what it was measured on.
 
-| module | figures |
+| module | figures of |
 |---|---|
-| `host_products.py` | CPU: row-wise or column-wise, dot or Gustavson |
-| `numpy_times.py` | CPU: what NumPy takes for a primitive |
-| `compiled.py` | CPU: when a kernel is compiled, what is left to NumPy, when threads share the work |
-| `device_matvec.py`, `device_matmul.py` | GPU: methods and kernels of products |
+| `host.py` | CPU: row-wise or column-wise, dot or Gustavson; NumPy's times; compilation, threads |
+| `device.py` | GPU: methods, kernels and column indices of products |
 | `traversal.py` | BFS and SSSP on both |
-| `structure.py` | element-wise operations, structure and dense operands on both |
+| `structure.py` | element-wise operations, assignment, structure and dense operands on both |
 
 A threshold is a constant of this package and an entry of THRESHOLDS under the same name. Costs are in nanoseconds of an
 NVIDIA H200 or of a CPU core; device_profile.py scales those of a GPU to another GPU. Code reads `tuning.NAME` when it
@@ -20,11 +18,8 @@ planner, those of pending elements in core, those of a loop in its algorithm.
 'entries a row'
 """
 
-from .compiled import *  # noqa: F403
-from .device_matmul import *  # noqa: F403
-from .device_matvec import *  # noqa: F403
-from .host_products import *  # noqa: F403
-from .numpy_times import *  # noqa: F403
+from .device import *  # noqa: F403
+from .host import *  # noqa: F403
 from .structure import *  # noqa: F403
 from .threshold import DEFINED as _DEFINED
 from .traversal import *  # noqa: F403
