@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..planner import tuning
 from ..storage.dense import at, by_rows, in_order, matrix_of, transposed
 from ..storage.store import Allow, BitmapVector, Compressed, Dense, index_dtype
 
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from .protocol import Backend
 
 SEGMENTS = 8  # of a column-major product with a vector on a host: work for as many threads
-FEW_DOTS = 4096  # rows below which SDDMM, a warp for each dot product, leaves most of a GPU idle (132 x 64 warps)
-FEW_ALLOWED = 8  # positions of C for each one that the mask admits, from which on a masked sparse product is made
-FEW_ROWS = 4  # rows of A for each of its entries, from which on most rows of C are empty: C is not made dense
 
 
 def product(
@@ -38,7 +36,7 @@ def product(
             C = backend.sddmm(in_order(A, False), in_order(B, True), semiring, allow.pattern)
             if C is not NotImplemented:
                 return C, "sddmm"
-        if allow.pattern.nvals * FEW_ALLOWED < size:
+        if allow.pattern.nvals * tuning.DENSE_MASK < size:
             return None
     C = backend.dense_matmul(A, B, semiring) if both else NotImplemented
     method = "spmm" if C is NotImplemented else "dense"
@@ -60,7 +58,7 @@ def matvec(backend: Backend, A: Dense, x: Any, semiring: Any, allow: Allow | Non
         x = BitmapVector(ncols, x.dtype, None, x.values, ncols, x.iso)
     if semiring.binaryop.positional is not None or A.flat.iso:
         return NotImplemented
-    if backend.on_device and nrows < FEW_DOTS < ncols:
+    if backend.on_device and nrows < tuning.DENSE_DOTS < ncols:
         A = in_order(A, True)
     if A.by_columns:  # w' = x' A', x in SEGMENTS rows, whose results are summed
         count = 1 if backend.on_device else min(SEGMENTS, ncols)
@@ -84,10 +82,10 @@ def _is_full(A):
 def _spmm(backend, A, B, semiring, said):
     if type(B) is Dense:
         A = by_rows(A) if type(A) is Dense else A
-        if A.rows is not None or A.nrows > FEW_ROWS * A.nvals:
+        if A.rows is not None or A.nrows > tuning.DENSE_EMPTY_ROWS * A.nvals:
             return NotImplemented
         return backend.spmm(A, in_order(B, False), semiring, said)
-    if semiring.binaryop.positional is not None or B.rows is not None or B.ncols > FEW_ROWS * B.nvals:
+    if semiring.binaryop.positional is not None or B.rows is not None or B.ncols > tuning.DENSE_EMPTY_ROWS * B.nvals:
         return NotImplemented
     C = backend.spmm(backend.transpose(B), in_order(transposed(A), False), semiring.flip(), said)
     return C if C is NotImplemented else transposed(C)

@@ -11,9 +11,8 @@ from ..storage.store import Allow, Dense
 
 
 def use_plain_rows(plan):
-    """Record in the plan that its format has no method for this product; a plan given as a name keeps no record."""
-    if type(plan) is not str:
-        plan.use_plain_rows()
+    """Record in the plan that its format has no method for this product."""
+    plan.use_plain_rows()
 
 
 def host_array(data, dtype):

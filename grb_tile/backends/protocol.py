@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from grb_tile.dtypes import DataType
+    from grb_tile.planner import Plan
     from grb_tile.storage.store import Allow, BitmapVector, Compressed, Dense, SparseVector
 
     VectorStore = SparseVector | BitmapVector
@@ -169,13 +170,13 @@ class Backend(GraphOperations):
     # ------------------------------------------------------------------ products
 
     def matvec_rows(
-        self, A: Compressed, x: VectorStore, semiring: Any, allow: Allow | None = None, plan: Any = None
+        self, A: Compressed, x: VectorStore, semiring: Any, allow: Allow | None = None, plan: Plan | None = None
     ) -> VectorStore:
         """w[i] = (+)_k A[i,k] (x) x[k]   for i in allow: reads the rows of A that are allowed, each against x."""
         return self._missing("matvec_rows")
 
     def matvec_cols(
-        self, AT: Compressed, x: VectorStore, semiring: Any, allow: Allow | None = None, plan: Any = None
+        self, AT: Compressed, x: VectorStore, semiring: Any, allow: Allow | None = None, plan: Plan | None = None
     ) -> VectorStore:
         """w[i] = (+)_k A[i,k] (x) x[k]   for i in allow, where AT[k,i] = A[i,k]: reads the rows k of AT where x[k] is.
 
@@ -184,13 +185,13 @@ class Backend(GraphOperations):
         return self._missing("matvec_cols")
 
     def matmul(
-        self, A: Compressed, B: Compressed | None, semiring: Any, allow: Allow | None = None, plan: Any = None,
+        self, A: Compressed, B: Compressed | None, semiring: Any, allow: Allow | None = None, plan: Plan | None = None,
         BT: Compressed | None = None, keep: tuple[Any, Any] | None = None,
     ) -> Compressed:  # fmt: skip
         """C[i,j] = (+)_k A[i,k] (x) B[k,j]   for (i,j) in allow.
 
-        plan: None, a name or an object with the attribute `method`: "gustavson" (rows of B are gathered for each row of
-        A) or "dot" (for each allowed (i,j) row i of A meets row j of BT; needs an allow that is not a complement).
+        plan: its method "gustavson" (None, too): rows of B are gathered for each row of A; "dot": for each allowed
+        (i,j) row i of A meets row j of BT, which needs an allow that is not a complement.
         BT: the transpose of B, when the caller has it; B may then be None.
         keep: (select operator for C's type, its thunk): the result is select(C, operator, thunk).
         """
@@ -198,7 +199,7 @@ class Backend(GraphOperations):
 
     def reduce_matmul(
         self, A: Compressed, B: Compressed | None, semiring: Any, monoid: Any, axis: int | None = None,
-        allow: Allow | None = None, plan: Any = None, BT: Compressed | None = None,
+        allow: Allow | None = None, plan: Plan | None = None, BT: Compressed | None = None,
         keep: tuple[Any, Any] | None = None,
     ) -> Any:  # fmt: skip
         """The product C that `matmul` computes, reduced by `monoid`, whose type C's values are cast to.

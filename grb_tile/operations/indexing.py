@@ -16,6 +16,7 @@ import numpy as np
 
 from ..backends.select import current
 from ..dtypes import cast_scalar
+from ..planner import tuning
 from ..storage.convert import to_sparse
 from ..storage.embed import (
     column_matrix,
@@ -48,10 +49,6 @@ _VALUE = (np.generic, np.ndarray)  # an array is a value of a sub-array type
 
 def _is_scalar(value):
     return value is EMPTY or isinstance(value, _VALUE)
-
-
-_MOST_LISTED = 64  # positions that are initialised and read (1 ns each) in the time of sorting an index
-SHORT = 16  # indices that Python looks at sooner than NumPy
 
 
 class Extract(Record):
@@ -121,11 +118,13 @@ def _last_of_each(K, size):
     """Positions of the last occurrence of each index (below `size`) in K, by ascending index; None when no index is
     repeated and K ascends or is short.
     """
-    if K is None or isinstance(K, range) or len(K) < 2 or len(K) <= SHORT and len(set(K.tolist())) == len(K):
+    if K is None or isinstance(K, range) or len(K) < 2:
+        return None
+    if len(K) <= tuning.SHORT_INDEX and len(set(K.tolist())) == len(K):
         return None
     if bool((K[1:] > K[:-1]).all()):
         return None
-    if size > _MOST_LISTED * len(K):
+    if size > tuning.INDEX_TABLE * len(K):
         last = np.unique(K[::-1], return_index=True)[1]
         return len(K) - 1 - last
     last = np.full(size, -1)

@@ -15,12 +15,13 @@ import numpy as np
 
 from ..backends.select import current
 from ..dtypes import BOOL
+from ..planner import tuning
 from ..storage.convert import rows_csr, take_rows, to_sparse
 from ..storage.place import is_host
 from ..storage.sorting import ranges
 from ..storage.splice import FEW, keys_of, store_of
 from ..storage.store import Allow, Dense
-from .indexing import EMPTY, SHORT
+from .indexing import EMPTY
 from .write import pattern_of
 
 
@@ -114,7 +115,7 @@ def _overwritten_rows(c, rows, J):
 
 def _overwritten_columns(c, value, J, most):
     """All rows, of which the columns J become the value; the entries there are found by one pass over C's indices."""
-    if not 0 < _count(J, 0) <= SHORT or value is not EMPTY and value.nvals > most:
+    if not 0 < _count(J, 0) <= tuning.SHORT_INDEX or value is not EMPTY and value.nvals > most:
         return None
     cols = _distinct(J).tolist()
     at = [(c.indices == c.indices.dtype.type(j)).nonzero()[0] for j in cols]
@@ -144,7 +145,7 @@ def _count(K, size):
 def _distinct(K):
     if isinstance(K, int):
         return np.array([K], np.int64)
-    if len(K) <= SHORT:
+    if len(K) <= tuning.SHORT_INDEX:
         return np.array(sorted({int(k) for k in K}), np.int64)
     return np.unique(np.asarray(K, np.int64))
 

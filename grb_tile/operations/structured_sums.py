@@ -6,13 +6,12 @@ C = A (+.x) ... (+.x) A:  w = A (A ... (A e)),  A e the sums of the rows of A
 
 from ..backends.select import current
 from ..operators import typed_semiring
+from ..planner import tuning
 from ..storage.embed import column_matrix, full_vector, vector_of_column
 from .distribution import distributed
 from .multiply import matvec, reduced
 from .record import Record
 from .shaping import Kronecker
-
-MOST_FACTORS = 32  # of a power: 2 log2(32) = 10 products of matrices by squaring cost more than 32 with a vector
 
 
 class StructuredSum(Record):
@@ -79,7 +78,7 @@ def kronecker_sums(product, monoid, axis):
 
 def power_sums(whole, A, at, n, semiring, monoid, axis):
     """The record of the sums of A^n (A transposed first if `at`), or None where they are not products with a vector."""
-    rules = distributed(semiring, monoid) if 0 < n <= MOST_FACTORS and A.dtype is monoid.type else None
+    rules = distributed(semiring, monoid) if 0 < n <= tuning.POWER_FACTORS and A.dtype is monoid.type else None
     if rules is None or semiring.binaryop.kind in ("first", "second", "pair"):
         return None  # those are not associative with the sums
 

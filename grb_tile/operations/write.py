@@ -21,6 +21,7 @@ import numpy as np
 
 from ..backends.select import current
 from ..dtypes import cast, cast_scalar
+from ..planner import tuning
 from ..storage import bits
 from ..storage.bits import scatter_words
 from ..storage.convert import choose_format, to_sparse
@@ -28,9 +29,6 @@ from ..storage.embed import bit_patterns
 from ..storage.place import first_value, is_host
 from ..storage.splice import owns_arrays, splice
 from ..storage.store import Allow, forms_of, full_values
-
-_IN_PLACE_SHARE = 8  # update a bitmap in place when T has fewer than size / 8 entries
-_FEW_CHAINS = 4  # chains of accumulated scalars below which each is folded alone (4 us a step)
 
 
 def allow_of(mask):
@@ -159,7 +157,7 @@ def accumulate_chains(values, present, chains, accum, dtype):
     lengths = np.fromiter(map(len, chains), np.int64, len(chains))
     ranks, active = 0, np.arange(lengths.shape[0])
     subject = accum.type, accum.type2
-    while active.shape[0] >= _FEW_CHAINS:  # one NumPy call for all chains
+    while active.shape[0] >= tuning.FOLDED_CHAINS:  # one NumPy call for all chains
         x = np.array([chains[k][ranks] for k in active.tolist()], dtype.np_type)
         old = values[active]
         z = cast(accum.numpy(cast(old, subject[0]), cast(x, subject[1])), dtype)
@@ -217,7 +215,7 @@ def can_update_in_place(c, t):
     """Is C a bitmap vector whose arrays have one reference, and has T less than size / 8 entries?"""
     if c.format != "bitmap" or not is_host(c) or not current().updates_in_place:
         return False
-    return t.nvals * _IN_PLACE_SHARE <= c.size and owns_arrays(c)
+    return t.nvals * tuning.OVERWRITTEN_SHARE <= c.size and owns_arrays(c)
 
 
 def _overwrite(c, t, dtype, allow):

@@ -19,14 +19,12 @@ SEGMENTS = ("segments", "segments_delta16", "segments_relabelled", "bit_blocks")
 
 
 def _record(plan, kernel, rule, figures=()):
-    if plan is not None and type(plan) is not str:
-        plan.use_kernel(kernel, rule, figures)
+    plan.use_kernel(kernel, rule, figures)
     return kernel
 
 
 def _unsuited(plan, wanted):
-    if plan is not None and type(plan) is not str:
-        plan.rule, plan.figures = "kernel_unsuited", (wanted,)
+    plan.rule, plan.figures = "kernel_unsuited", (wanted,)
 
 
 def forced_kernel(method: str) -> str | None:
@@ -265,7 +263,7 @@ def spgemm_kernel(plan, by_mask: bool, tiles: Callable[[], TileFacts | None] | N
         if serves.get(wanted, True):
             return _record(plan, wanted, "forced")
         _unsuited(plan, wanted)
-    planned = getattr(plan, "kernel", None)
+    planned = plan.kernel
     if planned == "two_phases" or (planned == "merge_at_mask" and by_mask):
         return planned
     if planned is not None:

@@ -1,7 +1,7 @@
 """Rows or columns for w<allow> = E u, where E is A or its transpose.
 
 Paper: push_pull_graphblas_icpp18, sections 3 (costs), 5.1, 5.2, 6.3 (hysteresis); Beamer's edges of the frontier
-against edges of what is still allowed. Costs are in nanoseconds (tuning.py).
+against edges of what is still allowed. Costs are in nanoseconds (tuning/host.py).
 """
 
 from __future__ import annotations

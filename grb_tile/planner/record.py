@@ -265,6 +265,34 @@ class Plan:
         return f"{what}; {self.rule}: {self.reason}{why}{note}"
 
 
+class _Unrecorded(Plan):
+    """A forced plan that keeps no record: what is written to it is dropped, and the history does not have it."""
+
+    __slots__ = ()
+
+    def __init__(self, method=None, format="csr"):
+        given = {"method": method, "format": format, "rule": "forced", "figures": ()}
+        for name in Plan.__slots__:
+            object.__setattr__(self, name, given.get(name))
+
+    def __setattr__(self, name, value):
+        pass
+
+
+UNRECORDED = _Unrecorded()  # of calls without a plan
+
+
+def unrecorded(name: str) -> Plan:
+    """The plan of a method ("dot"), or of a format ("tiled"), for calls of a backend that nothing planned.
+
+    Raises: ValueError for a name of another family of FORCIBLE.
+    """
+    family = FORCIBLE.get(name, ("", ""))[0]
+    if family not in ("method", "product", "format"):
+        raise ValueError(f"plan: {name!r} is neither a method nor a format")
+    return _Unrecorded(format=name) if family == "format" else _Unrecorded(name)
+
+
 RULES = {
     "forced": "the caller forced it",
     "form_unsuited": "{0} was asked for, which has no kernel for this product on this backend",

@@ -99,7 +99,7 @@ def test_lengths_that_are_refused(length):
 def test_threads_share_the_sources(engine, monkeypatch):
     A = karate()
     expected = betweenness(A).to_dict()
-    monkeypatch.setattr("grb_tile.backends.cpu.graph.compiled.PARALLEL_WORK", 1)
+    monkeypatch.setattr("grb_tile.planner.tuning.PARALLEL_ROWS", 1)
     monkeypatch.setattr("grb_tile.backends.cpu.jit.threads._threads", 3)
     for _ in range(2):
         assert_same(betweenness(A, batch=5).to_dict(), expected)

@@ -154,7 +154,7 @@ def test_a_target_ends_the_search(dtype):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_many_sources_on_many_threads(seed, base_seed, monkeypatch):
-    monkeypatch.setattr("grb_tile.backends.cpu.graph.compiled.PARALLEL_WORK", 1)
+    monkeypatch.setattr("grb_tile.planner.tuning.PARALLEL_ROWS", 1)
     monkeypatch.setattr("grb_tile.backends.cpu.jit.threads._threads", 3)
     S = random_graph(base_seed * 1000 + seed, weights="float")
     expected = csgraph.dijkstra(S)

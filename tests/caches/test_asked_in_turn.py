@@ -13,8 +13,8 @@ import pytest
 import grb_tile as gb
 from cuda_emulation.backend import using_shim
 from grb_tile import algorithms
-from grb_tile.backends.cpu.compiled import gather, kronecker, merging, selection
 from grb_tile.backends.cpu.jit import cache as jit
+from grb_tile.planner import tuning
 from support import stores
 from support.library import engine
 from support.seeds import generator
@@ -407,8 +407,8 @@ def wanted():
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_each_choice_gives_its_own_answer(name, backend, wanted, monkeypatch):
     if backend == "compiled":  # few entries are left to NumPy
-        for module in (gather, kronecker, merging, selection):
-            monkeypatch.setattr(module, "MINIMUM_ENTRIES", 0)
+        for name_of_threshold in ("COMPILED_ENTRIES", "COMPILED_KRONECKER_ENTRIES"):
+            monkeypatch.setattr(tuning, name_of_threshold, 0)
     failures = jit.failures()
     operands, choices, call = QUESTIONS[name]
     expected = {str(choice): wanted(name, choice) for choice in choices}

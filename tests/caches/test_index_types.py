@@ -8,8 +8,9 @@ import pytest
 
 import grb_tile as gb
 from grb_tile.backends import select
-from grb_tile.backends.cpu.compiled import dispatch as compiled, merging, selection
+from grb_tile.backends.cpu.compiled import dispatch as compiled
 from grb_tile.backends.cpu.jit import cache as jit
+from grb_tile.planner import tuning
 from support import stores
 from support.seeds import generator
 
@@ -50,8 +51,7 @@ def entries(store):
 
 @pytest.mark.parametrize("name", PRIMITIVES)
 def test_both_index_types_have_their_kernels(name, monkeypatch):
-    for module in (merging, selection):
-        monkeypatch.setattr(module, "MINIMUM_ENTRIES", 0)
+    monkeypatch.setattr(tuning, "COMPILED_ENTRIES", 0)
     call, failures = PRIMITIVES[name], jit.failures()
     A, B = pair("A"), pair("B")
     wanted = entries(call(select.named("reference"), A[0], B[0]))

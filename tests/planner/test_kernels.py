@@ -6,7 +6,7 @@ import pytest
 import grb_tile as gb
 from cuda_emulation.backend import shim, using_shim
 from grb_tile.algorithms import bfs
-from grb_tile.planner import FORCIBLE, explain, tuning
+from grb_tile.planner import FORCIBLE, UNRECORDED, explain, tuning
 from grb_tile.planner.choose_kernel import (
     SPGEMM,
     TileFacts,
@@ -203,7 +203,7 @@ def rows(**changes):
         "entries": 10**7, "stored_rows": 10**6, "size": 10**6, "unmasked_full": False, "stops_early": False,
         "has_terminal": False, "reads_most": lambda: False, "one_match": False, "listed": None, "longest": lambda: 100,
     }  # fmt: skip
-    return rows_kernel(None, **{**facts, **changes})
+    return rows_kernel(UNRECORDED, **{**facts, **changes})
 
 
 def test_rows():
@@ -231,11 +231,11 @@ def test_column_indices():
 
 
 def test_columns():
-    assert merge_kernel(None, 100, 4096, 10**6, 10**5, True, False) == "merge_columns"
-    assert merge_kernel(None, 10**5, 1024, 100, 10**6, True, True) == "merge_columns"
-    assert merge_kernel(None, 10**5, 4096, 10**5, 10**6, True, True) == "merge_edge_balanced"
-    assert merge_kernel(None, 10**5, 4096, 10**5, 10**7, True, True) == "merge_hubs_shared"
-    assert merge_kernel(None, 10**5, 4096, 10**5, 10**7, False, False) == "merge_edge_balanced"
+    assert merge_kernel(UNRECORDED, 100, 4096, 10**6, 10**5, True, False) == "merge_columns"
+    assert merge_kernel(UNRECORDED, 10**5, 1024, 100, 10**6, True, True) == "merge_columns"
+    assert merge_kernel(UNRECORDED, 10**5, 4096, 10**5, 10**6, True, True) == "merge_edge_balanced"
+    assert merge_kernel(UNRECORDED, 10**5, 4096, 10**5, 10**7, True, True) == "merge_hubs_shared"
+    assert merge_kernel(UNRECORDED, 10**5, 4096, 10**5, 10**7, False, False) == "merge_edge_balanced"
 
 
 def test_one_long_row_does_not_decide():

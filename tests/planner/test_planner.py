@@ -5,7 +5,17 @@ import pytest
 
 import grb_tile as gb
 from grb_tile.backends import select as backends
-from grb_tile.planner import FORCIBLE, choose_matmul, choose_matvec, edges_of, explain, forced, history
+from grb_tile.planner import (
+    FORCIBLE,
+    UNRECORDED,
+    choose_matmul,
+    choose_matvec,
+    edges_of,
+    explain,
+    forced,
+    history,
+    unrecorded,
+)
 from grb_tile.storage.convert import keep_transpose, transpose_of
 from grb_tile.storage.store import Allow
 from grb_tile.storage.work import dot_work, masked_products, products
@@ -250,3 +260,19 @@ def test_every_method_says_how_long_it_took():
             gb.semiring.plus_times(A @ A).new(mask=A.S)
             assert explain().plans[0].seconds > 0
             assert explain().plans[0].engine == engine
+
+
+def test_a_plan_that_nothing_planned_keeps_no_record():
+    before = history()
+    for plan, method, format in ((UNRECORDED, None, "csr"), (unrecorded("dot"), "dot", "csr"),
+                                 (unrecorded("tiled"), None, "tiled")):  # fmt: skip
+        plan.use_kernel("esc", "row_accumulators")
+        plan.use_plain_rows()
+        plan.use_precision("rounded")
+        plan.note, plan.engine = "a note", "numba"
+        assert (plan.method, plan.format, plan.rule) == (method, format, "forced")
+        assert plan.kernel is None and plan.precision is None and plan.engine is None and plan.note is None
+    assert history() == before
+    for name in ("numpy", "esc", "nothing"):
+        with pytest.raises(ValueError, match=f"plan: '{name}'"):
+            unrecorded(name)

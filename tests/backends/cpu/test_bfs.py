@@ -8,10 +8,10 @@ import pytest
 
 import grb_tile as gb
 from grb_tile.algorithms import bfs_multi
-from grb_tile.backends.cpu.graph import bfs_multi as accelerate_many
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.dtypes import BOOL
 from grb_tile.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import to_dcsr, transpose_of
 from grb_tile.storage.store import Compressed
 from support.searches import bfs, bfs_multi as many_at_once
@@ -157,7 +157,7 @@ def test_shared_pulls(monkeypatch):
     """Pulls handed out to threads give what pulls inside the loop give."""
     from grb_tile.backends.cpu.graph import bfs as compiled_bfs
 
-    monkeypatch.setattr(compiled_bfs, "MINIMUM_PARALLEL_WORDS", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_BFS_WORDS", 1)
     monkeypatch.setattr(compiled_bfs, "PULL_WORDS_PER_CHUNK", 1)
     monkeypatch.setattr(jit_threads, "_threads", 2)
     A = graph(700, 9000, 5)
@@ -247,7 +247,7 @@ def many(A, AT, sources, max_level=None):
 @pytest.mark.parametrize("n, m", [(1, 0), (2, 1), (64, 100), (300, 500), (300, 9000)])
 def test_many_searches(monkeypatch, threads, direction, n, m):
     monkeypatch.setattr(jit_threads, "_threads", threads)
-    monkeypatch.setattr(accelerate_many, "PARALLEL_EDGES", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_MULTI_BFS", 1)
     rng = np.random.default_rng(n)
     for symmetric in (False, True):
         A = graph(n, m, n + m, symmetric)

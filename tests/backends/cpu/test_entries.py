@@ -8,8 +8,6 @@ from grb_tile.backends.cpu.backend import CpuBackend, NumpyBackend
 from grb_tile.backends.cpu.compiled import (
     dispatch as accelerate,
     entries as accelerate_entries,
-    gather as accelerate_gather,
-    selection,
 )
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.cpu.vectorised import (
@@ -18,6 +16,7 @@ from grb_tile.backends.cpu.vectorised import (
     mapping as numpy_mapping,
 )
 from grb_tile.backends.reference import ReferenceBackend
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import to_csr, to_dcsr, transpose_of
 from grb_tile.storage.store import Allow, Compressed, full_values
 from support.stores import matrix, same_matrix, same_vector, vector
@@ -35,7 +34,7 @@ def compiled():
 )
 def test_transpose(monkeypatch, iso, wide, threads):
     monkeypatch.setattr(jit_threads, "_threads", threads)
-    monkeypatch.setattr(accelerate_entries, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_POSITIONS", 1)
     rng = np.random.default_rng(1)
     for nrows, ncols, count in ((70, 50, 600), (1, 300, 200), (300, 1, 200), (64, 64, 1)):
         A = matrix(rng, nrows, ncols, count, gb.dtypes.FP32, iso=iso, wide=wide)
@@ -45,7 +44,7 @@ def test_transpose(monkeypatch, iso, wide, threads):
 @pytest.mark.parametrize("form", ["sparse", "bitmap", "full"])
 @pytest.mark.parametrize("name, dtype", [("min", "FP32"), ("plus", "INT64"), ("lt", "FP64")])
 def test_unions_and_intersections(monkeypatch, form, name, dtype):
-    monkeypatch.setattr(accelerate_entries, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_POSITIONS", 1)
     rng = np.random.default_rng(2)
     op = getattr(gb.binary, name)[dtype]
     kind = gb.dtypes.lookup_dtype(dtype)
@@ -91,8 +90,8 @@ def pairs(rng, kind, isos, wide=False):
 @pytest.fixture(params=[1, 3])
 def threads(request, monkeypatch):
     monkeypatch.setattr(jit_threads, "_threads", request.param)
-    monkeypatch.setattr(accelerate_gather, "PARALLEL_WORK", 1)
-    monkeypatch.setattr(selection, "MINIMUM_ENTRIES", 0)
+    monkeypatch.setattr(tuning, "PARALLEL_ROWS", 1)
+    monkeypatch.setattr(tuning, "COMPILED_ENTRIES", 0)
 
 
 @pytest.mark.parametrize(
@@ -167,8 +166,8 @@ def test_entries_are_put_into_a_bitmap_and_taken_out(iso, wide):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_row_numbers(monkeypatch, threads):
-    monkeypatch.setattr(accelerate_entries, "PARALLEL_WORK", 1)
-    monkeypatch.setattr(accelerate_gather, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_POSITIONS", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_ROWS", 1)
     monkeypatch.setattr(jit_threads, "_threads", threads)
     rng = np.random.default_rng(11)
     A = matrix(rng, 90, 40, 300, gb.dtypes.FP64)

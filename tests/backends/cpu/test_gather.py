@@ -8,6 +8,7 @@ from grb_tile.backends.cpu.backend import CpuBackend
 from grb_tile.backends.cpu.compiled import gather as accelerate
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.reference import ReferenceBackend
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import to_csr, to_dcsr
 from grb_tile.storage.store import Compressed
 from support.stores import matrix, same_matrix
@@ -17,8 +18,8 @@ POINT = np.dtype([("x", np.float32), ("y", np.int32)])
 
 @pytest.fixture(autouse=True, params=[1, 3])
 def compiled(request, monkeypatch):
-    monkeypatch.setattr(accelerate, "MINIMUM_ENTRIES", 0)
-    monkeypatch.setattr(accelerate, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(tuning, "COMPILED_ENTRIES", 0)
+    monkeypatch.setattr(tuning, "PARALLEL_ROWS", 1)
     monkeypatch.setattr(jit_threads, "_threads", request.param)
     with gb.plan(force="numba"):
         yield

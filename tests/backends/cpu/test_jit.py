@@ -16,6 +16,7 @@ from grb_tile.backends.cpu.jit.signatures import parameter_types
 from grb_tile.backends.cpu.jit.specialise import TEMPLATES, specialise_text
 from grb_tile.backends.cpu.templates import placeholders
 from grb_tile.backends.cpu.vectorised import matvec as numpy_matvec
+from grb_tile.planner import tuning
 from support.stores import matrix, same_vector, vector
 
 
@@ -106,8 +107,8 @@ def test_numpy_runs_until_a_compilation_breaks_even(fresh, requests, monkeypatch
     """On a single core: ski rental."""
     jit.compiler_process.current().stop()  # its start counts
     monkeypatch.setattr(jit, "thread_count", lambda: 1)
-    monkeypatch.setattr(jit, "COMPILE_SECONDS", 0.01)
-    monkeypatch.setattr(jit, "START_SECONDS", 0.02)
+    monkeypatch.setattr(tuning, "COMPILE_SECONDS", 0.01)
+    monkeypatch.setattr(tuning, "START_SECONDS", 0.02)
     A, x, op = operands()
     backend = gb.backends.select._class_of("cpu")()
     spent = 0.0
@@ -116,7 +117,9 @@ def test_numpy_runs_until_a_compilation_breaks_even(fresh, requests, monkeypatch
         backend.matvec_rows(A, x, op)
         spent += time.perf_counter() - start
         assert spent < 5
-    assert spent * jit.SAVED >= 0.025  # NumPy took about as long as the compilation and the start of its process
+    assert (
+        spent * tuning.COMPILED_SAVES >= 0.025
+    )  # NumPy took about as long as the compilation and the start of its process
     assert len(requests) == 1
     backend.matvec_rows(A, x, op)
     assert len(requests) == 1  # it is asked once
@@ -125,10 +128,10 @@ def test_numpy_runs_until_a_compilation_breaks_even(fresh, requests, monkeypatch
 def test_with_another_core_a_kernel_is_asked_for_once_it_is_missed(fresh, requests, monkeypatch):
     monkeypatch.setattr(jit, "thread_count", lambda: 2)
     kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
-    assert kernel.functions_for(0.5 * jit.FELT_SECONDS) is None and not requests
-    kernel.count(0.3 * jit.FELT_SECONDS)
-    assert kernel.functions_for(0.1 * jit.FELT_SECONDS) is None and not requests
-    assert kernel.functions_for(1.1 * jit.FELT_SECONDS) is None and len(requests) == 1
+    assert kernel.functions_for(0.5 * tuning.FELT_SECONDS) is None and not requests
+    kernel.count(0.3 * tuning.FELT_SECONDS)
+    assert kernel.functions_for(0.1 * tuning.FELT_SECONDS) is None and not requests
+    assert kernel.functions_for(1.1 * tuning.FELT_SECONDS) is None and len(requests) == 1
     assert kernel.functions_for(0.5) is None and len(requests) == 1
 
 
@@ -159,9 +162,9 @@ def test_lost_time_is_kept_from_run_to_run(fresh, requests, monkeypatch, caplog)
         return kernels[0]
 
     for turn in range(1, 4):
-        kernel = process(0.3 * jit.FELT_SECONDS)
-        assert kernel.saved_seconds == pytest.approx(0.3 * turn * jit.FELT_SECONDS) and not requests
-    kernel = process(0.3 * jit.FELT_SECONDS)
+        kernel = process(0.3 * tuning.FELT_SECONDS)
+        assert kernel.saved_seconds == pytest.approx(0.3 * turn * tuning.FELT_SECONDS) and not requests
+    kernel = process(0.3 * tuning.FELT_SECONDS)
     assert [key for key, _ in requests] == [kernel.key]
     stored = fresh / lost_time.FILE
     assert list(json.loads(stored.read_text())) == [kernel.key]  # the other lost nothing to speak of
@@ -170,7 +173,7 @@ def test_lost_time_is_kept_from_run_to_run(fresh, requests, monkeypatch, caplog)
     assert json.loads(stored.read_text()) == {}
     for damaged in ("", "[1]", '{"key": "text"}', "{"):
         stored.write_text(damaged)
-        assert process(0.3 * jit.FELT_SECONDS).saved_seconds == pytest.approx(0.3 * jit.FELT_SECONDS)
+        assert process(0.3 * tuning.FELT_SECONDS).saved_seconds == pytest.approx(0.3 * tuning.FELT_SECONDS)
     assert not caplog.records
 
 
@@ -188,7 +191,7 @@ def test_the_time_of_numpy_is_measured_not_estimated(fresh, requests):
     kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
     assert jit.tried(lambda: kernel.functions_for(1e-6)) is None
     jit.in_numpy(time.sleep, 0.05)
-    assert kernel.saved_seconds == pytest.approx(0.05 * jit.SAVED, rel=0.5)
+    assert kernel.saved_seconds == pytest.approx(0.05 * tuning.COMPILED_SAVES, rel=0.5)
     jit.in_numpy(time.sleep, 0.01)  # no kernel declined this one
     assert kernel.saved_seconds < 0.1
     assert kernel.functions_for(0.5) is None  # a long call starts the compilation and does not wait for it

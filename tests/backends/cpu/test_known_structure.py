@@ -7,8 +7,8 @@ import grb_tile as gb
 from grb_tile.backends import select
 from grb_tile.backends.cpu.compiled import dispatch as accelerate
 from grb_tile.backends.cpu.vectorised import matmul as numpy_matmul
-from grb_tile.backends.cpu.vectorised.structure import FEW_SEARCHES
 from grb_tile.backends.reference import ReferenceBackend
+from grb_tile.planner import tuning, unrecorded
 from grb_tile.storage.convert import to_csr, to_dcsr
 from grb_tile.storage.embed import full_vector
 from grb_tile.storage.store import Allow, BitmapVector, Compressed, SparseVector
@@ -102,8 +102,10 @@ def test_diagonals(backend, name, dtype, iso, monkeypatch):
         for allow in (None, Allow(pattern), Allow(pattern, True), Allow(to_dcsr(pattern))):
             for X, Y in ((A, D), (D, A), (to_dcsr(A), D), (D, to_dcsr(A))):
                 wanted = to_csr(REFERENCE.matmul(X, Y, op, allow))
-                same_matrix(to_csr(backend.matmul(X, Y, op, allow, "gustavson")), wanted)
-                same_matrix(to_csr(backend.matmul(X, None, op, allow, "dot", REFERENCE.transpose(Y))), wanted)
+                same_matrix(to_csr(backend.matmul(X, Y, op, allow)), wanted)
+                same_matrix(
+                    to_csr(backend.matmul(X, None, op, allow, unrecorded("dot"), REFERENCE.transpose(Y))), wanted
+                )
 
 
 def test_what_is_no_full_diagonal():
@@ -120,7 +122,7 @@ def test_what_is_no_full_diagonal():
     A = matrix(rng, 30, 30, 200, gb.dtypes.INT64)
     wanted = to_csr(REFERENCE.matmul(A, D, positional))
     for name in ("numpy", "cpu"):
-        same_matrix(to_csr(select.named(name).matmul(A, D, positional, None, "gustavson")), wanted)
+        same_matrix(to_csr(select.named(name).matmul(A, D, positional, None)), wanted)
 
 
 # ---------------------------------------------------------------------- many indices into a sparse vector
@@ -134,7 +136,7 @@ def test_many_indices(backend, size, iso):
     stored = np.unique(rng.integers(0, size, 60))
     found = values(rng, kind, 1 if iso else stored.size)
     u = SparseVector(size, kind, stored.astype(np.int32 if size < 2**31 else np.int64), found, iso)
-    for count in (FEW_SEARCHES, 3 * FEW_SEARCHES):
+    for count in (tuning.NUMPY_SEARCHES, 3 * tuning.NUMPY_SEARCHES):
         I = rng.permutation(np.concatenate((rng.integers(0, size, count - 20), rng.choice(stored, 20))))
         same_vector(backend.gather_vector(u, I), REFERENCE.gather_vector(u, I))
 

@@ -5,9 +5,10 @@ import pytest
 
 import grb_tile as gb
 from grb_tile.backends.cpu.backend import CpuBackend
-from grb_tile.backends.cpu.compiled import gather as accelerate_gather, kronecker as accelerate
+from grb_tile.backends.cpu.compiled import kronecker as accelerate
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.reference import ReferenceBackend
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import to_csr, to_dcsr
 from grb_tile.storage.store import Allow, Compressed
 from support.stores import matrix, same_matrix
@@ -15,8 +16,8 @@ from support.stores import matrix, same_matrix
 
 @pytest.fixture(autouse=True, params=[1, 3])
 def compiled(request, monkeypatch):
-    monkeypatch.setattr(accelerate, "MINIMUM_ENTRIES", 1)
-    monkeypatch.setattr(accelerate_gather, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(tuning, "COMPILED_KRONECKER_ENTRIES", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_ROWS", 1)
     monkeypatch.setattr(jit_threads, "_threads", request.param)
     with gb.plan(force="numba"):
         yield

@@ -8,6 +8,7 @@ from grb_tile.backends.cpu.compiled import dispatch as accelerate, matmul as acc
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.cpu.vectorised import matmul as numpy_matmul
 from grb_tile.backends.reference import ReferenceBackend
+from grb_tile.planner import tuning, unrecorded
 from grb_tile.storage.convert import to_csr, to_dcsr, transpose_of
 from grb_tile.storage.store import Allow, Compressed
 from support.stores import matrix, same_matrix, values
@@ -36,7 +37,7 @@ def check(A, B, op, any_value=False, masks=slice(None)):
         assert found is not NotImplemented
         same_matrix(to_csr(found), wanted, any_value)
         if allow is not None and not allow.complement:
-            found = accelerate.matmul(A, None, op, allow, "dot", BT=BT)
+            found = accelerate.matmul(A, None, op, allow, unrecorded("dot"), BT=BT)
             assert found is not NotImplemented
             same_matrix(to_csr(found), wanted, any_value)
 
@@ -81,12 +82,12 @@ def test_lopsided_dots_search():
     for name in ("plus_pair", "plus_times"):
         op = getattr(gb.semiring, name)["INT64"]
         pattern = matrix(rng, 50, 20, 400, gb.dtypes.BOOL)
-        found = accelerate.matmul(A, None, op, Allow(pattern), "dot", BT=transpose_of(B))
+        found = accelerate.matmul(A, None, op, Allow(pattern), unrecorded("dot"), BT=transpose_of(B))
         same_matrix(to_csr(found), to_csr(numpy_matmul.matmul(A, B, op, Allow(pattern))))
 
 
 def test_shared_out_work(monkeypatch):
-    monkeypatch.setattr(accelerate_matmul, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_MATMUL", 1)
     monkeypatch.setattr(accelerate_matmul, "CHUNK_PRODUCTS", 300)
     monkeypatch.setattr(jit_threads, "_threads", 3)
     rng = np.random.default_rng(6)
@@ -108,7 +109,7 @@ def test_no_products_at_all():
 @pytest.mark.parametrize("name, dtype", [("plus_times", "FP64"), ("min_minus", "INT8"), ("any_firsti", "INT64")])
 def test_operands_with_at_most_one_entry_a_row(name, dtype, monkeypatch):
     """Diagonals, permutations and selections on either side: each product is an entry of the result."""
-    monkeypatch.setattr(accelerate_matmul, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_MATMUL", 1)
     monkeypatch.setattr(jit_threads, "_threads", 3)
     rng = np.random.default_rng(8)
     kind = gb.dtypes.lookup_dtype(dtype)
@@ -128,7 +129,7 @@ def test_operands_with_at_most_one_entry_a_row(name, dtype, monkeypatch):
 @pytest.mark.parametrize("name, dtype", [("plus_times", "FP64"), ("min_first", "INT32"), ("any_pair", "BOOL")])
 def test_hypersparse_operands(name, dtype, monkeypatch):
     """Rows and columns of either operand spread over 2^40: renumbered, and named again in the result."""
-    monkeypatch.setattr(accelerate_matmul, "MINIMUM_ENTRIES", 0)
+    monkeypatch.setattr(tuning, "COMPILED_ENTRIES", 0)
     rng = np.random.default_rng(9)
     kind = gb.dtypes.lookup_dtype(dtype)
     op = semiring(name, dtype)

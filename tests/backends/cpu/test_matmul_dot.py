@@ -9,6 +9,7 @@ from backends.agree import assert_same
 import grb_tile as gb
 from grb_tile.backends import select
 from grb_tile.backends.cpu.vectorised import matmul_dot
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import transpose_of
 from grb_tile.storage.store import Allow
 from support.seeds import SEED
@@ -26,7 +27,7 @@ def test_tables_and_searches_agree_with_the_reference(monkeypatch, semiring, one
     monkeypatch.setattr(matmul_dot, "TABLE_CELLS", cells)
     monkeypatch.setattr(matmul_dot, "TABLE_LOOK_UPS", look_ups)
     monkeypatch.setattr(matmul_dot, "EXPAND", look_ups)
-    monkeypatch.setattr(matmul_dot, "LEAST_LOOK_UPS", least)
+    monkeypatch.setattr(tuning, "NUMPY_TABLE_LOOK_UPS", least)
     rng = np.random.default_rng(SEED)
     rows, inner, columns = (37, 50, 37) if one_object else (37, 50, 23)
     A = matrix(rng, rows, inner, 400, gb.dtypes.FP64)

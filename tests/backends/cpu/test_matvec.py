@@ -12,6 +12,7 @@ import grb_tile as gb
 from grb_tile.backends.cpu.compiled import dense_sums, dispatch as accelerate, matvec as accelerate_matvec
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.cpu.vectorised import matvec as numpy_matvec
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import transpose_of
 from grb_tile.storage.store import Compressed
 from support.stores import masks, matrix, same_vector, values, vector
@@ -110,7 +111,7 @@ def test_nan_is_left_out_by_min_and_kept_by_plus():
 
 def test_shared_out_work(monkeypatch):
     """Several threads, each with chunks of its own, give the same."""
-    monkeypatch.setattr(accelerate_matvec, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_MATVEC", 1)
     monkeypatch.setattr(jit_threads, "_threads", 3)
     rng = np.random.default_rng(7)
     A = matrix(rng, 5000, 4000, 40000, gb.dtypes.INT64)
@@ -188,7 +189,7 @@ DENSE_SUMS = [("plus_times", "FP64"), ("plus_first", "INT8"), ("plus_second", "F
 @pytest.mark.parametrize("name, dtype", DENSE_SUMS)
 def test_columns_of_most_positions_are_summed_from_identities(name, dtype, threads, monkeypatch):
     """Bitmaps with half their positions or all, every kind of mask, empty rows, one thread and several."""
-    monkeypatch.setattr(dense_sums, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_MATVEC", 1)
     monkeypatch.setattr(jit_threads, "_threads", threads)
     called = []
     original = dense_sums.sum_columns
@@ -210,7 +211,7 @@ def test_columns_of_most_positions_are_summed_from_identities(name, dtype, threa
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_dense_sums_keep_the_sign_of_zero_and_what_is_not_finite(threads, monkeypatch):
-    monkeypatch.setattr(dense_sums, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_MATVEC", 1)
     monkeypatch.setattr(jit_threads, "_threads", threads)
     A = gb.Matrix.from_coo([0, 1, 2, 2, 3, 3], [0, 1, 0, 1, 0, 1], [-0.0, 0.0, -0.0, -0.0, np.inf, -np.inf], nrows=5)
     x = gb.Vector.from_dense([1.0, 1.0])

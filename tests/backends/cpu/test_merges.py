@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import grb_tile as gb
-from grb_tile.backends.cpu.compiled import dispatch as accelerate, elementwise, entries, gather, merging
+from grb_tile.backends.cpu.compiled import dispatch as accelerate, merging
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.reference import ReferenceBackend
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import to_csr, to_dcsr
 from grb_tile.storage.store import Allow, Compressed
 from support.stores import matrix, same_matrix, same_vector, vector
@@ -20,8 +21,8 @@ CASTS = [("FP64", "INT8"), ("INT64", "FP32"), ("UINT64", "BOOL"), ("FC64", "FP32
 @pytest.fixture(autouse=True, params=[1, 3])
 def threads(request, monkeypatch):
     monkeypatch.setattr(jit_threads, "_threads", request.param)
-    monkeypatch.setattr(gather, "PARALLEL_WORK", 1)
-    monkeypatch.setattr(entries, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_ROWS", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_POSITIONS", 1)
     with gb.plan(force="numba"):
         yield
     assert jit.failures() == []
@@ -111,8 +112,8 @@ def test_lone_entries_are_cast_to_the_operator_before_they_meet_a_default(name, 
 @pytest.mark.parametrize("complement", [False, True])
 @pytest.mark.parametrize("first", [0, 1 << 30])
 def test_masks_before_and_after_a_union(monkeypatch, complement, first):
-    """MASK_FIRST 0: the operands are restricted; else the union."""
-    monkeypatch.setattr(elementwise, "MASK_FIRST", first)
+    """UNION_MASK 0: the operands are restricted; else the union."""
+    monkeypatch.setattr(tuning, "UNION_MASK", first)
     rng = np.random.default_rng(4)
     op = gb.binary.plus["FP64"]
     for A, mask in itertools.product(stores(rng, "FP64"), stores(rng, "BOOL")):

@@ -13,6 +13,7 @@ from grb_tile.backends import plain, select
 from grb_tile.backends.cpu.compiled import matmul as compiled
 from grb_tile.backends.cpu.jit import cache as jit
 from grb_tile.operators import get_typed_op
+from grb_tile.planner import tuning, unrecorded
 from grb_tile.storage.convert import transpose_of
 from grb_tile.storage.store import Allow
 from support.seeds import SEED
@@ -26,7 +27,7 @@ MONOIDS = ("plus", "max", "min", "times", "any")
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     monkeypatch.setattr(compiled, "CHUNK_CONSUMED", 40)
-    monkeypatch.setattr(compiled, "PARALLEL_WORK", 0)
+    monkeypatch.setattr(tuning, "PARALLEL_MATMUL", 0)
     with gb.plan(force="numba"):
         yield
     assert jit.failures() == []
@@ -57,9 +58,11 @@ def test_chains_equal_what_is_formed(name):
         BT = transpose_of(B) if method == "dot" else None
         where = f"{name} {method} {allow} {keep} seed {SEED}"
         if keep is not None:
-            same_matrix(CPU.matmul(*operands, allow, method, BT, keep), formed)
+            same_matrix(CPU.matmul(*operands, allow, unrecorded(method), BT, keep), formed)
         for monoid, axis in itertools.product(MONOIDS, (None, 0, 1)):
-            found = CPU.reduce_matmul(*operands, getattr(gb.monoid, monoid)["INT64"], axis, allow, method, BT, keep)
+            found = CPU.reduce_matmul(
+                *operands, getattr(gb.monoid, monoid)["INT64"], axis, allow, unrecorded(method), BT, keep
+            )
             wanted = plain.reduce_matrix(NUMPY, formed, getattr(gb.monoid, monoid)["INT64"], axis)
             if axis is None:
                 if monoid == "any":

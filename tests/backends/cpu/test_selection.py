@@ -5,11 +5,12 @@ import pytest
 
 import grb_tile as gb
 from grb_tile.backends.cpu.backend import CpuBackend
-from grb_tile.backends.cpu.compiled import dispatch as accelerate, gather, selection
+from grb_tile.backends.cpu.compiled import dispatch as accelerate
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.cpu.vectorised import in_chunks, mapping as numpy_mapping
 from grb_tile.backends.reference import ReferenceBackend
 from grb_tile.operators import get_typed_op
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import to_csr, to_dcsr
 from grb_tile.storage.store import Allow, BitmapVector
 from support.stores import masks, matrix, same_matrix, same_vector, vector
@@ -20,8 +21,8 @@ REFERENCE, CPU = ReferenceBackend(), CpuBackend()
 @pytest.fixture(autouse=True, params=[1, 3])
 def threads(request, monkeypatch):
     monkeypatch.setattr(jit_threads, "_threads", request.param)
-    monkeypatch.setattr(gather, "PARALLEL_WORK", 1)
-    monkeypatch.setattr(selection, "MINIMUM_ENTRIES", 0)
+    monkeypatch.setattr(tuning, "PARALLEL_ROWS", 1)
+    monkeypatch.setattr(tuning, "COMPILED_ENTRIES", 0)
     monkeypatch.setattr(in_chunks, "CHUNK", 64)
     monkeypatch.setattr(in_chunks, "LEAST", 128)
     with gb.plan(force="numba"):

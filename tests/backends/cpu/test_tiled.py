@@ -11,6 +11,7 @@ import pytest
 import grb_tile as gb
 from grb_tile.backends.cpu.compiled import tiled
 from grb_tile.backends.cpu.jit import threads
+from grb_tile.planner import tuning
 from support import seeds
 
 pytest.importorskip("numba")
@@ -62,7 +63,7 @@ def test_compiled_directions_of_bit_tiles(direction, nt):
 
 
 def test_threads_share_the_tile_rows(monkeypatch):
-    monkeypatch.setattr(tiled, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(tuning, "PARALLEL_MATVEC", 1)
     monkeypatch.setattr(threads, "thread_count", lambda: 3)
     monkeypatch.setattr(tiled.jit, "thread_count", lambda: 3)
     rng = np.random.default_rng(seeds.SEED & 0xFFFFFFFF)

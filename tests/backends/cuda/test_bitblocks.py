@@ -11,7 +11,7 @@ from grb_tile.backends import select
 from grb_tile.backends.cuda.products import bitblocks
 from grb_tile.operators import Monoid, get_typed_op
 from grb_tile.operators.semiring import Semiring
-from grb_tile.planner import tuning
+from grb_tile.planner import tuning, unrecorded
 from grb_tile.storage import bit_tiles, convert
 from grb_tile.storage.store import Allow
 from support import seeds
@@ -62,7 +62,7 @@ def check(rng, A, semiring):
         x = samples.random_vector(rng, (A.ncols, np.arange(A.ncols)), semiring.type2, x_share)
         for allow in masks(rng, A.nrows):
             want = NUMPY.matvec_rows(A, x, semiring, allow)
-            agree.assert_same(shim().matvec_rows(A, x, semiring, allow, "bitblock"), want)
+            agree.assert_same(shim().matvec_rows(A, x, semiring, allow, unrecorded("bitblock")), want)
     form = shim().own(A).forms.get("bitblock")
     if form is not None and form.arrived is not None:
         assert not form.arrived.any()
@@ -98,7 +98,7 @@ def test_any_takes_one_of_the_products():
         x.values = np.full(x.values.shape, 3.5)
         for allow in masks(rng, 120):
             want = NUMPY.matvec_rows(A, x, semiring, allow)
-            agree.assert_same(shim().matvec_rows(A, x, semiring, allow, "bitblock"), want)
+            agree.assert_same(shim().matvec_rows(A, x, semiring, allow, unrecorded("bitblock")), want)
 
 
 @pytest.mark.parametrize("least", [0, 3, 30])
@@ -164,7 +164,9 @@ def test_wide_rows_are_cut_and_codes_are_wide():
     A = convert.compressed(40, ncols, dtypes.INT64, keys // ncols, keys % ncols, rng.integers(1, 9, keys.size))
     semiring = get_typed_op("plus_times", dtypes.INT64, kind="semiring")
     x = samples.random_vector(rng, (ncols, np.arange(ncols)), dtypes.INT64, 1.0)
-    agree.assert_same(shim().matvec_rows(A, x, semiring, None, "bitblock"), NUMPY.matvec_rows(A, x, semiring, None))
+    agree.assert_same(
+        shim().matvec_rows(A, x, semiring, None, unrecorded("bitblock")), NUMPY.matvec_rows(A, x, semiring, None)
+    )
     form = shim().own(A).forms["bitblock"]
     assert form.bases is None and form.codes.dtype == np.int32
 
@@ -178,7 +180,9 @@ def test_a_chunk_of_as_many_columns_as_a_code_of_16_bits_has(span):
     A = convert.compressed(9, ncols, dtypes.FP64, np.repeat([0, 8], 3), np.tile(cols, 2), np.arange(6) + 1.0)
     semiring = get_typed_op("plus_times", dtypes.FP64, kind="semiring")
     x = samples.random_vector(rng_of(span), (ncols, np.arange(ncols)), dtypes.FP64, 1.0)
-    agree.assert_same(shim().matvec_rows(A, x, semiring, None, "bitblock"), NUMPY.matvec_rows(A, x, semiring, None))
+    agree.assert_same(
+        shim().matvec_rows(A, x, semiring, None, unrecorded("bitblock")), NUMPY.matvec_rows(A, x, semiring, None)
+    )
     assert (shim().own(A).forms["bitblock"].bases is None) == (span == 1 << 15)
 
 

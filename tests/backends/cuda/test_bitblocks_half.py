@@ -11,7 +11,7 @@ from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import bitblocks
 from grb_tile.operators import get_typed_op
-from grb_tile.planner import tuning
+from grb_tile.planner import tuning, unrecorded
 from grb_tile.planner.choose_precision import UNIT_ROUNDOFF
 from grb_tile.storage import convert
 from grb_tile.storage.store import Allow
@@ -73,7 +73,7 @@ def test_error_bound_and_rounding(precision):
     x = full_vector(rng, A.ncols)
     x_values = np.asarray(x.values, np.float64)
     with gb.config.set(matmul_precision=precision):
-        y = dense_of(shim().matvec_rows(A, x, PLUS_TIMES, None, "bitblock"))
+        y = dense_of(shim().matvec_rows(A, x, PLUS_TIMES, None, unrecorded("bitblock")))
     form = shim().own(A).forms["bitblock"]
     count = int(form.value_ptr[-1])
     kept = np.asarray(form.values.get())[:count]
@@ -82,7 +82,7 @@ def test_error_bound_and_rounding(precision):
     size = np.abs(dense) @ np.abs(x_values)
     terms = (dense != 0).sum(axis=1)
     assert (np.abs(y - dense @ x_values) <= (unit + unit**2 + (terms + 1) * 2.0**-23) * size).all()
-    exact = dense_of(shim().matvec_rows(A, x, PLUS_TIMES, None, "bitblock"))
+    exact = dense_of(shim().matvec_rows(A, x, PLUS_TIMES, None, unrecorded("bitblock")))
     assert (np.abs(exact - dense @ x_values) <= (terms + 1) * 2.0**-23 * size).all() and (exact != y).any()
 
 
@@ -124,7 +124,7 @@ def test_masks_sparse_vectors_and_infinite_x():
         for vector in (x, whole):
             for allow in (None, Allow(mask), Allow(mask, True)):
                 want = NUMPY.matvec_rows(A, vector, PLUS_TIMES, allow)
-                got = shim().matvec_rows(A, vector, PLUS_TIMES, allow, "bitblock")
+                got = shim().matvec_rows(A, vector, PLUS_TIMES, allow, unrecorded("bitblock"))
                 got, want = agree.entries(agree.host(got)), agree.entries(want)
                 assert got.keys() == want.keys()
                 for place, value in want.items():

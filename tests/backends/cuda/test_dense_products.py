@@ -5,7 +5,7 @@ import pytest
 import grb_tile as gb
 from cuda_emulation.backend import using_shim
 from grb_tile.algorithms import pagerank_multi
-from grb_tile.backends import dense_products
+from grb_tile.planner import tuning
 from support.dense_operands import dense, semiring_named, sparse
 from support.seeds import generator
 
@@ -80,7 +80,7 @@ def test_a_dense_matrix_times_a_vector(semiring, kind, monkeypatch):
     name, dtype = semiring
     op, rng = semiring_named(name), generator("dense matvec on the device", name, kind)
     for shape, few in (((5, 70), 4096), ((40, 3), 4096), ((5, 70), 10)):  # the last: few rows, long ones
-        monkeypatch.setattr(dense_products, "FEW_DOTS", few)
+        monkeypatch.setattr(tuning, "DENSE_DOTS", few)
         A, plain = dense(rng, shape, kind, dtype)
         u, v = (gb.Vector.from_dense(rng.integers(1, 9, n), dtype=dtype) for n in shape[::-1])
         mask = gb.Vector.from_coo(range(0, shape[0], 2), True, size=shape[0])

@@ -22,7 +22,7 @@ from grb_tile.backends.cuda.backend import CudaBackend
 from grb_tile.backends.cuda.graph import bfs, bfs_multi, bfs_multi_graph, bfs_tiles, sssp
 from grb_tile.backends.cuda.products.masked import BITMAP, _Rows
 from grb_tile.operators import get_typed_op
-from grb_tile.planner import force, tuning
+from grb_tile.planner import force, tuning, unrecorded
 from grb_tile.planner.device_limits import ENVIRONMENT, KIB, LIMITS, restricted
 from grb_tile.storage import convert, place
 from grb_tile.storage.place import host
@@ -144,8 +144,8 @@ def test_the_longest_bitmap_of_a_masked_product(backend, monkeypatch):
     keys = np.unique(rows * span + cols.ravel())
     BT = convert.compressed(8, span, dtypes.INT64, keys // span, keys % span, np.ones(keys.size, np.int64))
     pattern = convert.compressed(1, 8, dtypes.BOOL, np.zeros(8, np.int64), np.arange(8), np.ones(8, np.bool_))
-    got = host(backend.matmul(A, None, semiring, Allow(pattern), "dot", BT=BT))
-    agree.assert_same(got, NUMPY.matmul(A, None, semiring, Allow(pattern), "dot", BT=BT))
+    got = host(backend.matmul(A, None, semiring, Allow(pattern), unrecorded("dot"), BT=BT))
+    agree.assert_same(got, NUMPY.matmul(A, None, semiring, Allow(pattern), unrecorded("dot"), BT=BT))
     assert capacities and all(table != BITMAP or capacity >= (span // 32 + 1) * 4 for table, capacity in capacities)
 
 

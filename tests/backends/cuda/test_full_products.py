@@ -16,7 +16,7 @@ from grb_tile.backends.cuda.backend import CudaBackend
 from grb_tile.backends.cuda.elementwise import mapping
 from grb_tile.backends.cuda.products import column_launch, masked, pull, row_schedule
 from grb_tile.operators import get_typed_op
-from grb_tile.planner import force, record_plan, tuning
+from grb_tile.planner import force, record_plan, tuning, unrecorded
 from grb_tile.planner.device_limits import LIMITS
 from grb_tile.storage import convert, place
 from grb_tile.storage.place import host
@@ -193,7 +193,7 @@ def test_rows_of_a_product_of_matrices(kernel):
     alone = of_lengths(rng, shuffled_lengths(rng), 1100, semiring.type)  # times a diagonal: C's rows are A's
     for left, right in ((A, B), (alone, one_each)):
         found, _ = product(shim(), left, right, semiring, kernel)
-        agree.assert_same(found, NUMPY.matmul(left, right, semiring, None, "gustavson"))
+        agree.assert_same(found, NUMPY.matmul(left, right, semiring, None))
 
 
 @pytest.mark.parametrize("count", quick(64, 63, 65))
@@ -206,7 +206,7 @@ def test_the_queue_of_rows_that_a_block_takes(count):
     B = of_lengths(rng, lengths, 1500, semiring.type2)
     A = of_lengths(rng, [70, 2, 69], 70, semiring.type)
     found, plan = product(shim(), A, B, semiring, "two_phases")
-    agree.assert_same(found, NUMPY.matmul(A, B, semiring, None, "gustavson"))
+    agree.assert_same(found, NUMPY.matmul(A, B, semiring, None))
     assert not EMULATED or " 0 split among blocks" not in plan.note
 
 
@@ -219,7 +219,7 @@ def test_rows_of_b_for_lanes_a_warp_and_a_block(lanes):
     B = of_lengths(rng, rng.permutation(lengths), 1500, semiring.type2)
     A = of_lengths(rng, [B.nrows, 5, B.nrows - 1], B.nrows, semiring.type)
     found, _ = product(shim(), A, B, semiring, "two_phases")
-    agree.assert_same(found, NUMPY.matmul(A, B, semiring, None, "gustavson"))
+    agree.assert_same(found, NUMPY.matmul(A, B, semiring, None))
 
 
 @pytest.mark.parametrize("name", quick("plus_times", "any_pair"))
@@ -234,7 +234,7 @@ def test_inner_windows_of_every_size(name):
                 BT = of_lengths(rng, np.full(cols, max(inner // 3, 1)), inner, semiring.type2)
                 with force("inner_windows"):
                     found, _ = large(blocks, 64).matmul_inner(A, False, BT, True, semiring)
-                agree.assert_same(host(found), NUMPY.matmul(A, NUMPY.transpose(BT), semiring, None, "gustavson"))
+                agree.assert_same(host(found), NUMPY.matmul(A, NUMPY.transpose(BT), semiring, None))
 
 
 @pytest.mark.parametrize("table", [True, False])
@@ -249,10 +249,10 @@ def test_rows_at_a_mask(method, table, monkeypatch):
     BT = of_lengths(rng, rng.permutation(np.resize(shuffled_lengths(rng, 130), 520)), 600, semiring.type2)
     pattern = of_lengths(rng, np.resize(shuffled_lengths(rng, 513), A.nrows), BT.nrows, dtypes.BOOL)
     B = NUMPY.transpose(BT)
-    want = NUMPY.matmul(A, None, semiring, Allow(pattern), "dot", BT=BT)
+    want = NUMPY.matmul(A, None, semiring, Allow(pattern), unrecorded("dot"), BT=BT)
     for left, mask in ((A, pattern), (convert.to_dcsr(A), convert.to_dcsr(pattern))):
         if method == "dot":
-            got = shim().matmul(left, None, semiring, Allow(mask), "dot", BT=BT)
+            got = shim().matmul(left, None, semiring, Allow(mask), unrecorded("dot"), BT=BT)
         else:
             with force("merge_at_mask"):
                 plan = record_plan("matmul", "gustavson", "csr", "forced", (0, 0, 0))
@@ -277,8 +277,8 @@ def test_the_entry_behind_a_row_is_the_sought_one(table, monkeypatch):
     every = of_lengths(rng_of(37), np.full(n, n), n, dtypes.BOOL)
     if table is not None:
         for left, right in ((A, behind), (behind, A)):
-            got = host(shim().matmul(left, None, semiring, Allow(every), "dot", BT=right))
-            agree.assert_same(got, NUMPY.matmul(left, None, semiring, Allow(every), "dot", BT=right))
+            got = host(shim().matmul(left, None, semiring, Allow(every), unrecorded("dot"), BT=right))
+            agree.assert_same(got, NUMPY.matmul(left, None, semiring, Allow(every), unrecorded("dot"), BT=right))
             assert got.nvals
         return
     times = get_typed_op("times", dtypes.INT64, kind="binary")

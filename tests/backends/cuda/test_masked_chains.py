@@ -12,7 +12,7 @@ from cuda_emulation.backend import shim
 from grb_tile import dtypes, monoid
 from grb_tile.backends import plain, select
 from grb_tile.operators import get_typed_op
-from grb_tile.planner import force, record_plan, tuning
+from grb_tile.planner import force, record_plan, tuning, unrecorded
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow
@@ -89,7 +89,7 @@ def check_chain(k):
         before = agree.snapshot(A, BT or B, pattern)
         plan = record_plan("matmul", method, "csr", "mask_small", (0, 0, 0))
         with force("merge_at_mask" if pushed else "dot"):
-            formed = NUMPY.matmul(A, B, semiring, Allow(pattern), method, BT=BT, keep=keep)
+            formed = NUMPY.matmul(A, B, semiring, Allow(pattern), unrecorded(method), BT=BT, keep=keep)
             rows = (k % 2 == 0) != pushed  # half of the kernels each, because the emulation compiles them
             for axis, left, mask in (
                 ((None, A, pattern), (1, convert.to_dcsr(A), convert.to_dcsr(pattern))) if rows else ((0, A, pattern),)
@@ -115,13 +115,13 @@ def test_rows_without_a_table_that_are_pushed():
     B = of_rows(rng, width, dtypes.FP64, [width // 2] * 20, (width,))
     pattern = of_rows(rng, width, dtypes.BOOL, [width - 500, 5], (width,))
     keep = keep_of(dtypes.FP64, ("valuegt", 0))
-    formed = NUMPY.matmul(A, B, semiring, Allow(pattern), "gustavson", keep=keep)
+    formed = NUMPY.matmul(A, B, semiring, Allow(pattern), keep=keep)
     with force("merge_at_mask"):
         check(
-            lambda m, a: shim().reduce_matmul(A, B, semiring, m, a, Allow(pattern), "gustavson", None, keep),
+            lambda m, a: shim().reduce_matmul(A, B, semiring, m, a, Allow(pattern), keep=keep),
             formed, monoid.max["FP64"], 1, "rows",
         )  # fmt: skip
-        agree.assert_same(host(shim().matmul(A, B, semiring, Allow(pattern), "gustavson", None, keep)), formed)
+        agree.assert_same(host(shim().matmul(A, B, semiring, Allow(pattern), keep=keep)), formed)
 
 
 COUNTS = [("plus_pair", "INT64"), ("any_pair", "BOOL"), ("plus_pair", "UINT8")]
@@ -150,7 +150,7 @@ def check_words(one):
     ):  # fmt: skip
         plan = record_plan("matmul", "dot", "csr", "mask_small", (0, 0, 0))
         got = host(shim().matmul(left, None, semiring, Allow(mask), plan, BT=other))
-        want = NUMPY.matmul(left, None, semiring, Allow(mask), "dot", BT=other)
+        want = NUMPY.matmul(left, None, semiring, Allow(mask), unrecorded("dot"), BT=other)
         agree.assert_same(got, want)
         assert "lookups of words" in plan.note
         check(
@@ -166,9 +166,9 @@ def test_a_product_without_the_form_is_formed():
     A, B, pattern = pushed_operands(rng, semiring)
     empty = convert.compressed(A.nrows, B.ncols, dtypes.BOOL, *(np.empty(0, np.int64),) * 2, np.empty(0, np.bool_))
     for allow in (Allow(pattern, True), Allow(empty), Allow(pattern), None):
-        formed = NUMPY.matmul(A, B, semiring, allow, "gustavson")
+        formed = NUMPY.matmul(A, B, semiring, allow)
         for axis in (None, 1, 0):
             check(
-                lambda m, a: shim().reduce_matmul(A, B, semiring, m, a, allow, "gustavson"),
+                lambda m, a: shim().reduce_matmul(A, B, semiring, m, a, allow),
                 formed, monoid.plus["FC64"], axis, f"{allow} {axis}",
             )  # fmt: skip

@@ -86,7 +86,7 @@ def test_rows_of_every_bin(name, type_):
     before = agree.snapshot(A, B)
     for allow in (None, Allow(pattern), Allow(pattern, True)):
         got, plan = product(A, B, semiring, allow)
-        compare(got, NUMPY.matmul(A, B, semiring, allow, "gustavson"), semiring)
+        compare(got, NUMPY.matmul(A, B, semiring, allow), semiring)
         assert plan.kernel == "two_phases" and plan.kernel_rule == "forced"
         copied, hashed, windows, *split = map(int, re.findall(r"(\d+) (?:copied|hashed|in windows|split)", plan.note))
         assert hashed and windows and bool(copied) == (allow is None)
@@ -113,7 +113,7 @@ def test_rows_split_among_blocks(name):
         pattern = of_rows(rng, 4, cols, dtypes.BOOL, [0, 300, 5, 900])
         for allow in (None, Allow(pattern), Allow(pattern, True)):
             got, plan = product(A, B, semiring, allow)
-            compare(got, NUMPY.matmul(A, B, semiring, allow, "gustavson"), semiring)
+            compare(got, NUMPY.matmul(A, B, semiring, allow), semiring)
             assert not EMULATED or allow is not None or " 3 split among blocks" in plan.note
 
 
@@ -127,7 +127,7 @@ def test_long_rows_of_few_columns():
         B = of_rows(rng, 700, 8, semiring.type2, rng.integers(0, 9, 700))
         for allow in (None, Allow(of_rows(rng, 3, 8, dtypes.BOOL, [3, 8, 2]), True)):
             got, plan = product(A, B, semiring, allow)
-            compare(got, NUMPY.matmul(A, B, semiring, allow, "gustavson"), semiring)
+            compare(got, NUMPY.matmul(A, B, semiring, allow), semiring)
             assert not EMULATED or allow is not None or " 2 split among blocks" in plan.note
 
 
@@ -138,7 +138,7 @@ def test_without_memory_for_bitmaps_a_block_computes_each_row(monkeypatch):
     for name in ("plus_times", "any_pair"):
         semiring = get_typed_op(name, dtypes.FP64, kind="semiring")
         got, _ = product(A, B, semiring)
-        compare(got, NUMPY.matmul(A, B, semiring, None, "gustavson"), semiring)
+        compare(got, NUMPY.matmul(A, B, semiring, None), semiring)
 
 
 @pytest.mark.parametrize("semiring_name", ["plus_times", "min_secondj1"])
@@ -153,7 +153,7 @@ def test_columns_beyond_32_bits(semiring_name):
     pattern.ncols = B.ncols
     for allow in (None, Allow(pattern, True)):
         got, _ = product(A, B, semiring, allow)
-        compare(got, NUMPY.matmul(A, B, semiring, allow, "gustavson"), semiring)
+        compare(got, NUMPY.matmul(A, B, semiring, allow), semiring)
 
 
 def test_structure_is_kept_or_computed_again(monkeypatch):
@@ -163,7 +163,7 @@ def test_structure_is_kept_or_computed_again(monkeypatch):
     pattern = of_rows(rng_of(14), A.nrows, B.ncols, dtypes.BOOL, np.arange(A.nrows) * 20)
     monkeypatch.setattr(spgemm, "KEPT_UNASKED", 0)
     for allow in (None, Allow(pattern), Allow(pattern, True)):
-        want = NUMPY.matmul(A, B, semiring, allow, "gustavson")
+        want = NUMPY.matmul(A, B, semiring, allow)
         for share in (8, 1 << 60):
             monkeypatch.setattr(spgemm, "KEPT_SHARE", share)
             agree.assert_same(host(product(A, B, semiring, allow)[0]), want)
@@ -183,7 +183,7 @@ def test_structure_is_computed_again_where_memory_is_short(monkeypatch):
     monkeypatch.setattr(device, "empty", empty, raising=False)
     got = host(product(A, B, semiring)[0])
     assert refused
-    agree.assert_same(got, NUMPY.matmul(A, B, semiring, None, "gustavson"))
+    agree.assert_same(got, NUMPY.matmul(A, B, semiring, None))
 
 
 def test_groups_that_compute_several_rows(monkeypatch):
@@ -201,7 +201,7 @@ def test_groups_that_compute_several_rows(monkeypatch):
     pattern = of_rows(rng, nrows, B.ncols, dtypes.BOOL, rng.integers(0, 40, nrows))
     for allow in (None, Allow(pattern, True)):
         got, _ = product(A, B, semiring, allow)
-        compare(got, NUMPY.matmul(A, B, semiring, allow, "gustavson"), semiring)
+        compare(got, NUMPY.matmul(A, B, semiring, allow), semiring)
 
 
 def test_products_without_entries():
@@ -222,7 +222,7 @@ def test_subnormal_sums_are_kept():
     A.values *= np.float32(2.0**-75)
     B.values *= np.float32(2.0**-74)
     got, _ = product(A, B, semiring)
-    want = NUMPY.matmul(A, B, semiring, None, "gustavson")
+    want = NUMPY.matmul(A, B, semiring, None)
     assert (np.abs(want.values) < 2.0**-126).any()
     agree.assert_same(host(got), want)
 
@@ -252,7 +252,7 @@ def test_what_cannot_fit_is_said_before_anything_is_written(monkeypatch):
         raise OutOfMemory(f"{what}: {count} bytes")
 
     monkeypatch.setattr(shim().device, "check_room", refuse)
-    want = NUMPY.matmul(A, B, semiring, None, "gustavson")
+    want = NUMPY.matmul(A, B, semiring, None)
     with pytest.raises(OutOfMemory, match=rf"the {want.nvals} entries of C = A B: {want.nvals * 12} bytes"):
         product(A, B, semiring)
     assert agree.snapshot(A, B) == before

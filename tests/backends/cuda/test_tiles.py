@@ -11,7 +11,7 @@ from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import tiles
 from grb_tile.operators import get_typed_op
-from grb_tile.planner import tuning
+from grb_tile.planner import tuning, unrecorded
 from grb_tile.storage import bit_tiles, tiled
 from grb_tile.storage.convert import to_bitmap, to_sparse
 from grb_tile.storage.place import host
@@ -60,7 +60,7 @@ def assert_tiled(A, x, semiring, allow, nt):
     want = NUMPY.matvec_rows(A, x, semiring, allow)
     for stored in (to_sparse(x), to_bitmap(x)):
         with gb.plan(force=f"nt{nt}"):
-            agree.assert_same(shim().matvec_rows(A, stored, semiring, allow, "tiled"), want)
+            agree.assert_same(shim().matvec_rows(A, stored, semiring, allow, unrecorded("tiled")), want)
 
 
 @pytest.mark.parametrize("nt", [16, 32, 64])
@@ -147,7 +147,7 @@ def test_long_lines_of_bit_tiles_are_split(direction, transposed):
             x = NUMPY.apply(samples.random_vector(rng, (shape[1], np.arange(shape[1])), dtypes.BOOL, x_share), ONE)
             for allow in masks(rng, (shape[0], np.arange(shape[0]))):
                 want = NUMPY.matvec_rows(A, x, semiring, allow)
-                agree.assert_same(shim().matvec_rows(A, x, semiring, allow, direction), want)
+                agree.assert_same(shim().matvec_rows(A, x, semiring, allow, unrecorded(direction)), want)
     device = shim().device
     T = tiles.bit_tiles_of(device, device.own(A))
     assert tiles.chunks_of(device, T, transposed)[2] is not None
@@ -172,7 +172,7 @@ def test_bit_tiles(name, type_, direction):
             x = NUMPY.apply(samples.random_vector(rng, cols, dtypes.BOOL, x_share), ONE)
             for allow in masks(rng, rows):
                 want = NUMPY.matvec_rows(A, x, semiring, allow)
-                agree.assert_same(shim().matvec_rows(A, x, semiring, allow, direction), want)
+                agree.assert_same(shim().matvec_rows(A, x, semiring, allow, unrecorded(direction)), want)
 
 
 @pytest.mark.parametrize("type_", ["FP32", "FC64", "BOOL"])
@@ -225,7 +225,10 @@ def test_sums_of_one_subnormal_product():
     A = NUMPY.build_matrix(70, 70, rows, cols, np.array([2.0**-75], np.float32), None, dtypes.FP32)
     x = NUMPY.build_vector(70, np.arange(70), np.array([2.0**-70], np.float32), None, dtypes.FP32)
     semiring = get_typed_op("plus_times", dtypes.FP32, kind="semiring")
-    got, want = host(shim().matvec_rows(A, x, semiring, None, "bittiled")), NUMPY.matvec_rows(A, x, semiring)
+    got, want = (
+        host(shim().matvec_rows(A, x, semiring, None, unrecorded("bittiled"))),
+        NUMPY.matvec_rows(A, x, semiring),
+    )
     np.testing.assert_array_equal(got.values, want.values)
 
 

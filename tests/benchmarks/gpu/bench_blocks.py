@@ -21,7 +21,7 @@ from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import bitblocks
 from grb_tile.operators import get_typed_op
-from grb_tile.planner import record
+from grb_tile.planner import record, unrecorded
 from grb_tile.planner.choose_precision import UNIT_ROUNDOFF
 from grb_tile.storage.store import SparseVector
 
@@ -125,9 +125,15 @@ def sparse(backend, name, structure):
                 "cols": device_us(partial(backend.matvec_cols, AT, x, semiring)),
                 "rows": device_us(partial(backend.matvec_rows, A, x, semiring)),
             }
-            verify(A, x, semiring, backend.matvec_rows(A, x, semiring, None, "bitblock"), f"{name} {density} {layout}")
+            verify(
+                A,
+                x,
+                semiring,
+                backend.matvec_rows(A, x, semiring, None, unrecorded("bitblock")),
+                f"{name} {density} {layout}",
+            )
             for format in ("tiled", "bitblock"):
-                figures[format] = device_us(partial(backend.matvec_rows, A, x, semiring, None, format))
+                figures[format] = device_us(partial(backend.matvec_rows, A, x, semiring, None, unrecorded(format)))
             say(part="sparse", matrix=name, density=density, layout=layout, **figures)
 
 

@@ -23,6 +23,7 @@ from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.operations import multiply
 from grb_tile.operators import get_typed_op
+from grb_tile.planner import unrecorded
 from grb_tile.storage.store import Allow, BitmapVector, SparseVector
 
 DENSITIES = (0.1, 0.01, 0.001, 0.0001)
@@ -56,7 +57,7 @@ def spmspv(backend, name, structure, ratios):
             "rows": partial(backend.matvec_rows, A, u, semiring),
         }
         if name != "kron21":
-            methods["tiled"] = partial(backend.matvec_rows, A, u, semiring, None, "tiled")
+            methods["tiled"] = partial(backend.matvec_rows, A, u, semiring, None, unrecorded("tiled"))
         methods["planned"] = partial(multiply.matvec, A, False, u, semiring, None)
         found = {}
         for method, call in methods.items():

@@ -84,7 +84,7 @@ FAULTS = [
     Fault(
         "grb_tile/backends/cpu/compiled/matvec.py",
         "an array as long as a wide matrix is made for a few entries",
-        "    return size <= FREE_DENSE or size <= DENSE_PER_ENTRY * sum(A.indices.shape[0] for A in operands)\n",
+        "    return has_capacity(size, sum(A.indices.shape[0] for A in operands))\n",
         "    return size <= 1 << 33\n",
         TURNS,
     ),

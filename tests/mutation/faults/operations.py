@@ -113,8 +113,8 @@ FAULTS = [
     Fault(
         "grb_tile/operations/write.py",
         "in place though somebody else holds the values",
-        "    return t.nvals * _IN_PLACE_SHARE <= c.size and owns_arrays(c)",
-        "    return t.nvals * _IN_PLACE_SHARE <= c.size and not c.shared and not c.iso",
+        "    return t.nvals * tuning.OVERWRITTEN_SHARE <= c.size and owns_arrays(c)",
+        "    return t.nvals * tuning.OVERWRITTEN_SHARE <= c.size and not c.shared and not c.iso",
         WRITE,
     ),
     Fault(

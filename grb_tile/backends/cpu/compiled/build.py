@@ -6,15 +6,11 @@ Pairs that fit into 64 bits together with their positions are left to NumPy, whi
 
 import numpy as np
 
+from grb_tile.planner import tuning
 from grb_tile.storage.sorting import fits_with_positions
 from grb_tile.storage.store import index_dtype
 
 from ..jit import cache as jit
-
-PAIR_SECONDS_NUMPY = 180e-9  # time that the counting sort saves per (row, column) pair, and per index below
-INDEX_SECONDS_NUMPY = 25e-9
-MINIMUM_ENTRIES = 1 << 14  # fewer tuples are sorted by NumPy
-SHORT = 1 << 16  # keys below this bound are sorted by NumPy in a single pass
 
 
 def _unordered(keys):
@@ -32,8 +28,8 @@ def _inside(keys, bound):
     return keys.min() >= 0 and keys.max() < bound
 
 
-def _functions(number, seconds):
-    return jit.plain_kernel("build_order", NUMBER=number).functions_for(seconds)
+def _functions(number, count, saved_ns):
+    return jit.plain_kernel("build_order", NUMBER=number).functions_for(1e-9 * count * saved_ns)
 
 
 def ordered_pairs(nrows, ncols, rows, cols):
@@ -41,12 +37,12 @@ def ordered_pairs(nrows, ncols, rows, cols):
     count = rows.shape[0]
     if fits_with_positions(nrows * ncols, count):
         return NotImplemented
-    if count < MINIMUM_ENTRIES or not (_fits(nrows, count) and _fits(ncols, count)) or not _unordered(rows):
+    if count < tuning.COMPILED_TUPLES or not (_fits(nrows, count) and _fits(ncols, count)) or not _unordered(rows):
         return NotImplemented
     if not (_inside(rows, nrows) and _inside(cols, ncols)):
         return NotImplemented
     number = index_dtype(max(count, nrows, ncols))
-    functions = _functions(number.char, count * PAIR_SECONDS_NUMPY)
+    functions = _functions(number.char, count, tuning.NUMPY_SORT_PAIR_NS)
     if functions is None:
         return NotImplemented
     rows, cols = (jit.plain(np.asarray(keys, np.int64)) for keys in (rows, cols))
@@ -66,11 +62,11 @@ def ordered_pairs(nrows, ncols, rows, cols):
 def ordered_indices(size, indices):
     """(order, indices): ascending, equal ones in input order; NotImplemented: use NumPy."""
     count = indices.shape[0]
-    if count < MINIMUM_ENTRIES or size <= SHORT or not _fits(size, count) or not _unordered(indices):
+    if count < tuning.COMPILED_TUPLES or size <= tuning.SORTED_BOUND:
         return NotImplemented
-    if not _inside(indices, size):
+    if not (_fits(size, count) and _unordered(indices) and _inside(indices, size)):
         return NotImplemented
-    functions = _functions("i", count * INDEX_SECONDS_NUMPY)
+    functions = _functions("i", count, tuning.NUMPY_SORT_INDEX_NS)
     if functions is None:
         return NotImplemented
     indices = jit.plain(np.asarray(indices, np.int64))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from grb_tile.operators.iso_products import one_result, uses
+from grb_tile.planner import tuning
 from grb_tile.storage import bits
 from grb_tile.storage.dense import in_order
 from grb_tile.storage.host_memory import check_memory
@@ -11,10 +12,8 @@ from grb_tile.storage.store import BitmapVector, Compressed, Dense, index_dtype
 from ..jit import cache as jit
 from ..jit.operators import result_value
 from .gather import balanced
-from .matvec import NO_WORDS, PARALLEL_WORK, operand, semiring_kernel
+from .matvec import NO_WORDS, operand, semiring_kernel
 
-ENTRY_SECONDS_NUMPY = 6e-9  # of the same product over CSR (Gustavson, compiled), per multiplication, and per call
-CALL_SECONDS_NUMPY = 100e-6
 BLOCK_VALUES = 1 << 16  # of rows of A that a thread takes at once, of a strip of X: half a second cache of FP64
 LEAST_STRIP = 64  # columns
 _NO_FLAGS = np.zeros(0, np.bool_)
@@ -89,7 +88,7 @@ def matmul_full(A, X, semiring):
                     rows.stop - rows.start,
                 )  # fmt: skip
 
-            threads = jit.thread_count() if A.nrows * depth * n >= PARALLEL_WORK else 1
+            threads = jit.thread_count() if A.nrows * depth * n >= tuning.PARALLEL_MATVEC else 1
             jit.share_out(job, -(-A.nrows // high), threads)
             if not whole:
                 values[:, strip] = out
@@ -102,7 +101,7 @@ def _functions(kernel, work):
     """The kernel's functions, or None; the product over CSR then takes longer, which counts towards a compilation."""
     if kernel is None:
         return None
-    seconds = CALL_SECONDS_NUMPY + work * ENTRY_SECONDS_NUMPY
+    seconds = jit.numpy_seconds(work, tuning.CPU_PRODUCT_NS)
     functions = kernel.functions_for(seconds)
     if functions is None:
         kernel.count(seconds)

@@ -5,12 +5,12 @@ Kernel: sum_columns of templates/matvec_cols.py.  No edge tests mask or presence
 
 import numpy as np
 
+from grb_tile.planner import tuning
 from grb_tile.storage import convert
 from grb_tile.storage.store import BitmapVector
 
 from ..jit import cache as jit
 
-PARALLEL_WORK = 300_000  # entries below which one thread runs
 CHUNKS_PER_THREAD = 6
 NO_WORDS = np.zeros(0, np.uint64)
 
@@ -20,7 +20,7 @@ def sum_columns(functions, AT, a_values, x, x_values, allow_words, flip, dtype):
     size = AT.ncols
     indptr, indices = jit.plain(AT.indptr), jit.plain(AT.indices)
     x_words = NO_WORDS if x.nvals == x.size else jit.plain(x.words)
-    threads = jit.thread_count() if indices.shape[0] >= PARALLEL_WORK else 1
+    threads = jit.thread_count() if indices.shape[0] >= tuning.PARALLEL_MATVEC else 1
     chunks = threads * CHUNKS_PER_THREAD if threads > 1 else 1
     wanted = indices.shape[0] * np.arange(1, chunks, dtype=np.int64) // chunks
     cuts = [0, *indptr.searchsorted(wanted).tolist(), AT.nrows]

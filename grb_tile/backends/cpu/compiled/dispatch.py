@@ -32,7 +32,7 @@ __all__ = [
 
 def _record(plan, result):
     """Record in the plan which engine does the work; returns `result`."""
-    if plan is not None and not isinstance(plan, str):
+    if plan is not None:
         plan.engine = "numpy" if result is NotImplemented else "numba"
     return result
 

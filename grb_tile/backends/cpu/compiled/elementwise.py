@@ -1,6 +1,7 @@
 """Element-wise operations on matrices through compiled kernels (merging.py): union, intersection, mask."""
 
 from grb_tile.operators import get_typed_op
+from grb_tile.planner import tuning
 from grb_tile.storage.store import Compressed, same_structure
 
 from ..jit import cache as jit
@@ -12,8 +13,6 @@ from ..vectorised.elementwise import (
     union as union_in_numpy,
 )
 from .merging import Merge, merge_matrices
-
-MASK_FIRST = 4  # entries of both operands over the mask's from which the operands are restricted, not the union
 
 
 def _suits(*stores):
@@ -32,7 +31,7 @@ def union(A, B, op, allow=None, left_default=None, right_default=None, dtype=Non
         return NotImplemented
     if op is None:
         op, left_default, right_default = get_typed_op("second", dtype, kind="binary"), None, None
-    if allow is not None and (allow.complement or allow.pattern.nvals * MASK_FIRST > A.nvals + B.nvals):
+    if allow is not None and (allow.complement or allow.pattern.nvals * tuning.UNION_MASK > A.nvals + B.nvals):
         return within(union(A, B, op, None, left_default, right_default, dtype), allow)  # one restriction, not two
     if allow is not None:
         A, B = within(A, allow), within(B, allow)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import choose_format
 from grb_tile.storage.store import BitmapVector, Compressed, index_dtype, same_structure
 
@@ -9,13 +10,6 @@ from ..jit import cache as jit
 from .gather import balanced
 from .merging import Merge, merge_functions, merge_lists, operand_arrays
 
-TRANSPOSE_SECONDS_NUMPY = 60e-9  # NumPy's time per entry: transpose, union or intersection, scatter; and per call
-ENTRY_SECONDS_NUMPY = 12e-9
-PLACE_SECONDS_NUMPY = 30e-9
-REPEAT_SECONDS_NUMPY = 1e-9  # NumPy's time per row number
-CALL_SECONDS_NUMPY = 30e-6
-FEW = 64  # entries below which NumPy scatters into a bitmap
-PARALLEL_WORK = 1 << 18  # entries (or positions of a bitmap) below which one thread runs
 MAX_COUNTS = 1 << 28  # column counters of all threads together
 NO_WORDS = np.zeros(0, np.uint64)
 
@@ -39,7 +33,7 @@ def transpose(A):
     if kernel is None:
         return NotImplemented
     count = A.indices.shape[0]
-    functions = kernel.functions_for(CALL_SECONDS_NUMPY + count * TRANSPOSE_SECONDS_NUMPY)
+    functions = kernel.functions_for(jit.numpy_seconds(count, tuning.NUMPY_TRANSPOSE_NS))
     if functions is None:
         return NotImplemented
     return jit.attempt(kernel, lambda: _transposed(functions, A, count, index_dtype(A.nrows)))
@@ -47,7 +41,7 @@ def transpose(A):
 
 def _transposed(functions, A, count, index):
     indptr, indices, values = jit.plain(A.indptr), jit.plain(A.indices), jit.plain(A.values)
-    threads = jit.thread_count() if count >= PARALLEL_WORK else 1
+    threads = jit.thread_count() if count >= tuning.PARALLEL_POSITIONS else 1
     blocks = max(1, min(threads, count // max(A.ncols // 4, 1), MAX_COUNTS // max(A.ncols, 1)))
     wanted = count * np.arange(1, blocks, dtype=np.int64) // blocks
     cuts = [0, *np.searchsorted(indptr, wanted).tolist(), A.nrows]
@@ -71,10 +65,10 @@ def _transposed(functions, A, count, index):
 def row_ids(A):
     """The row number of each entry of A (int64)."""
     count = A.indices.shape[0]
-    if count < PARALLEL_WORK:
+    if count < tuning.PARALLEL_POSITIONS:
         return NotImplemented
     kernel = jit.plain_kernel("row_numbers", LISTED=A.rows is not None)
-    functions = kernel.functions_for(count * REPEAT_SECONDS_NUMPY)
+    functions = kernel.functions_for(jit.numpy_seconds(count, tuning.NUMPY_ROW_ID_NS))
     if functions is None:
         return NotImplemented
     indptr, out = jit.plain(A.indptr), np.empty(count, np.int64)
@@ -104,7 +98,7 @@ def intersect(x, y, op, allow=None):
 def _merged(x, y, op, allow, merge):
     if allow is not None or x.nvals == 0 or y.nvals == 0:
         return NotImplemented
-    if same_structure(x, y) and x.nvals < PARALLEL_WORK:  # one call of a NumPy function on both arrays
+    if same_structure(x, y) and x.nvals < tuning.PARALLEL_POSITIONS:  # one call of a NumPy function on both arrays
         return NotImplemented
     if x.format != y.format or x.iso and y.iso or x.values.dtype.names or y.values.dtype.names:
         return NotImplemented
@@ -114,7 +108,7 @@ def _merged(x, y, op, allow, merge):
 
 
 def _merge_bitmaps(x, y, what):
-    seconds = CALL_SECONDS_NUMPY + x.size * ENTRY_SECONDS_NUMPY
+    seconds = jit.numpy_seconds(x.size, tuning.NUMPY_BITMAP_NS)
     kernel, functions = merge_functions(
         "merge_bitmaps", what, x, y, x.size, seconds, X_FULL=x.words is None, Y_FULL=y.words is None
     )
@@ -133,7 +127,7 @@ def _bitmaps(functions, x, y, what):
         NO_WORDS if x.words is None else jit.plain(x.words), x_values, x_default,
         NO_WORDS if y.words is None else jit.plain(y.words), y_values, y_default, out_words, out_values,
     )  # fmt: skip
-    threads = jit.thread_count() if size >= PARALLEL_WORK else 1
+    threads = jit.thread_count() if size >= tuning.PARALLEL_POSITIONS else 1
     chunks = threads * 2 if threads > 1 else 1
 
     def job(chunk, worker):
@@ -151,13 +145,18 @@ def _vector_functions(iso, value, index, count):
     kernel = _vector_kernels.get(key)
     if kernel is None:
         kernel = _vector_kernels[key] = jit.plain_kernel("vectors", X_ISO=iso, VALUE=value, INDEX=index)
-    return kernel.functions_for(PLACE_SECONDS_NUMPY * count)
+    return kernel.functions_for(jit.numpy_seconds(count, tuning.NUMPY_PUT_NS))
 
 
 def put_entries(words, dense, u):
     """Scatter sparse u into a bitmap's own arrays; returns how many positions are new.  See backends/protocol.py."""
     indices, values = u.indices, u.values
-    if words is None or indices.shape[0] < FEW or values.dtype != dense.dtype or values.dtype.names is not None:
+    if (
+        words is None
+        or indices.shape[0] < tuning.COMPILED_PUT_ENTRIES
+        or values.dtype != dense.dtype
+        or values.dtype.names is not None
+    ):
         return NotImplemented
     functions = _vector_functions(bool(u.iso), values.dtype.char, indices.dtype.char, indices.shape[0])
     if functions is None:
@@ -167,7 +166,7 @@ def put_entries(words, dense, u):
 
 def clear_bits(words, indices):
     """Clear presence bits; returns how many were set.  See backends/protocol.py."""
-    if indices.shape[0] < FEW:
+    if indices.shape[0] < tuning.COMPILED_PUT_ENTRIES:
         return NotImplemented
     functions = _vector_functions(True, "?", indices.dtype.char, indices.shape[0])
     return NotImplemented if functions is None else functions.clear_bits(jit.plain(indices), words)

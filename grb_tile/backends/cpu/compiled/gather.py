@@ -5,6 +5,7 @@ Values are moved as unsigned integers of their size, so that one kernel serves a
 
 import numpy as np
 
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import choose_format, without_empty_rows
 from grb_tile.storage.store import Compressed, full_values, index_dtype
 
@@ -13,11 +14,6 @@ from ..vectorised.structure import as_array, source_rows
 from .matmul import row_chunks
 from .matvec import give_back, take_accumulator
 
-ENTRY_SECONDS_NUMPY = 30e-9  # NumPy's time per entry of the rows, and per call
-CALL_SECONDS_NUMPY = 50e-6
-MINIMUM_ENTRIES = 2048  # fewer entries are left to NumPy
-PARALLEL_WORK = 1 << 17  # entries below which one thread runs
-COLUMNS_PER_ENTRY = 16  # columns that are listed in the time of one binary search in NumPy
 RAW = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 
 
@@ -31,19 +27,19 @@ def raw(values):
 def balanced(ends):
     """(cuts between rows, threads): load balancing; ends: the entries of each row and of those before it."""
     total = int(ends[-1]) if ends.shape[0] else 0
-    threads = jit.thread_count() if total >= PARALLEL_WORK else 1
+    threads = jit.thread_count() if total >= tuning.PARALLEL_ROWS else 1
     return row_chunks(ends, total // (threads * 4) + 1 if threads > 1 else total + 1), threads
 
 
 def gather_matrix(A, I, J):
     """T[k,l] = A[I[k], J[l]].  See backends/protocol.py."""
-    if A.indices.shape[0] < MINIMUM_ENTRIES or (I is None and J is None):
+    if A.indices.shape[0] < tuning.COMPILED_ENTRIES or (I is None and J is None):
         return NotImplemented
     nrows, names, begins, counts = source_rows(A, I)
     work = int(counts.sum())
-    if work < MINIMUM_ENTRIES:
+    if work < tuning.COMPILED_ENTRIES:
         return NotImplemented
-    seconds = CALL_SECONDS_NUMPY + work * ENTRY_SECONDS_NUMPY
+    seconds = jit.numpy_seconds(work, tuning.NUMPY_GATHER_NS)
     if J is None:
         return runs(A, (nrows, A.ncols), names, begins, counts, None, 0, seconds)
     ncols = len(J)
@@ -52,7 +48,7 @@ def gather_matrix(A, I, J):
     first, last = int(J[0]), int(J[-1])
     if last - first == ncols - 1 and (type(J) is range or bool((J[1:] > J[:-1]).all())):
         return runs(A, (nrows, ncols), names, begins, counts, (first, last + 1, 0), -first, seconds, I is None)
-    if max(A.ncols, ncols) > COLUMNS_PER_ENTRY * work:
+    if max(A.ncols, ncols) > tuning.GATHER_TABLE_COLUMNS * work:
         return NotImplemented
     return _through_places(A, (nrows, ncols), names, begins, counts, as_array(J), seconds)
 
@@ -67,10 +63,10 @@ def _kernel(A, values, iso, index):
 def copy_rows(A, begins, counts, shift, out_begins, out_indices, out_values, iso):
     """Row r of A, its counts[r] entries from begins[r] on, to out_begins[r] and on; see vectorised/structure.py."""
     values = raw(A.values[:1] if iso else full_values(A))
-    if values is None or A.indices.shape[0] < MINIMUM_ENTRIES:
+    if values is None or A.indices.shape[0] < tuning.COMPILED_ENTRIES:
         return NotImplemented
     kernel = _kernel(A, values, iso, out_indices.dtype)
-    functions = kernel.functions_for(CALL_SECONDS_NUMPY + A.indices.shape[0] * ENTRY_SECONDS_NUMPY)
+    functions = kernel.functions_for(jit.numpy_seconds(A.indices.shape[0], tuning.NUMPY_GATHER_NS))
     if functions is None:
         return NotImplemented
     arguments = (

@@ -4,6 +4,7 @@ import numpy as np
 
 from grb_tile.dtypes import cast
 from grb_tile.operators.iso_products import uses
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import choose_format, to_csr, to_dcsr, wants_dcsr
 from grb_tile.storage.host_memory import check_memory
 from grb_tile.storage.store import Compressed, index_dtype
@@ -14,10 +15,6 @@ from ..jit.operators import NotLowerable, operator_recipe
 from ..vectorised.elementwise import combine
 from .gather import balanced
 
-ENTRY_SECONDS_NUMPY = 60e-9  # NumPy's time per entry of the result, and per call
-CALL_SECONDS_NUMPY = 100e-6
-MINIMUM_ENTRIES = 64  # smaller results are left to NumPy
-
 _TRUE = np.ones(1, np.bool_)  # values that are not read
 _kernels = jit.memo()
 
@@ -25,7 +22,7 @@ _kernels = jit.memo()
 def kronecker(A, B, op):
     """C[i*B.nrows + k, j*B.ncols + l] = A[i,j] (op) B[k,l].  See backends/protocol.py."""
     count = A.indices.shape[0] * B.indices.shape[0]
-    if count < MINIMUM_ENTRIES or op.positional:
+    if count < tuning.COMPILED_KRONECKER_ENTRIES or op.positional:
         return NotImplemented
     nrows, ncols, dtype = A.nrows * B.nrows, A.ncols * B.ncols, op.return_type
     reads_a, reads_b = uses(op)
@@ -35,7 +32,7 @@ def kronecker(A, B, op):
     kernel = _kernel(op, a_iso, b_iso, A.indices.dtype.char, B.indices.dtype.char, index.char)
     if kernel is None:
         return NotImplemented
-    functions = kernel.functions_for(CALL_SECONDS_NUMPY + count * ENTRY_SECONDS_NUMPY)
+    functions = kernel.functions_for(jit.numpy_seconds(count, tuning.NUMPY_KRONECKER_NS))
     if functions is None:
         return NotImplemented
     in_form = to_dcsr if wants_dcsr(nrows, count) else to_csr

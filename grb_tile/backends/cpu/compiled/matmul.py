@@ -7,6 +7,7 @@ Dot (templates/matmul_dot.py): one dot product for each entry of the mask.  NotI
 import numpy as np
 
 from grb_tile.operators.iso_products import own_name, uses
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import choose_format, to_csr, to_dcsr, transpose_of
 from grb_tile.storage.host_memory import Growth
 from grb_tile.storage.sorting import find
@@ -17,14 +18,8 @@ from ..jit import cache as jit
 from ..vectorised.entries import keep_entries
 from .matvec import give_back, may_be_dense, operand, semiring_kernel, take_accumulator
 
-PRODUCT_SECONDS_NUMPY = 40e-9  # NumPy's time per multiplication (Gustavson), per lookup (dot) and per call
-LOOK_UP_SECONDS_NUMPY = 25e-9
-CALL_SECONDS_NUMPY = 150e-6
-PARALLEL_WORK = 100_000  # multiplications or lookups below which one thread runs
 CHUNK_PRODUCTS = 1 << 23  # multiplications of one chunk: bounds the size of its output buffer
 CHUNK_CONSUMED = 1 << 20  # the same where a chain consumes the chunk: fewer stay in cache, more hide 20 us of Python
-MINIMUM_ENTRIES = 2048  # hypersparse operands with fewer are left to NumPy: they are renumbered first
-COLUMNS_PER_ENTRY = 16  # columns of B per entry above which they are renumbered: a dense accumulator costs more
 NO_INDPTR = np.zeros(0, np.int64)
 NO_WORDS = np.zeros(0, np.uint64)
 
@@ -38,11 +33,11 @@ def matmul(A, B, semiring, allow=None, plan=None, BT=None, chain=None):
     if A.indices.shape[0] == 0 or other.indices.shape[0] == 0:
         return NotImplemented
     if A.rows is not None or other.rows is not None:
-        few = A.indices.shape[0] + other.indices.shape[0] < MINIMUM_ENTRIES
+        few = A.indices.shape[0] + other.indices.shape[0] < tuning.COMPILED_ENTRIES
         if few or allow is not None or chain is not None or semiring.binaryop.positional:
             return NotImplemented
         return _packed(A, transpose_of(BT) if B is None else B, semiring)
-    dot = getattr(plan, "method", plan) == "dot" and allow is not None and not allow.complement
+    dot = plan is not None and plan.method == "dot" and allow is not None and not allow.complement
     if allow is not None and allow.pattern.rows is not None:
         if allow.pattern.nrows > 1 << 26:
             return NotImplemented
@@ -130,7 +125,7 @@ def _packed(A, B, semiring):
     left = to_dcsr(left)
     names = None
     columns = listed.indices
-    if B.ncols > COLUMNS_PER_ENTRY * columns.shape[0]:
+    if B.ncols > tuning.RENUMBERED_COLUMNS * columns.shape[0]:
         names, columns = np.unique(columns, return_inverse=True)
         columns = columns.astype(index_dtype(names.shape[0]))
     packed = [
@@ -150,7 +145,7 @@ def _packed(A, B, semiring):
 def _rows_seconds(A, B, allow, mask):
     """NumPy's time: it expands, sorts and compresses (ESC) every product of the unmasked rows."""
     count = masked_products(A, B, allow.pattern, False, False) if mask == "pattern" else products(A, B)
-    return CALL_SECONDS_NUMPY + count * PRODUCT_SECONDS_NUMPY
+    return jit.numpy_seconds(count, tuning.NUMPY_PRODUCT_NS)
 
 
 def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b, chain):
@@ -175,7 +170,7 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b, chain):
         return choose_format(
             Compressed(nrows, ncols, dtype, np.zeros(nrows + 1, np.int64), np.empty(0, np_index), np.empty(0, np_type))
         )
-    threads = jit.thread_count() if total >= PARALLEL_WORK else 1
+    threads = jit.thread_count() if total >= tuning.PARALLEL_MATMUL else 1
     most = CHUNK_PRODUCTS if chain is None else CHUNK_CONSUMED
     wanted = total if threads == 1 and total < most else min(most, total // (threads * 6) + 1)
     cuts = row_chunks(work.cumsum(), wanted)
@@ -287,7 +282,7 @@ def _dots_seconds(A, BT, pattern):
     tried = dot_work(BT, True, pattern)
     if A.rows is None and pattern.rows is None:
         tried = min(tried, float(np.dot(row_counts(pattern), row_counts(A))))
-    return CALL_SECONDS_NUMPY + tried * LOOK_UP_SECONDS_NUMPY
+    return jit.numpy_seconds(tried, tuning.NUMPY_LOOK_UP_NS)
 
 
 def _dots(functions, A, BT, semiring, pattern, reads_a, reads_b, chain):
@@ -301,7 +296,7 @@ def _dots(functions, A, BT, semiring, pattern, reads_a, reads_b, chain):
     counts = np.zeros(nrows, np.int64)
     work = np.empty(nrows, np.int64)
     total = functions.work(*m, b[0], work)
-    threads = jit.thread_count() if total >= PARALLEL_WORK else 1
+    threads = jit.thread_count() if total >= tuning.PARALLEL_MATMUL else 1
     wanted = total // (threads * 12) + 1 if threads > 1 else total + 1
     cuts = row_chunks(work.cumsum(), wanted if chain is None else min(wanted, CHUNK_CONSUMED))
     scratch = [None] * threads

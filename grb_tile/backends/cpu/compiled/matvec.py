@@ -12,6 +12,8 @@ import numpy as np
 
 from grb_tile.dtypes import cast
 from grb_tile.operators.iso_products import one_result, uses
+from grb_tile.planner import tuning
+from grb_tile.planner.choose_kernel import has_capacity
 from grb_tile.planner.matvec_work import is_dense_sum
 from grb_tile.storage import convert
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, index_dtype
@@ -20,13 +22,7 @@ from ..jit import cache as jit
 from ..jit.operators import NotLowerable, result_value, semiring_recipe, structure_recipe
 from .dense_sums import sum_columns
 
-ENTRY_SECONDS_NUMPY = 18e-9  # NumPy's time per entry row-wise, per entry column-wise, and per call
-SCATTER_SECONDS_NUMPY = 40e-9
-CALL_SECONDS_NUMPY = 60e-6
-PARALLEL_WORK = 300_000  # entries below which one thread runs
 CHUNKS_PER_THREAD = 6
-FREE_DENSE = 1 << 24  # positions of a dense accumulator that is taken whatever the operands have
-DENSE_PER_ENTRY = 64  # positions of a longer one for each entry of the operands: memory is proportional to entries
 KEPT_BYTES = 512 << 20  # of accumulators kept between calls
 NO_WORDS = np.zeros(0, np.uint64)
 NO_FLIP, FLIP = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -178,7 +174,7 @@ def _rows_packed(A, x, semiring):
 
 def may_be_dense(size, *operands):
     """May an array of `size` positions be made for a product of these matrices?  Else NumPy, which needs none."""
-    return size <= FREE_DENSE or size <= DENSE_PER_ENTRY * sum(A.indices.shape[0] for A in operands)
+    return has_capacity(size, sum(A.indices.shape[0] for A in operands))
 
 
 def _is_listed(allow):
@@ -215,7 +211,7 @@ def _rows_seconds(A, allow):
         work *= 1 - allow.pattern.nvals / max(A.nrows, 1)
     elif allow is not None:
         work = entries_named(A, allow.pattern)
-    return CALL_SECONDS_NUMPY + work * ENTRY_SECONDS_NUMPY
+    return jit.numpy_seconds(work, tuning.NUMPY_ENTRY_NS)
 
 
 def entries_named(A, x):
@@ -233,7 +229,7 @@ def _rows_all(function, A, a_values, x_words, x_values, dtype, allow, value):
     out_values = np.empty(n, dtype.np_type) if value is None else _TRUE
     indptr, indices = jit.plain(A.indptr), jit.plain(A.indices)
     threads = jit.thread_count()
-    if threads == 1 or A.indices.shape[0] < PARALLEL_WORK:
+    if threads == 1 or A.indices.shape[0] < tuning.PARALLEL_MATVEC:
         count = function(indptr, indices, a_values, x_words, x_values, words, flip, out_words, out_values, 0, n_words)
     else:
         cuts = even_words(indptr, n, threads * CHUNKS_PER_THREAD)
@@ -265,7 +261,7 @@ def _rows_listed(function, A, a_values, x_words, x_values, dtype, allow, value):
     out_values = np.empty(total, dtype.np_type) if value is None else _TRUE
     indptr, indices = jit.plain(A.indptr), jit.plain(A.indices)
     threads = jit.thread_count()
-    if threads == 1 or total * (A.indices.shape[0] // max(A.nrows, 1) + 1) < PARALLEL_WORK:
+    if threads == 1 or total * (A.indices.shape[0] // max(A.nrows, 1) + 1) < tuning.PARALLEL_MATVEC:
         count = function(indptr, indices, a_values, x_words, x_values, rows, out_indices, out_values, 0, total)
     else:
         chunks = threads * CHUNKS_PER_THREAD
@@ -302,7 +298,7 @@ def spread(x, x_iso):
     kernel = _spreads.get(key)
     if kernel is None:
         kernel = _spreads[key] = jit.plain_kernel("vectors", X_ISO=key[0], VALUE=key[1], INDEX=key[2])
-    functions = kernel.functions_for(CALL_SECONDS_NUMPY + x.nvals * 3e-9)
+    functions = kernel.functions_for(jit.numpy_seconds(x.nvals, tuning.NUMPY_PUT_NS))
     if functions is None or x.values.dtype.names is not None:
         return convert.to_bitmap(x)
     words = np.zeros((x.size + 63) // 64, np.uint64)
@@ -363,7 +359,7 @@ def matvec_cols(AT, x, semiring, allow=None):
     kernel, one = _cols_kernel(AT, x, semiring)
     if kernel is None:
         return NotImplemented
-    functions = kernel.functions_for(lambda: CALL_SECONDS_NUMPY + entries_named(AT, x) * SCATTER_SECONDS_NUMPY)
+    functions = kernel.functions_for(lambda: jit.numpy_seconds(entries_named(AT, x), tuning.NUMPY_SCATTER_NS))
     if functions is None:
         return NotImplemented
     dense = not one and is_dense_sum(AT, x, semiring)
@@ -417,9 +413,9 @@ def _cols(functions, AT, a_values, columns, x_values, words, flip, size, dtype, 
     cuts = None
     if threads > 1 and n_columns > 1:
         mean = indices.shape[0] // AT.nrows + 1
-        if n_columns * mean > PARALLEL_WORK // 8:  # perhaps enough: count exactly
+        if n_columns * mean > tuning.PARALLEL_MATVEC // 8:  # perhaps enough: count exactly
             ends = np.cumsum(indptr[columns + 1] - indptr[columns])
-            if int(ends[-1]) > PARALLEL_WORK:
+            if int(ends[-1]) > tuning.PARALLEL_MATVEC:
                 chunks = threads * CHUNKS_PER_THREAD
                 wanted = int(ends[-1]) * np.arange(1, chunks, dtype=np.int64) // chunks
                 cuts = [0, *np.searchsorted(ends, wanted).tolist(), n_columns]

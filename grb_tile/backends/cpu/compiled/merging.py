@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grb_tile.dtypes import cast
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import choose_format, to_csr, without_empty_rows
 from grb_tile.storage.sorting import find, merge
 from grb_tile.storage.store import Compressed, SparseVector
@@ -18,10 +19,6 @@ from ..jit.merges import merge_recipe, structure_only
 from ..jit.operators import NotLowerable
 from . import gather
 
-UNION_SECONDS_NUMPY = 80e-9  # NumPy's time per entry: union, intersection; and per call
-MEET_SECONDS_NUMPY = 25e-9
-CALL_SECONDS_NUMPY = 30e-6
-MINIMUM_ENTRIES = 2048  # fewer entries are left to NumPy, unless the kernel is loaded
 CHUNKS_PER_THREAD = 4
 
 _TRUE = np.ones(1, np.bool_)  # stands for values that are not read
@@ -61,7 +58,7 @@ def merge_functions(template, what, x, y, count, seconds, **flags):
                bool(x.iso), bool(y.iso), *flags.values())  # fmt: skip
     kernel = _kernels.get(key, key)
     if kernel is key or kernel is not None and kernel.functions is None:
-        if count < MINIMUM_ENTRIES and jit.mode() != "always":
+        if count < tuning.COMPILED_ENTRIES and jit.mode() != "always":
             return None, None
         if kernel is key:
             kernel = _kernels[key] = _made(key, template, what, x, y, flags)
@@ -99,7 +96,7 @@ def operand_arrays(what, x, y):
 def merge_matrices(A, B, what):
     """The merge of two matrices, or NotImplemented."""
     count = A.indices.shape[0] + B.indices.shape[0]
-    seconds = CALL_SECONDS_NUMPY + count * (UNION_SECONDS_NUMPY if what.mode == "union" else MEET_SECONDS_NUMPY)
+    seconds = jit.numpy_seconds(count, tuning.NUMPY_UNION_NS if what.mode == "union" else tuning.NUMPY_MEET_NS)
     kernel, functions = merge_functions("merge_rows", what, A, B, count, seconds, INDEX=A.indices.dtype.char)
     if functions is None:
         return NotImplemented
@@ -153,7 +150,7 @@ def spans(A, rows):
 def merge_lists(x, y, what):
     """The merge of two sparse vectors, or NotImplemented."""
     count = x.indices.shape[0] + y.indices.shape[0]
-    seconds = CALL_SECONDS_NUMPY + count * UNION_SECONDS_NUMPY
+    seconds = jit.numpy_seconds(count, tuning.NUMPY_UNION_NS)
     kernel, functions = merge_functions("merge_rows", what, x, y, count, seconds, INDEX=x.indices.dtype.char)
     if functions is None:
         return NotImplemented
@@ -163,7 +160,7 @@ def merge_lists(x, y, what):
 def _lists(functions, x, y, what):
     longer = x.indices if x.indices.shape[0] >= y.indices.shape[0] else y.indices
     count = longer.shape[0]
-    chunks = jit.thread_count() * CHUNKS_PER_THREAD if count >= gather.PARALLEL_WORK // 2 else 1
+    chunks = jit.thread_count() * CHUNKS_PER_THREAD if count >= tuning.PARALLEL_ROWS // 2 else 1
     borders = longer[count * np.arange(1, chunks) // chunks]
     of_x, of_y = (_ranges(u.indices, borders) for u in (x, y))
     indices, values = merge_rows(functions, x, of_x, y, of_y, what, np.empty(of_x[0].shape[0], np.int64))
@@ -191,7 +188,7 @@ def merge_rows(functions, x, of_x, y, of_y, what, counts):
     )  # fmt: skip
     iso = what.one is not None
     n, many = of_x[0].shape[0], x.indices.shape[0] + y.indices.shape[0]
-    if many < gather.PARALLEL_WORK or jit.thread_count() == 1 or n < 2:
+    if many < tuning.PARALLEL_ROWS or jit.thread_count() == 1 or n < 2:
         capacity = many if what.mode == "union" else x.indices.shape[0]
         if what.mode == "meet":
             capacity = min(capacity, y.indices.shape[0])

@@ -3,6 +3,7 @@
 import numpy as np
 
 from grb_tile.dtypes import cast
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import choose_format, without_empty_rows
 from grb_tile.storage.store import Compressed
 from grb_tile.storage.work import row_counts
@@ -11,10 +12,8 @@ from ..jit import cache as jit
 from ..jit.merges import select_recipe
 from ..jit.operators import NotLowerable
 from .gather import balanced, runs
-from .merging import CALL_SECONDS_NUMPY, spans
+from .merging import spans
 
-ENTRY_SECONDS_NUMPY = 15e-9  # NumPy's time per entry
-MINIMUM_ENTRIES = 2048  # fewer entries are left to NumPy
 FAR = 1 << 62  # beyond any column
 
 # kind: (low, high, slope) of templates/gather.py for a thunk k
@@ -30,15 +29,15 @@ def select(A, op, thunk):
     count = A.indices.shape[0]
     if op.kind in RANGES:
         thunk = max(-FAR // 2, min(int(thunk), FAR // 2))  # beyond any difference of indices; sums with it fit
-    if count < MINIMUM_ENTRIES or op.kind in ("rowle", "rowgt"):  # a run of rows, without a kernel
+    if count < tuning.COMPILED_ENTRIES or op.kind in ("rowle", "rowgt"):  # a run of rows, without a kernel
         return NotImplemented
     if op.kind in RANGES and A.rows is None:
-        seconds = CALL_SECONDS_NUMPY + count * ENTRY_SECONDS_NUMPY
+        seconds = jit.numpy_seconds(count, tuning.NUMPY_SELECT_NS)
         return runs(A, A.shape, None, A.indptr[:-1], row_counts(A), RANGES[op.kind](thunk), 0, seconds, True)
     kernel = _kernel(A, op)
     if kernel is None:
         return NotImplemented
-    functions = kernel.functions_for(CALL_SECONDS_NUMPY + count * ENTRY_SECONDS_NUMPY)
+    functions = kernel.functions_for(jit.numpy_seconds(count, tuning.NUMPY_SELECT_NS))
     if functions is None:
         return NotImplemented
     return jit.attempt(kernel, lambda: _kept(functions, A, op, thunk))

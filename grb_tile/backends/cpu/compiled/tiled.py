@@ -6,16 +6,13 @@ Template: templates/tiled_rows.py; NumPy's form: vectorised/tiles.py.
 import numpy as np
 
 from grb_tile.operators.iso_products import one_result, uses
-from grb_tile.planner import forced_tile_size
+from grb_tile.planner import forced_tile_size, tuning
 from grb_tile.storage.tiled import NT, can_tile, tiled_of, tiled_vector_from
 
 from ..jit import cache as jit
 from ..jit.operators import result_value
 from .matvec import (
-    CALL_SECONDS_NUMPY,
     CHUNKS_PER_THREAD,
-    ENTRY_SECONDS_NUMPY,
-    PARALLEL_WORK,
     allow_words,
     even_words,
     operand,
@@ -46,7 +43,7 @@ def matvec_tiled(A, x, semiring, allow=None):
         kernel = structure_kernel("tiled_rows", index, **flags)
     else:
         kernel = semiring_kernel("tiled_rows", semiring, index, **flags)
-    functions = kernel and kernel.functions_for(CALL_SECONDS_NUMPY + A.indices.shape[0] * ENTRY_SECONDS_NUMPY)
+    functions = kernel and kernel.functions_for(jit.numpy_seconds(A.indices.shape[0], tuning.NUMPY_ENTRY_NS))
     if functions is None:
         return NotImplemented
     tx = tiled_vector_from(x, nt)
@@ -68,7 +65,7 @@ def matvec_tiled(A, x, semiring, allow=None):
             T.rest_col, rest_values, tx.x_ptr, tx.x_mask, x_values, size, *allow_words(allow), out_words, out_values,
         )  # fmt: skip
         threads = jit.thread_count()
-        if threads == 1 or A.indices.shape[0] < PARALLEL_WORK:
+        if threads == 1 or A.indices.shape[0] < tuning.PARALLEL_MATVEC:
             cuts = [0, out_words.shape[0]]
         else:
             cuts = even_words(A.indptr, size, threads * CHUNKS_PER_THREAD)

@@ -8,13 +8,11 @@ import time
 
 import numpy as np
 
+from ....planner import tuning
 from ....storage.store import forms_of
 from ..jit import cache as jit
 
 PULL_WORDS_PER_CHUNK = 512
-MINIMUM_PARALLEL_WORDS = 1024  # a pull over fewer words of 64 vertices runs on one thread
-EDGE_SECONDS_NUMPY = 30e-9  # estimated time of the NumPy BFS per edge, and per level below
-LEVEL_SECONDS_NUMPY = 100e-6
 LOG_LEVELS = 4096  # rows of the level log that one call of the kernel can fill
 NEVER_PULL, PULL_INSIDE, PULL_OUTSIDE = 0, 1, 2
 DONE, PULL_DUE, LOG_FULL = 0, 1, 2
@@ -42,6 +40,11 @@ def can_traverse(out_edges, in_edges):
     return in_edges is None or in_edges.rows is None
 
 
+def numpy_seconds(edges, levels):
+    """What a BFS in NumPy takes, about."""
+    return 1e-9 * (edges * tuning.NUMPY_BFS_EDGE_NS + levels * tuning.NUMPY_BFS_LEVEL_NS)
+
+
 def traverse(out_edges, in_edges, sources, levels, parents, max_level, target, direction=None):
     """(words, count, level values | None, parent values | None, log, pull seconds) or NotImplemented.
 
@@ -58,8 +61,7 @@ def traverse(out_edges, in_edges, sources, levels, parents, max_level, target, d
     )
     sparse = out_edges.nvals < 6 * out_edges.nrows  # road networks and meshes have a high diameter: many levels
     depth = 2 * out_edges.nrows**0.5 if sparse else 16
-    guess = out_edges.nvals * EDGE_SECONDS_NUMPY + LEVEL_SECONDS_NUMPY * depth
-    functions = kernel.functions_for(guess)
+    functions = kernel.functions_for(numpy_seconds(out_edges.nvals, depth))
     if functions is None:
         return NotImplemented
     return jit.attempt(
@@ -101,7 +103,7 @@ def _run(functions, out_edges, in_edges, sources, levels, parents, max_level, ta
         parent[sources] = sources
     edges = int((out_ptr[sources + 1] - out_ptr[sources]).sum())
     threads = jit.thread_count()
-    outside = can_pull and threads > 1 and n_words >= MINIMUM_PARALLEL_WORDS
+    outside = can_pull and threads > 1 and n_words >= tuning.PARALLEL_BFS_WORDS
     state = np.zeros(16, np.int64)
     state[1] = sources.size
     state[2] = 1

@@ -10,13 +10,12 @@ import time
 import numpy as np
 
 from ....dtypes import INT32
+from ....planner import tuning
 from ....storage.store import Compressed, index_dtype
 from ..jit import cache as jit
-from .bfs import EDGE_SECONDS_NUMPY, LEVEL_SECONDS_NUMPY, can_traverse
+from .bfs import can_traverse, numpy_seconds
 
 BATCH = 64
-PARALLEL_EDGES = 1 << 17
-PULL = 3.0  # direction switch: edges that a pull step reads in the time in which a push step writes one
 LAST_SHORT = 254  # the last level stored in one byte
 
 
@@ -28,7 +27,7 @@ def traverse_many(A, AT, sources, max_level=None, direction=None):
     if AT is None or not can_traverse(A, AT) or not len(sources):
         return NotImplemented
     kernel = _kernel(A, AT, "B")
-    functions = kernel.functions_for(len(sources) * (A.nvals * EDGE_SECONDS_NUMPY + 16 * LEVEL_SECONDS_NUMPY))
+    functions = kernel.functions_for(len(sources) * numpy_seconds(A.nvals, 16))
     if functions is None:
         return NotImplemented
     return jit.attempt(kernel, lambda: _run(functions, A, AT, np.asarray(sources, np.int64), max_level, direction))
@@ -79,7 +78,7 @@ class _Batch:
         self.seen, self.now, self.following = (np.zeros(n, np.uint64) for _ in range(3))
         self.level = np.empty(n * 64, np.uint8)
         self.queue, self.touched = np.empty(n, np.int64), np.empty(n, np.int64)
-        self.threads = jit.thread_count() if A.nvals >= PARALLEL_EDGES else 1
+        self.threads = jit.thread_count() if A.nvals >= tuning.PARALLEL_MULTI_BFS else 1
         bits = np.left_shift(np.uint64(1), np.arange(self.searches, dtype=np.uint64))
         np.bitwise_or.at(self.now, sources, bits)
         self.seen |= self.now
@@ -96,9 +95,8 @@ class _Batch:
         depth = 0
         while self.pairs and depth < max_level:
             begin, pairs, edges = time.perf_counter(), self.pairs, self.edges
-            pulling = (
-                direction == "pull" or direction is None and edges * PULL * self.threads > self.missing + self.n / 8
-            )
+            cheaper = edges * tuning.CPU_MULTI_BFS_PULL * self.threads > self.missing + self.n / 8
+            pulling = direction == "pull" or direction is None and cheaper
             depth += 1
             if depth == LAST_SHORT + 1:
                 self.level = self.level.astype(np.int32)

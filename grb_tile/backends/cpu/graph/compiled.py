@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from ..compiled.gather import PARALLEL_WORK
+from ....planner import tuning
 from ..jit import cache as jit
 
-VERTEX_SECONDS, ENTRY_SECONDS = 1e-6, 100e-9  # what the loops of GraphBLAS calls take, by the benchmark of algorithms
 _ONE_MATRIX = (
     "bipartite_matching", "cuthill_mckee", "greedy_colouring", "independent_set", "strong_components",
     "topological_levels", "union_find",
@@ -39,7 +38,7 @@ def functions_of(kernel, seconds):
     """The kernel's functions, or None; the loop that runs instead, of `seconds`, counts towards its compilation."""
     found = kernel.functions_for(seconds)
     if found is None:
-        kernel.count(jit.SAVED * seconds)
+        kernel.count(tuning.COMPILED_SAVES * seconds)
     return found
 
 
@@ -57,8 +56,8 @@ def run(name, matrices, arguments, each=None, flags=None):
     if flags:
         constants |= {"VALUE": matrices[0].dtype.np_type.char, **flags}
     kernel = jit.plain_kernel(name, **constants)
-    work = sum(A.nvals for A in matrices) * ENTRY_SECONDS * (each[1] if each else 1)
-    vertices = max((a.size for a in arguments if isinstance(a, np.ndarray)), default=0) * VERTEX_SECONDS
+    work = sum(A.nvals for A in matrices) * tuning.COMPOSED_ENTRY_SECONDS * (each[1] if each else 1)
+    vertices = max((a.size for a in arguments if isinstance(a, np.ndarray)), default=0) * tuning.COMPOSED_VERTEX_SECONDS
     functions = functions_of(kernel, 1e-3 + work + vertices)
     if functions is None:
         return NotImplemented
@@ -67,7 +66,7 @@ def run(name, matrices, arguments, each=None, flags=None):
         return jit.attempt(kernel, lambda: functions.run(*arrays, *arguments))
     function, jobs, workspace = each
     call = getattr(functions, function)
-    threads = min(jit.thread_count(), jobs) if jobs * matrices[0].nvals >= PARALLEL_WORK else 1
+    threads = min(jit.thread_count(), jobs) if jobs * matrices[0].nvals >= tuning.PARALLEL_ROWS else 1
 
     def some(thread, worker):
         first, last = (jobs * t // threads for t in (thread, thread + 1))

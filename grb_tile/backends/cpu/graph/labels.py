@@ -3,12 +3,13 @@
 import numpy as np
 
 from ....dtypes import FP64, INT64
+from ....planner import tuning
 from ....storage.convert import choose_format
 from ....storage.store import MAX_INT32_DIMENSION, BitmapVector, SparseVector, index_dtype
 from ..compiled.gather import balanced
 from ..jit import cache as jit
 from ..vectorised.structure import tuples_vector
-from .compiled import ENTRY_SECONDS, functions_of, values_of
+from .compiled import functions_of, values_of
 
 NO_VALUES = np.zeros(0, np.float64)
 
@@ -25,7 +26,7 @@ def best_labels(A, labels, weighted, allow, *penalty):
         "best_label", X_ISO=not weighted, VALUE="d", INDEX=A.indices.dtype.char, Z="d",
         MASK="pattern" if moves else "none",
     )  # fmt: skip
-    functions = functions_of(kernel, A.nvals * ENTRY_SECONDS)
+    functions = functions_of(kernel, A.nvals * tuning.COMPOSED_ENTRY_SECONDS)
     if functions is None:
         return NotImplemented
     indptr, indices = jit.plain(A.indptr), jit.plain(A.indices)

@@ -5,9 +5,9 @@
                          (compiler_process.py, worker.py), and its functions are used when they are there
 
 This process does not import Numba.  Where another core may compile, a kernel is asked for once NumPy has lost
-FELT_SECONDS without it, in this process or in earlier ones (lost_time.py); on a single core by ski rental, when NumPy
-has lost the time of a compilation.  A call that takes NumPy much longer than the compilation waits for it, at most
-twice the time of a compilation.  The mode "always" waits for every kernel, which is for tests and benchmarks.
+tuning.FELT_SECONDS without it, in this process or in earlier ones (lost_time.py); on a single core by ski rental, when
+NumPy has lost the time of a compilation.  A call that takes NumPy much longer than the compilation waits for it, at
+most twice the time of a compilation.  The mode "always" waits for every kernel, which is for tests and benchmarks.
 """
 
 import atexit
@@ -19,6 +19,7 @@ import time
 from importlib.util import find_spec
 
 from ....exceptions import InvalidValue
+from ....planner import tuning
 from ....planner.record import forced
 from ...kernel_cache import KernelCache, read_entry
 from . import compiler_process, lost_time
@@ -27,14 +28,9 @@ from .recipe import TEMPLATES, Recipe, features, host
 from .threads import plain, share_out, thread_count
 from .worker import BASELINE
 
-__all__ = ["attempt", "failures", "forget", "kernel", "memo", "mode", "plain", "plain_kernel", "set_mode", "share_out",
-           "thread_count"]  # fmt: skip
+__all__ = ["attempt", "failures", "forget", "kernel", "memo", "mode", "numpy_seconds", "plain", "plain_kernel",
+           "set_mode", "share_out", "thread_count"]  # fmt: skip
 
-FELT_SECONDS = 0.01  # lost by one kernel: from there on it is asked for, where another core is there to compile it
-COMPILE_SECONDS = 0.5  # processor time of a compilation, until the compiler process has measured some
-START_SECONDS = 1.0  # processor time of the start of the compiler process: Python, NumPy, Numba
-WAIT_RATIO = 2.0  # a call waits, this many times the compilation, where NumPy takes longer: estimates are rough
-SAVED = 0.8  # share of NumPy's time that a compiled kernel saves: it takes a fifth or less (tests/benchmarks)
 PREBUILT = TEMPLATES.with_name("prebuilt")  # entries that come with the package
 BASELINE_FEATURES = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
 
@@ -86,16 +82,21 @@ def _prebuilt_keys():
     return _prebuilt
 
 
+def numpy_seconds(count, ns):
+    """What a call of NumPy takes for `count` items of `ns` each, about."""
+    return 1e-9 * (tuning.NUMPY_CALL_NS + count * ns)
+
+
 def _compile_price():
     """Mean processor time of a compilation."""
-    return sum(_compile_seconds) / len(_compile_seconds) if _compile_seconds else COMPILE_SECONDS
+    return sum(_compile_seconds) / len(_compile_seconds) if _compile_seconds else tuning.COMPILE_SECONDS
 
 
 def _price_of_waiting():
     """Seconds until a kernel that is asked for now is there, at most."""
     process = compiler_process.current()
     turns = math.ceil(len(process.waiting) / thread_count())
-    return (0.0 if _compile_seconds else START_SECONDS) + turns * _compile_price()
+    return (0.0 if _compile_seconds else tuning.START_SECONDS) + turns * _compile_price()
 
 
 class Kernel:
@@ -146,9 +147,9 @@ class Kernel:
                 if self.requested:
                     _poll()
                 else:
-                    self._count(SAVED * seconds, kept=False)
+                    self._count(tuning.COMPILED_SAVES * seconds, kept=False)
                 if self.requested:
-                    most = WAIT_RATIO * _price_of_waiting()
+                    most = tuning.WAIT_RATIO * _price_of_waiting()
                     if most < seconds < math.inf:
                         with _lock:
                             compiler_process.current().wait(self.key, most)
@@ -175,8 +176,8 @@ class Kernel:
     def _is_due(self, seconds):
         """Is it worth a compilation, where the call to come loses `seconds` beside those counted?"""
         if thread_count() > 1:
-            return self.saved_seconds + seconds >= FELT_SECONDS
-        start = 0.0 if compiler_process.current().is_running() else START_SECONDS
+            return self.saved_seconds + seconds >= tuning.FELT_SECONDS
+        start = 0.0 if compiler_process.current().is_running() else tuning.START_SECONDS
         price = _compile_price()
         return self.saved_seconds + seconds >= price and _saved_seconds + seconds >= price + start
 
@@ -286,7 +287,7 @@ def in_numpy(plain, *arguments, **options):
         return plain(*arguments, **options)
     finally:
         _local.declined = None
-        declined.count(SAVED * (time.perf_counter() - start))
+        declined.count(tuning.COMPILED_SAVES * (time.perf_counter() - start))
 
 
 # --- the kernels of this process ---

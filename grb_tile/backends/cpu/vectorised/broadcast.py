@@ -7,6 +7,7 @@ mask where a mask that is not a complement has fewer.
 import numpy as np
 
 from ....dtypes import cast
+from ....planner import tuning
 from ....storage.convert import choose_format, compressed, occupied, row_ids, rows_csr, take_rows
 from ....storage.host_memory import check_memory
 from ....storage.sorting import find, ranges
@@ -14,8 +15,6 @@ from ....storage.store import index_dtype
 from .elementwise import combine, restrict
 from .entries import empty_matrix, keep_entries, like, members
 from .in_chunks import mapped
-
-MASK_GAIN = 4  # an entry looked up through the mask costs about as much as four entries made in order
 
 
 def broadcast(u, pattern, axis):
@@ -55,7 +54,7 @@ def _values_at(u, positions):
 
 def follows_mask(count, allow):
     """Is a product of `count` entries best made at the positions of the mask?"""
-    return allow is not None and not allow.complement and allow.pattern.nvals * MASK_GAIN < count
+    return allow is not None and not allow.complement and allow.pattern.nvals * tuning.BROADCAST_MASK < count
 
 
 def kronecker(A, B, op, allow=None):

@@ -15,6 +15,7 @@ from ....dtypes import cast
 from ....operators import ANY
 from ....operators.iso_products import own_name, uses
 from ....operators.to_numpy import ufunc_of
+from ....planner import tuning
 from ....storage import bits
 from ....storage.convert import choose_format, words_of
 from ....storage.dense import in_two_dimensions, transposed
@@ -28,7 +29,6 @@ from .in_chunks import CHUNK, LEAST, releases_the_lock
 
 HIGH = 1 << 13  # rows of a block of a column-major matrix: their totals stay in the first cache
 SEGMENTS = 8  # of k, where blocks of rows are fewer: work for as many threads
-FEW_ROWS = 4  # rows for each one that the mask admits, from which on only those are read
 
 _silently = np.errstate(all="ignore")
 
@@ -185,7 +185,7 @@ def _listed(allow, size):
     """The positions that a mask admits, where they are few; else None."""
     pattern, complement = allow.pattern, allow.complement
     count = size - pattern.nvals if complement else pattern.nvals
-    if count * FEW_ROWS > size:
+    if count * tuning.DENSE_MASK_ROWS > size:
         return None
     if not complement and pattern.format == "sparse":
         return pattern.indices

@@ -25,8 +25,7 @@ EXPAND = 1 << 22  # products (or lookups) expanded at once
 
 def matmul(A, B, semiring, allow=None, plan=None, BT=None):
     """C = A (+.x) B inside `allow`, by the method of the plan (Backend.matmul)."""
-    method = getattr(plan, "method", plan)
-    if method == "dot" and allow is not None and not allow.complement:
+    if plan is not None and plan.method == "dot" and allow is not None and not allow.complement:
         return matmul_dot(A, transpose_of(B) if BT is None else BT, semiring, allow)
     return matmul_gustavson(A, transpose_of(BT) if B is None else B, semiring, allow)
 

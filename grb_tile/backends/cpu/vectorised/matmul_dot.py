@@ -9,6 +9,7 @@ For each (i,j) of the mask the columns of the shorter row of the two, A's i and 
 
 import numpy as np
 
+from ....planner import tuning
 from ....storage.convert import choose_format, compressed, occupied, row_ids, rows_csr
 from ....storage.sorting import MAX_KEY, find, ranges, segment_starts
 from ....storage.store import index_dtype
@@ -18,7 +19,6 @@ from .multiply import products
 EXPAND = 1 << 22  # look-ups of a block, by binary search
 TABLE_LOOK_UPS = 1 << 18  # of a block over a table: 2 MB an array; 2^15 to 2^18 take the same time within 8 %
 TABLE_CELLS = 1 << 22  # of 4 bytes
-LEAST_LOOK_UPS = 1 << 12  # of a block over a table on average: fewer do not pay for the block's calls of NumPy, 60 us
 
 
 def matmul_dot(A, BT, semiring, allow):
@@ -72,7 +72,7 @@ def _matches(pairs, short, first, length, long, long_rows, keys):
     rows_at_once = TABLE_CELLS // width if width else 0
     blocks = max(starts.shape[0] // max(rows_at_once, 1), total // TABLE_LOOK_UPS, 1)
     table = None
-    if rows_at_once and total >= LEAST_LOOK_UPS * blocks and long.indices.shape[0] < 1 << 31:
+    if rows_at_once and total >= tuning.NUMPY_TABLE_LOOK_UPS * blocks and long.indices.shape[0] < 1 << 31:
         table = np.full(rows_at_once * width, -1, np.int32)
     ends = counts.cumsum()
     number = np.zeros(rows.shape[0], np.int64)  # of the row of `long`

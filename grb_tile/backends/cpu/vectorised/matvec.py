@@ -8,13 +8,12 @@ Work: entries of the allowed rows, or of the columns in x; sparse operands need 
 import numpy as np
 
 from ....dtypes import cast
+from ....planner import tuning
 from ....storage import bits
 from ....storage.convert import occupied, row_ids, rows_csr, to_sparse
 from ....storage.sorting import find, ranges
 from .elementwise import restrict
 from .entries import empty_vector, members, members_of_words, reduce_by_key, reduce_segments, vector_of
-
-_MOST = 2  # gather the allowed rows when they are fewer than non-empty rows / _MOST
 
 
 def allowed_rows(A, allow):
@@ -27,7 +26,7 @@ def allowed_rows(A, allow):
             return pattern.indices.astype(np.int64, copy=False)
     elif pattern.format == "bitmap" and rows.shape[0] * 8 > size:
         count = size - pattern.nvals if complement else pattern.nvals
-        if count * _MOST > rows.shape[0]:
+        if count * tuning.NUMPY_MASK_ROWS > rows.shape[0]:
             return None
         words = pattern.words
         if words is None:

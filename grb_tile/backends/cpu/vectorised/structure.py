@@ -4,6 +4,7 @@ import numpy as np
 
 from ....dtypes import cast
 from ....exceptions import InvalidValue
+from ....planner import tuning
 from ....storage import bits
 from ....storage.convert import (
     all_positions,
@@ -23,8 +24,7 @@ from ....storage.sorting import MAX_KEY, find, ranges, segment_starts, stable_or
 from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 from .entries import empty_like, keep_entries, like, members, order_pairs, same_value, vector_of
 
-FEW_FLAGS = 1 << 14  # entries that are flagged (5 ns each) in the time of three primitives (90 us)
-FEW_SEARCHES = 512  # binary searches (60 ns each) that cost no more than the presence bits of a vector (30 us)
+FEW_FLAGS = tuning.NUMPY_FLAGGED
 
 
 def build_vector(size, indices, values, dup, dtype):
@@ -216,7 +216,7 @@ def gather_vector(u, I):
             result = BitmapVector(size, u.dtype, bits.from_bool(flags), values, int(np.count_nonzero(flags)), u.iso)
         result.shared = u.iso
         return choose_format(result)
-    if size <= FEW_SEARCHES:
+    if size <= tuning.NUMPY_SEARCHES:
         at, hit = find(I, u.indices)
         kept = hit.nonzero()[0]
         at = at[kept]

@@ -12,6 +12,7 @@ entry count of a bitmap stays on the device until it is read.
 import numpy as np
 
 from ....dtypes import cast as host_cast
+from ....planner import tuning
 from ....storage.convert import share
 from ....storage.store import BitmapVector, index_dtype, same_structure
 from ..structure.entries import (
@@ -52,8 +53,6 @@ from .values import (
     values_as,
 )
 
-_FEW = 8  # a pattern with 8 times fewer entries than the operand is looked up in it, not the other way
-
 
 def require_functor(op, dtype):
     """Raises: UdfParseError when the operator has no device form, whatever the operands hold."""
@@ -74,7 +73,7 @@ def restrict(device, x, allow):
         return x if complement else empty_like(device, x, x.dtype)
     if same_structure(x, pattern):
         return empty_like(device, x, x.dtype) if complement else x
-    few = is_matrix(x) and not complement and pattern.nvals * _FEW < x.nvals
+    few = is_matrix(x) and not complement and pattern.nvals * tuning.GPU_RESTRICT_LOOK_UP < x.nvals
     if not few and merges(x, pattern):
         return _merged_restriction(device, x, pattern, WITHOUT if complement else AND)
     if is_matrix(x):

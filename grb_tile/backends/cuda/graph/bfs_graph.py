@@ -27,7 +27,6 @@ CHUNK = 128  # edges, as in kernels/graph/frontier.cuh
 CONTROL_WORDS = 96  # at least BfsControl (kernels/graph/bfs_state.cuh)
 QUEUE_ENTRIES = QUEUE_BYTES // 8  # QUEUE of kernels/graph/bfs_high_diameter.cuh
 MAX_ENTRIES = 1 << 33  # a level's edges are counted in 33 bits
-SHORT_ROWS = 4.2  # mean row length up to which 4 first neighbours are kept, else 8
 
 
 class BfsGraph:
@@ -57,7 +56,7 @@ class BfsGraph:
             if in_edges is not out_edges:
                 longest = self._longest_row()
         mean = self.nvals / max(n, 1)
-        self.width = 4 if mean <= SHORT_ROWS else 8
+        self.width = 4 if mean <= tuning.BFS_SHORT_ROWS else 8
         self.longest = longest
         self.grid_choice, self.is_low_skew = grid_kernel(
             n, self.nvals, longest, None if in_edges is None else self._local_share

@@ -40,6 +40,7 @@ from .tile_blocks import entries_per_block, merged_blocks
 from .tiles import _MOVED
 
 if TYPE_CHECKING:
+    from ....planner import Plan
     from ....storage.store import Compressed
     from ..lowering.semirings import Lowered
     from ..runtime.device import Device
@@ -197,7 +198,7 @@ def has_values_in(device: Device, A: Compressed, precision: str) -> bool:
     return not A.iso and values_in(device, spmv_blocks_of(device, A), precision) is not None
 
 
-def precision_for(device: Device, A: Compressed, precision: str, plan: Any) -> str:
+def precision_for(device: Device, A: Compressed, precision: str, plan: Plan) -> str:
     """`precision` where A's blocks have values in it, else "exact"; explain() says why."""
     if precision == "exact":
         return precision
@@ -209,8 +210,7 @@ def precision_for(device: Device, A: Compressed, precision: str, plan: Any) -> s
         text, precision = exact(f"A has a value that {precision} does not represent with its unit roundoff"), "exact"
     else:
         text = rounded(precision, "A")
-    if plan is not None and type(plan) is not str:
-        plan.use_precision(text)
+    plan.use_precision(text)
     return precision
 
 

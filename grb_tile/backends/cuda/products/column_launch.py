@@ -16,12 +16,14 @@ import numpy as np
 
 from ....planner import tuning
 from ....planner.choose_kernel import forced_kernel, merge_kernel, presence_is_found_later
+from ....planner.record import UNRECORDED
 from ....storage.store import forms_of
 from ..runtime.array_block import layout
 from ..structure.entries import index_type
 from .row_schedule import longest_row, pointers
 
 if TYPE_CHECKING:
+    from ....planner import Plan
     from ....planner.device_limits import DeviceLimits
     from ....storage.store import Compressed
     from ..lowering.semirings import Lowered
@@ -114,7 +116,7 @@ class Merge:
 
     def __call__(
         self, x_indices: Any, x_words: Any, x_values: Any, count: int, edges: int, mask: Any, complement: bool,
-        renew: bool, plan: Any = None,
+        renew: bool, plan: Plan = UNRECORDED,
     ) -> Accumulator:  # fmt: skip
         """The Accumulator of the product, an estimated `edges` products.
 
@@ -170,8 +172,7 @@ class Merge:
         if type(found) is int:
             if found < tuning.BUILD_AFTER and forced_kernel("cols") is None:
                 AT.forms[key] = found + 1
-                if plan is not None and type(plan) is not str:
-                    plan.use_kernel("merge_edge_balanced", "hubs_later", (edges, tuning.BUILD_AFTER))
+                plan.use_kernel("merge_edge_balanced", "hubs_later", (edges, tuning.BUILD_AFTER))
                 return _NO_SLOTS
             counts, best = device.xp.bincount(AT.indices, minlength=size), device.zeros(slots, np.uint64)
             device.launcher.kernel("products/columns.cuh", "high_degree_rows").over(size, (counts, size, slots, best))

@@ -9,6 +9,7 @@ product touched.
 import numpy as np
 
 from ....planner.choose_kernel import stays_bitmap
+from ....planner.record import UNRECORDED
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, index_dtype
 from ..runtime.late_vector import LateVector
@@ -31,8 +32,8 @@ PART = 256  # words that one warp compacts, at least
 MOST_PARTS = 4096
 
 
-def merged(device, AT, x, s, allow, plan=None):
-    """The product merged by atomics; plan: a Plan, which records the kernel, or None."""
+def merged(device, AT, x, s, allow, plan=UNRECORDED):
+    """The product merged by atomics; plan: records the kernel."""
     size = AT.ncols
     mask, complement = None, False
     if allow is not None:

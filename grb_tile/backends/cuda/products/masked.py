@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....planner import tuning
+from ....planner.record import UNRECORDED
 from ....storage.convert import share
 from ....storage.store import Compressed
 from ..structure.entries import compressed, gather, index_type, row_ids
@@ -28,6 +29,7 @@ from .spgemm import FORMS, MOST_BLOCKS, PRODUCTS, THREADS, TOTALS, Bins, power_b
 from .words import counts_matches, rows_as_words
 
 if TYPE_CHECKING:
+    from ....planner import Plan
     from ..lowering.semirings import Lowered
     from ..runtime.device import Device
 
@@ -37,7 +39,6 @@ PUSHED = PRODUCTS + 1
 NOTHING, POSITIONS, WORDS = 0, 1, 2  # what a lookup in a table gives, as in masked_table.cuh
 STEPS = 16  # lookups of a lane at a position: it reads four entries ahead, four times
 MOST_PARTS = 64  # blocks of a row
-ROWS_SHARE = 8  # rows of the mask for each of A from which the others are dropped first: a pass over their entries
 WAVES = 4  # of blocks, where rows are few: the longest row is then shared by several
 
 
@@ -48,7 +49,7 @@ def masked_product(
     BT: Compressed | None,
     s: Lowered,
     pattern: Compressed,
-    plan: Any = None,
+    plan: Plan = UNRECORDED,
     emission: Emission | None = None,
 ) -> Any:
     """C<pattern> = A (+.x) B, of which B, its transpose or both are given; B alone needs columns below 2^31.
@@ -71,8 +72,7 @@ def masked_product(
     else:
         rows = rows.of_words() or rows
         rows.run(out, hit)
-    if plan is not None and type(plan) is not str:
-        plan.note = rows.note()
+    plan.note = rows.note()
     if not stored:
         return emission.reduced(device, pattern, out, hit)
     return _of_hits(device, s, A, B or BT, pattern, out, hit)
@@ -80,7 +80,7 @@ def masked_product(
 
 def _of_rows(device: Device, pattern: Compressed, A: Compressed) -> Compressed:
     """The entries of the pattern in the rows that A stores, where these are few: all others have no product."""
-    if ROWS_SHARE * min(A.indices.shape[0], A.indptr.shape[0]) > pattern.indptr.shape[0]:
+    if tuning.GPU_MASK_ROWS * min(A.indices.shape[0], A.indptr.shape[0]) > pattern.indptr.shape[0]:
         return pattern
     stored = device.xp.nonzero(A.indptr[1:] != A.indptr[:-1])[0] if A.rows is None else A.rows
     line, at = entries_of_rows(device, pattern, stored)

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....planner import tuning
 from ....planner.choose_kernel import has_capacity, spgemm_kernel
+from ....planner.record import UNRECORDED
 from ....storage.convert import cached_transpose
 from ....storage.store import index_dtype
 from ..elementwise.mapping import select
@@ -32,16 +34,16 @@ from .matvec import operand_types
 from .spgemm import matmul_two_phases
 
 if TYPE_CHECKING:
+    from ....planner import Plan
     from ....storage.store import Allow, Compressed
     from ..runtime.device import Device
 
 EXPAND = 1 << 26  # products expanded at once
-FEW = 16  # mean products of an entry of C up to which one thread combines them
 
 
 def matmul(
-    device: Device, A: Compressed, B: Compressed | None, semiring: Any, allow: Allow | None = None, plan: Any = None,
-    BT: Compressed | None = None, keep: tuple[Any, Any] | None = None,
+    device: Device, A: Compressed, B: Compressed | None, semiring: Any, allow: Allow | None = None,
+    plan: Plan | None = None, BT: Compressed | None = None, keep: tuple[Any, Any] | None = None,
 ) -> Any:  # fmt: skip
     """C, or NotImplemented for operand types that have no device form; B may be given as its transpose BT."""
     if keep is not None:
@@ -54,7 +56,7 @@ def matmul(
 
 def reduce_matmul(
     device: Device, A: Compressed, B: Compressed | None, semiring: Any, monoid: Any, axis: int | None,
-    allow: Allow | None, plan: Any, BT: Compressed | None, keep: tuple[Any, Any] | None,
+    allow: Allow | None, plan: Plan | None, BT: Compressed | None, keep: tuple[Any, Any] | None,
 ) -> Any:  # fmt: skip
     """(+)_ij, (+)_j or (+)_i of C, which is not formed; NotImplemented where only products at a mask could be."""
     return _product(device, A, B, semiring, allow, plan, BT, (keep, monoid, axis))
@@ -67,7 +69,7 @@ def _product(device, A, B, semiring, allow, plan, BT, chain=None):
         return NotImplemented
     if chain is not None and (allow is None or allow.complement or allow.pattern.indices.shape[0] == 0):
         return NotImplemented
-    method = getattr(plan, "method", plan)
+    plan = plan or UNRECORDED
     nrows, ncols = A.nrows, B.ncols if BT is None else BT.nrows
     dtype = semiring.return_type
     if A.indices.shape[0] == 0 or given.indices.shape[0] == 0:
@@ -84,9 +86,9 @@ def _product(device, A, B, semiring, allow, plan, BT, chain=None):
         following = emission(device, s, *chain)
         if following is None or (following.into == BY_COLUMN and not has_capacity(ncols, allow.pattern.nvals)):
             return NotImplemented
-    if method == "dot" and allow is not None and not allow.complement:
+    if plan.method == "dot" and allow is not None and not allow.complement:
         BT = transpose(device, B) if BT is None else BT
-        rows = None if getattr(plan, "rule", "forced") == "forced" else B or cached_transpose(BT)
+        rows = None if plan.rule == "forced" else B or cached_transpose(BT)
         return masked_product(device, A, rows, BT, s, allow.pattern, plan, following)
     B = transpose(device, BT) if B is None else B
     by_mask = allow is not None and not allow.complement and B.indices.dtype == np.int32
@@ -191,7 +193,7 @@ def _block(device, A, B, s, allow, ends, a_rows, first, stop, before, count):
     if products is not None:
         out = device.empty(groups, products.dtype)
         arguments = (products, order, starts, groups, count, out)
-        if count <= FEW * groups:
+        if count <= tuning.GPU_COMBINED_BY_THREAD * groups:
             kernel = launcher.kernel("products/matmul_rows.cuh", "combine_few", s.text, (index_type(order), "S"))
             kernel.over(groups, arguments)
         else:

@@ -24,9 +24,9 @@ import numpy as np
 from ....planner import tuning
 from ....planner.choose_kernel import has_capacity, hypersparse_kernel, rows_kernel, sorts_products
 from ....planner.choose_precision import precision_of
+from ....planner.record import UNRECORDED
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, forms_of, index_dtype
-from ...plain import use_plain_rows
 from ..lowering.semirings import lowered_plain
 from ..structure.entries import (
     counted_later,
@@ -59,15 +59,15 @@ def matvec_rows(device, A, x, semiring, allow=None, plan=None):
     s = lowered_plain(device, semiring, A.dtype, A.iso, x.dtype, x.iso)
     if s is None:
         return NotImplemented
-    format = plan if type(plan) is str else getattr(plan, "format", None)
-    if format is not None and format != "csr":
-        if format == "bitblock":
+    plan = plan or UNRECORDED
+    if plan.format != "csr":
+        if plan.format == "bitblock":
             w = _by_blocks(device, A, x, held, s, allow, precision_of(semiring, A.dtype, x.dtype), plan)
         else:
-            w = tiles.matvec(device, A, x, semiring, allow, format)
+            w = tiles.matvec(device, A, x, semiring, allow, plan.format)
         if w is not NotImplemented:
             return w
-        use_plain_rows(plan)
+        plan.use_plain_rows()
     if size > tuning.ALWAYS_ALLOCATED or x.size > tuning.ALWAYS_ALLOCATED:
         entries = count + (0 if held is None or held == x.size else held)
         if not has_capacity(size, entries) or not (has_capacity(x.size, entries) or x.format == "bitmap"):
@@ -263,6 +263,7 @@ def matvec_cols(device, AT, x, semiring, allow=None, plan=None):
         allow, nothing = mask_of(device, allow)
         if nothing:
             return empty_vector(device, size, dtype)
+    plan = plan or UNRECORDED
     if sorts_products(plan, s.atomic, size, AT.indices.shape[0]):
         return columns.sorted_products(device, AT, x, s, allow)
     return columns.merged(device, AT, x, s, allow, plan)

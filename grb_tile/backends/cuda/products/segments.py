@@ -27,12 +27,14 @@ import numpy as np
 from ....planner import tuning
 from ....planner.choose_kernel import column_indices, forced_kernel
 from ....planner.choose_precision import exact
+from ....planner.record import UNRECORDED
 from ....storage.store import forms_of
 from ..structure.entries import gather, index_type
 from . import bitblocks
 from .row_schedule import pointers
 
 if TYPE_CHECKING:
+    from ....planner import Plan
     from ....storage.store import Compressed
     from ..lowering.semirings import Lowered
     from ..runtime.device import Device
@@ -129,7 +131,7 @@ def reads_most(device: Device, A: Compressed) -> bool:
     return found
 
 
-def columns_of(device: Device, A: Compressed, form: RowSegments, plan: Any = None) -> Columns:
+def columns_of(device: Device, A: Compressed, form: RowSegments, plan: Plan = UNRECORDED) -> Columns:
     """How this product finds x: the plain columns at first, then what the planner chooses; recorded in `plan`."""
     wanted = forced_kernel("rows")
     if wanted in KERNELS:
@@ -138,14 +140,12 @@ def columns_of(device: Device, A: Compressed, form: RowSegments, plan: Any = Non
         form.uses += 1
         if form.uses == tuning.BUILD_AFTER + 1:
             form.columns, form.choice = _columns(device, A, form)
-    if plan is not None and type(plan) is not str:
-        kernel, rule, figures = form.choice or ("segments", "columns_plain", (form.uses, tuning.BUILD_AFTER))
-        plan.use_kernel(kernel, rule, figures)
+    plan.use_kernel(*(form.choice or ("segments", "columns_plain", (form.uses, tuning.BUILD_AFTER))))
     return form.columns
 
 
 def takes_blocks(
-    device: Device, A: Compressed, form: RowSegments, s: Lowered, plan: Any = None, precision: str = "exact"
+    device: Device, A: Compressed, form: RowSegments, s: Lowered, plan: Plan = UNRECORDED, precision: str = "exact"
 ) -> bool:
     """Does this product go over 8 x 8 bitmap blocks?  Once the time that they would have saved pays for making them."""
     wanted = forced_kernel("rows")
@@ -170,8 +170,7 @@ def takes_blocks(
             if form.saved_ns < build_ns:
                 return False
         choice = "bit_blocks", "blocks_full", figures
-    if plan is not None and type(plan) is not str:
-        plan.use_kernel(*choice)
+    plan.use_kernel(*choice)
     return choice[0] == "bit_blocks"
 
 
@@ -210,8 +209,7 @@ def _forced(device, A, form, wanted, plan):
             columns = form.forced[wanted] = _delta16(device, form, device.empty(form.slices, np.int32))
         else:
             columns = form.forced[wanted] = _relabelled(device, A, _by_frequency(device, A, form)[0])
-    if plan is not None and type(plan) is not str:
-        plan.use_kernel(*choice)
+    plan.use_kernel(*choice)
     return columns
 
 
@@ -247,9 +245,9 @@ def _is_free(device, count):
 
 
 def multiply(
-    device: Device, A: Compressed, s: Lowered, x_values: Any, w: Any, plan: Any = None, precision: str = "exact"
+    device: Device, A: Compressed, s: Lowered, x_values: Any, w: Any, plan: Plan = UNRECORDED, precision: str = "exact"
 ) -> None:
-    """w[rows with entries] = A (+.x) x for a full x; plan: a Plan, which records the column indices, or None.
+    """w[rows with entries] = A (+.x) x for a full x; plan: records the column indices.
 
     precision: in which values may be rounded; bitmap blocks alone have a rounded form.
     """
@@ -260,12 +258,11 @@ def multiply(
             precision = bitblocks.precision_for(device, A, precision, plan)
             bitblocks.multiply_full(device, A, s, x_values, w, precision)
             return
-        if precision != "exact" and plan is not None and type(plan) is not str:
+        if precision != "exact":
             plan.use_precision(exact("bitmap blocks, which alone have rounded values, do not cost less than CSR here"))
     else:
         columns = form.plain
-        if plan is not None and type(plan) is not str:
-            plan.use_kernel(KERNELS[PLAIN], "columns_unread")
+        plan.use_kernel(KERNELS[PLAIN], "columns_unread")
     launch = form.launches.get((s, columns.kind))
     if launch is None:
         launch = form.launches[s, columns.kind] = _launch(device, A, form, s, columns.kind, x_values)

@@ -13,11 +13,12 @@ memory has them, and the numeric phase copies them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ....planner import tuning
+from ....planner.record import UNRECORDED
 from ....storage import convert as conversions
 from ....storage.store import Compressed, index_dtype
 from ..structure.entries import gather, index_type
@@ -25,6 +26,7 @@ from ..structure.structure import choose_format
 from .spgemm_split import SplitRows
 
 if TYPE_CHECKING:
+    from ....planner import Plan
     from ....storage.store import Allow
     from ..lowering.semirings import Lowered
     from ..runtime.device import Device
@@ -34,7 +36,6 @@ PRODUCTS, KEPT_WORDS, SURE_PRODUCTS, SURE_ENTRIES, TOTALS = 20, 21, 22, 23, 32
 KEPT_SHARE = 8  # of the free memory may be what the symbolic phase keeps of a product without values
 KEPT_UNASKED = 1 << 26  # bytes of it that are allocated, or not, without asking: that takes 10 to 25 us
 SAMPLED = 4096  # entries of a row of A from which its work is estimated
-SPLIT_WORK = 1 << 21  # products of a row from which several blocks compute it: one block takes milliseconds for them
 SLOTS = (32, 64, 128, 256, 512)  # of the hash table in each hashed bin
 LEAST_LANES = (4, 4, 8, 16, 32)  # of a group in each hashed bin
 THREADS = (128, 128, 256, 512, 1024, 1024)  # of a block in each windowed bin; a warp for each row in the first
@@ -71,7 +72,7 @@ class Bins:
 
 
 def matmul_two_phases(
-    device: Device, A: Compressed, B: Compressed, s: Lowered, allow: Allow | None = None, plan: Any = None
+    device: Device, A: Compressed, B: Compressed, s: Lowered, allow: Allow | None = None, plan: Plan = UNRECORDED
 ) -> Compressed:
     """C<allow> = A (+.x) B.
 
@@ -79,8 +80,7 @@ def matmul_two_phases(
     """
     product = Product(device, A, B, s, allow)
     bins, total, products = product.symbolic()
-    if plan is not None and type(plan) is not str:
-        plan.note = f"{products} products, {total} entries; rows: {bins}"
+    plan.note = f"{products} products, {total} entries; rows: {bins}"
     return product.numeric(total)
 
 
@@ -127,7 +127,7 @@ class Product:
         if self.s.structure_only:
             self.kept_at = device.empty(stored, np.int64)
         lanes = power_between(A.indices.shape[0] / stored, 1, 32)
-        split_work = device.launcher.size(SPLIT_WORK, 1200) if self.s.merges_by_atomics else 1 << 62
+        split_work = device.launcher.size(tuning.GPU_SPLIT_PRODUCTS, 1200) if self.s.merges_by_atomics else 1 << 62
         kernel = self._kernel("spgemm_analyse", (index_type(A.indices),))
         kernel.over(-(-stored * lanes // 32) * 32, (
             A.indptr, A.indices, stored, B.indptr, B.rows, B.indptr.shape[0] - 1, self.columns, lanes, self.masked,

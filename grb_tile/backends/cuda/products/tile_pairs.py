@@ -21,6 +21,7 @@ import numpy as np
 from ....dtypes import FP64, UINT64
 from ....operators import get_typed_op
 from ....planner.choose_kernel import TileFacts
+from ....planner.record import UNRECORDED
 from ....storage.store import Compressed, index_dtype
 from ....storage.tiled import can_tile
 from ..lowering.semirings import lowered
@@ -29,6 +30,7 @@ from .spgemm import Product
 from .tile_blocks import bit_blocks_of, entries_per_block
 
 if TYPE_CHECKING:
+    from ....planner import Plan
     from ....planner.device_limits import DeviceLimits
     from ..lowering.semirings import Lowered
     from ..runtime.device import Device
@@ -77,7 +79,7 @@ def facts(device: Device, A: Compressed, B: Compressed, s: Lowered, semiring: An
 
 
 def matmul_tile_pairs(
-    device: Device, A: Compressed, B: Compressed, s: Lowered, semiring: Any, plan: Any = None
+    device: Device, A: Compressed, B: Compressed, s: Lowered, semiring: Any, plan: Plan = UNRECORDED
 ) -> Compressed:
     """C = A (+.x) B.
 
@@ -92,8 +94,7 @@ def matmul_tile_pairs(
     kernel.over(lines * 32, (C.indptr, C.values, lines, A.nrows, counts[1:], more, chunks))
     indptr = device.xp.cumsum(counts[:-1])
     total = device.read(indptr[-1:])[0]
-    if plan is not None and type(plan) is not str:
-        plan.note = f"{pairs} pairs of tiles, {blocks} tiles, {total} entries"
+    plan.note = f"{pairs} pairs of tiles, {blocks} tiles, {total} entries"
     out = index_dtype(B.ncols)
     dtype = s.dtype.np_type
     device.check_room(

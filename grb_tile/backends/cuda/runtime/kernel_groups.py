@@ -22,10 +22,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from ....planner import tuning
+
 Instance: TypeAlias = tuple[str, str, str, tuple[str, ...]]
 
 RECORD = Path(__file__).with_name("common_kernels.json")
-USUAL_COST = 2  # tenths of a second, of a kernel that is not recorded
 
 
 class KernelGroups:
@@ -51,7 +52,7 @@ class KernelGroups:
 
     def cost(self, instance: Instance) -> int:
         """Tenths of a second of a compilation."""
-        return self._costs.get(instance, USUAL_COST)
+        return self._costs.get(instance, tuning.KERNEL_COST)
 
     def by_cost(self) -> list[Instance]:
         """All instances, those that take longest first."""

@@ -7,10 +7,10 @@ few keys, because then its launches are what takes time.
 
 import numpy as np
 
+from ....planner import tuning
 from ....storage.store import index_dtype
 from .entries import gather, index_type
 
-FEW = 1 << 16  # keys up to which 5 passes take less than the 30 us of their launches
 RADIX, ITEMS, BITS = 256, 16, 8  # as in radix_sort.cuh
 _UNSIGNED = {4: ("uint32_t", np.uint32), 8: ("word", np.uint64)}
 _LIMIT = 63  # bits of a key
@@ -23,7 +23,7 @@ def sorted_by_key(device, keys, bound, payloads=()):
     payloads None: [keys, order], the permutation that sorts, of UINT32 (UINT64 from 2^32 keys on).
     """
     count = keys.shape[0]
-    if count <= device.launcher.size(FEW, 64):
+    if count <= device.launcher.size(tuning.GPU_SORTED_KEYS, 64):
         order = device.xp.argsort(keys)  # CuPy's is always stable
         taken = [order] if payloads is None else [gather(device, payload, order) for payload in payloads]
         return [gather(device, keys, order), *taken]

@@ -10,6 +10,7 @@ import numpy as np
 from ....dtypes import cast as host_cast
 from ....exceptions import InvalidValue
 from ....operators import to_cuda
+from ....planner import tuning
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 from .entries import (
@@ -33,7 +34,6 @@ from .entries import (
 from .index_lists import columns_in_list, find_in_range, positions_of
 from .sorting import pair_order, sorted_pairs, sorted_with, stable_order, transposed_entries
 
-FEW = 1024  # entries up to which sorted host arrays are built on the host
 LONG, PIECE = 1024, 256  # longest segment that one thread folds; chunk size of longer segments
 
 # ---------------------------------------------------------------------- build
@@ -42,7 +42,8 @@ LONG, PIECE = 1024, 256  # longest segment that one thread folds; chunk size of 
 def build_vector(device, size, indices, values, dup, dtype):
     if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
         return NotImplemented
-    few = type(indices) is np.ndarray and type(values) is np.ndarray and 0 < indices.shape[0] <= FEW
+    on_host = type(indices) is np.ndarray and type(values) is np.ndarray
+    few = on_host and 0 < indices.shape[0] <= tuning.GPU_BUILT_ON_HOST
     if few and (indices.shape[0] == 1 or (indices[1:] > indices[:-1]).all()):
         return _listed_vector(device, size, indices, values, dtype)
     given = callers = values
@@ -70,7 +71,7 @@ def build_vector(device, size, indices, values, dup, dtype):
 
 
 def _listed_vector(device, size, indices, values, dtype):
-    """build_vector of at most FEW sorted entries on the host: cast there and copied once."""
+    """build_vector of at most tuning.GPU_BUILT_ON_HOST sorted entries on the host: cast there and copied once."""
     values = host_cast(values, dtype)
     if values.shape[0] == 1:
         values, iso = device.constant(values[0]), True
