@@ -10,6 +10,7 @@ from grb_tile.backends import select
 from grb_tile.backends.cuda.structure import entries, structure
 from grb_tile.exceptions import InvalidValue, UdfParseError
 from grb_tile.storage import convert, place
+from grb_tile.storage.store import BitmapVector
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -44,6 +45,18 @@ def picks(rng, size, kind):
         return np.unique(rng.integers(0, size, 6)).astype(np.int64)
     low = int(rng.integers(0, size))
     return range(low, size) if rng.integers(2) else range(size - 1, low - 1, -1)
+
+
+@pytest.mark.parametrize(
+    "I", [range(100), range(3, 90, 7), range(99, -1, -1), range(98, -1, -3), range(50, 50)], ids=str
+)
+def test_ranges_of_a_full_vector(I, detours):
+    """A copy along the range: no list of positions, and never a view, whose address may be odd."""
+    device = shim().device
+    u = device.own(BitmapVector(100, dtypes.INT8, None, np.arange(100, dtype=np.int8), 100))
+    got = shim().gather_vector(u, I)
+    assert device.host(got.values).tolist() == list(I) and got.nvals == got.size == len(I)
+    assert len(I) == 0 or device.address(got.values) != device.address(u.values)
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)

@@ -10,13 +10,9 @@ from .entries import gather, ranges
 
 def positions_of(device, I):
     """An index argument (host array, range or device array) as an int64 device array."""
-    return device.array(host_positions(device, I) if type(I) is range else I, np.int64)
-
-
-def host_positions(device, I):
     if type(I) is range:
-        return np.arange(I.start, I.stop, I.step, dtype=np.int64)
-    return device.host(I)
+        return device.xp.arange(I.start, I.stop, I.step, dtype=np.int64)
+    return device.array(I, np.int64)
 
 
 def find_in_range(device, positions, I):
@@ -48,7 +44,7 @@ def columns_in_list(device, cols, J, ncols):
                 return None, at, ordered
             chosen = device.xp.nonzero(at >= 0)[0]
             return chosen, gather(device, at, chosen), ordered
-    J = host_positions(device, J)
+    J = device.host(J)
     if count == 0 or cols.shape[0] == 0:
         nothing = device.empty(0, np.int64)
         return nothing, nothing, True

@@ -310,6 +310,10 @@ def gather_vector(device, u, I):
             chosen, positions = device.array(chosen[::-1]), device.array(positions[::-1])
         values = _picked(device, u, chosen)
         return vector_of(device, size, u.dtype, positions, values, u.iso)
+    if type(I) is range and u.format == "bitmap" and u.words is None:
+        stop = I.stop if I.stop >= 0 else None  # of a range that descends to position 0
+        values = u.values[I.start : stop : I.step].copy()  # kernels read 16 bytes at a time, so no view of it
+        return BitmapVector(size, u.dtype, None, values, size)
     wanted = positions_of(device, I)
     if u.format == "bitmap":
         return _gather_bitmap(device, u, wanted)
