@@ -47,16 +47,14 @@ def picks(rng, size, kind):
     return range(low, size) if rng.integers(2) else range(size - 1, low - 1, -1)
 
 
-@pytest.mark.parametrize(
-    "I", [range(100), range(3, 90, 7), range(99, -1, -1), range(98, -1, -3), range(50, 50)], ids=str
-)
-def test_ranges_of_a_full_vector(I, detours):
+def test_ranges_of_a_full_vector(detours):
     """A copy along the range: no list of positions, and never a view, whose address may be odd."""
     device = shim().device
     u = device.own(BitmapVector(100, dtypes.INT8, None, np.arange(100, dtype=np.int8), 100))
-    got = shim().gather_vector(u, I)
-    assert device.host(got.values).tolist() == list(I) and got.nvals == got.size == len(I)
-    assert len(I) == 0 or device.address(got.values) != device.address(u.values)
+    for I in (range(100), range(3, 90, 7), range(99, -1, -1), range(98, -1, -3), range(50, 50)):
+        got = shim().gather_vector(u, I)
+        assert device.host(got.values).tolist() == list(I) and got.nvals == got.size == len(I)
+        assert len(I) == 0 or device.address(got.values) != device.address(u.values)
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
