@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 class LoopOutcome:
     """What a whole loop did: reached (vertices, or None), seconds, rows() (a dictionary per level).
 
-    engine   what computed: a device's name ("cuda", "cuda:1"), "numba", "numpy", "python", "reference"
+    engine   what computed: a device's name ("cuda", "cuda:1"), "numba", "numpy", "reference"
     method   by which algorithm: "by level", a direction over bit tiles, "delta", "bellman_ford", "afforest" ...
     format   the storage that was read: csr, dcsr, bittiled
     choice   (kernel, rule, figures) where the planner chose among kernels, else None

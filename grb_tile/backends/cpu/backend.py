@@ -83,14 +83,13 @@ class NumpyPrimitives(Backend):
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
         format = tiled_format(plan)
         if format is not None:
-            result = self._tiled_rows(A, x, semiring, allow, plan, format)
+            result = tiles.matvec(A, x, semiring, allow, format)
             if result is not NotImplemented:
+                if type(plan) is not str:
+                    plan.engine = "numpy"
                 return result
             use_plain_rows(plan)
         return self._plain_rows(A, x, semiring, allow, plan)
-
-    def _tiled_rows(self, A, x, semiring, allow, plan, format):
-        return tiles.matvec(A, x, semiring, allow, format)
 
     def _plain_rows(self, A, x, semiring, allow, plan):
         return matvec.matvec_rows(A, x, semiring, allow)
@@ -165,7 +164,7 @@ class NumpyPrimitives(Backend):
             sources = np.array([sources], np.int64)
         result = NotImplemented
         if forced().format is not None:
-            result = _bfs_over_tiles(A, sources, parents, max_level, target)
+            result = tiles.bfs(A, sources, parents, max_level, target)
         if result is NotImplemented:
             result = self._bfs_by_rows(A, AT, sources, levels, parents, max_level, target)
         return result
@@ -210,9 +209,6 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
 
     def _plain_rows(self, A, x, semiring, allow, plan):
         return tried_first(_matvec_rows, super()._plain_rows, A, x, semiring, allow, plan)
-
-    def _tiled_rows(self, A, x, semiring, allow, plan, format):
-        return tried_first(_matvec_tiled, super()._tiled_rows, A, x, semiring, allow, plan, format)
 
     def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
         return tried_first(_matvec_cols, super().matvec_cols, AT, x, semiring, allow, plan)
@@ -330,7 +326,6 @@ def _declines(*_):
 
 _matvec_rows = getattr(accelerate, "matvec_rows", _declines)
 _matvec_cols = getattr(accelerate, "matvec_cols", _declines)
-_matvec_tiled = getattr(accelerate, "matvec_tiled", _declines)
 _matmul = getattr(accelerate, "matmul", _declines)
 _matmul_full = getattr(accelerate, "matmul_full", _declines)
 _spmm = getattr(accelerate, "spmm", _declines)
@@ -342,7 +337,6 @@ _intersect = getattr(accelerate, "intersect", _declines)
 _restrict = getattr(accelerate, "restrict", _declines)
 _select = getattr(accelerate, "select", _declines)
 _bfs = getattr(accelerate, "bfs", _declines)
-_bfs_over_tiles = getattr(accelerate, "bfs_over_tiles", _declines)
 _transpose = getattr(accelerate, "transpose", _declines)
 _ordered_indices = getattr(accelerate, "ordered_indices", _declines)
 _ordered_pairs = getattr(accelerate, "ordered_pairs", _declines)

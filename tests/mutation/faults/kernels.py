@@ -13,7 +13,7 @@ SSSP = (CUDA + "test_sssp.py",)
 SEGMENTS = (CUDA + "test_segments.py",)
 TILES = (CUDA + "test_tiles.py", CUDA + "test_bfs_tiles.py")
 BITBLOCKS = (CUDA + "test_bitblocks.py",)
-TILES_OF_CPU = ("tests/backends/cpu/test_tiled.py",)
+BFS_OF_CPU = ("tests/backends/cpu/test_bfs.py",)
 TILE_PAIRS = (CUDA + "test_tile_pairs.py",)
 INNER_WINDOWS = (CUDA + "test_inner_windows.py",)
 EMULATION = (CUDA + "test_emulation.py",)
@@ -389,18 +389,18 @@ FAULTS = [
         TILE_PAIRS,
     ),
     Fault(
-        "grb_tile/backends/cpu/templates/tiled_rows.py",
-        "tiles with values on the CPU: absent positions of x count as zeros",
-        "                                if present & bit(local):",
-        "                                if present:",
-        TILES_OF_CPU,
+        "grb_tile/backends/cpu/vectorised/tiles.py",
+        "BFS over bit tiles on the CPU follows edges backwards",
+        "tiles.by_cols, tiles.by_rows)",
+        "tiles.by_rows, tiles.by_cols)",
+        BFS_OF_CPU,
     ),
     Fault(
-        "grb_tile/backends/cpu/templates/tiled_rows.py",
-        "the remainder of tiles on the CPU is met where the tile's number says",
-        "np.uint64(x_mask[slot]) & bit(k % nt):",
-        "np.uint64(x_mask[slot]) & bit(k // nt % nt):",
-        TILES_OF_CPU,
+        "grb_tile/backends/cpu/vectorised/tiles.py",
+        "BFS over bit tiles on the CPU pulls the visited vertices",
+        "bits.from_bool(level < 0) if direction",
+        "bits.from_bool(level >= 0) if direction",
+        BFS_OF_CPU,
     ),
     Fault(
         "kernels/products/tiles.cuh",

@@ -4,16 +4,14 @@ NotImplemented means: no kernel for this operator, type or form; or none compile
 for it (jit/cache.py).  Meanings of the primitives: backends/protocol.py.
 """
 
-from ..graph.traversal import bfs, bfs_over_tiles
+from ..graph.traversal import bfs
 from ..jit import cache as jit
 from . import (
-    bit_tiles,
     elementwise as accelerate_rows,
     entries as accelerate_entries,
     matmul as accelerate_matmul,
     matvec as accelerate_matvec,
     selection,
-    tiled,
 )
 from .build import ordered_indices, ordered_pairs
 from .dense_products import matmul_full, sddmm, spmm
@@ -23,9 +21,9 @@ from .kronecker import kronecker
 from .matvec import drop_accumulators
 
 __all__ = [
-    "bfs", "bfs_over_tiles", "clear_bits", "copy_rows", "count_saving",
+    "bfs", "clear_bits", "copy_rows", "count_saving",
     "drop_accumulators", "gather_matrix", "intersect", "jit", "kronecker", "matmul", "matmul_full", "matvec_cols",
-    "matvec_rows", "matvec_tiled", "ordered_indices", "ordered_pairs", "put_entries", "ready", "restrict", "row_ids",
+    "matvec_rows", "ordered_indices", "ordered_pairs", "put_entries", "ready", "restrict", "row_ids",
     "select", "sddmm", "spmm", "transpose", "union",
 ]  # fmt: skip
 
@@ -40,15 +38,6 @@ def _record(plan, result):
 def matvec_rows(A, x, semiring, allow=None, plan=None):
     """w<allow>[i] = (+)_k A[i,k] (x) x[k], A by rows."""
     return _record(plan, accelerate_matvec.matvec_rows(A, x, semiring, allow))
-
-
-def matvec_tiled(A, x, semiring, allow=None, plan=None, format="tiled"):
-    """The same over tiles with values, or over bit tiles."""
-    if format == "tiled":
-        return _record(plan, tiled.matvec_tiled(A, x, semiring, allow))
-    if format == "bittiled" or format in bit_tiles.DIRECTIONS:
-        return _record(plan, bit_tiles.matvec_bit_tiles(A, x, semiring, allow, format))
-    return NotImplemented
 
 
 def matvec_cols(AT, x, semiring, allow=None, plan=None):

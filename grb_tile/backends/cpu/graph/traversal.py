@@ -1,6 +1,6 @@
 """Breadth-first searches by compiled kernels, as the protocol wants them: stores and a LoopOutcome, or NotImplemented.
 
-BFS: bfs.py; over bit tiles where the plan forces them: compiled/bit_tiles.py; multi-source BFS: bfs_multi.py.
+BFS: bfs.py; multi-source BFS: bfs_multi.py.
 """
 
 from time import perf_counter
@@ -12,10 +12,8 @@ from ....planner import forced
 from ....storage.convert import choose_format
 from ....storage.store import BitmapVector
 from ...outcome import LoopOutcome
-from ..compiled import bit_tiles
 from . import bfs as loop, bfs_multi as multi_loop
 
-TILE_DIRECTIONS = ("push_csc", "push_csr", "pull_csc")
 _DIRECTIONS = {None: None, "rows": "pull", "cols": "push", "pull": "pull", "push": "push"}
 
 
@@ -36,20 +34,6 @@ def bfs(A, AT, sources, levels, parents, max_level, target):
     count = int(np.bitwise_count(words).sum())
     outcome = LoopOutcome("numba", "by level", lambda: _levels_of(logs, pulls, seconds), A.format, count, seconds)
     return _vector(n, INT32, words, count, level), _vector(n, INT64, words, count, parent), outcome
-
-
-def bfs_over_tiles(A, sources, parents, max_level, target):
-    """A BFS over bit tiles where the caller forces them, else NotImplemented; their words do not record parents."""
-    chosen = forced().format
-    if parents or A.rows is not None or not (chosen == "bittiled" or chosen in TILE_DIRECTIONS):
-        return NotImplemented
-    start = perf_counter()
-    direction = None if chosen == "bittiled" else chosen
-    words, level, rows, engine = bit_tiles.traverse_bit_tiles(A, sources, max_level, target, direction)
-    count = int(np.bitwise_count(words).sum())
-    seconds = perf_counter() - start
-    outcome = LoopOutcome(engine, direction or "by level", lambda: rows, "bittiled", count, seconds)
-    return _vector(A.nrows, INT32, words, count, level), None, outcome
 
 
 def bfs_multi(A, AT, sources, levels=True, parents=False, max_level=None):

@@ -1,4 +1,4 @@
-"""TileSpMSpV in NumPy: w = A (+.x) x over the tiled forms, for forced plans and for the law of equal results.
+"""TileSpMSpV and TileBFS in NumPy: products and BFS over the tiled forms, for forced plans.
 
 Paper: papers/tilespmspv_tilebfs_icpp22.txt, 3.3 and 3.4.
 
@@ -6,25 +6,30 @@ tiled      tiles whose tile of x is empty are skipped (Algorithm 4); the others 
 bitblock   the set bits of the blocks' maps are the entries
 bittiled   words of a tile's rows AND words of x; structure only, for multiplies that read no values
 
-The methods of bittiled can be forced by name (TileBFS, 3.4); they give the same w:
+The methods of bittiled can be forced by name (TileBFS, 3.4, Algorithms 5 to 7); they give the same result:
     push_csr   tiles of A by rows whose word of x is not zero
     push_csc   the union of the column words that the bits of x name
     pull_csc   tiles of the tile rows with an allowed position
 """
 
+from time import perf_counter
+
 import numpy as np
 
-from ....dtypes import cast
-from ....planner import forced_tile_size
+from ....dtypes import INT32, cast
+from ....planner import forced, forced_tile_size, tuning
 from ....storage import bits
-from ....storage.bit_tiles import bit_blocks_of, bit_tiles_of
-from ....storage.convert import words_of
+from ....storage.bit_tiles import BitTiledMatrix, bit_blocks_of, bit_tiles_of
+from ....storage.convert import choose_format, words_of
 from ....storage.sorting import ranges
+from ....storage.store import BitmapVector
 from ....storage.tiled import NT, can_tile, tiled_of, tiled_vector_from
+from ...outcome import LoopOutcome
 from .elementwise import restrict
 from .entries import empty_vector, is_idempotent, members, reduce_by_key, vector_of
 
-FORMATS = frozenset(("tiled", "bitblock", "bittiled", "push_csr", "push_csc", "pull_csc"))
+BIT_FORMATS = frozenset(("bittiled", "push_csr", "push_csc", "pull_csc"))
+FORMATS = BIT_FORMATS | {"tiled", "bitblock"}
 
 
 def matvec(A, x, semiring, allow, format):
@@ -106,7 +111,12 @@ def matvec_bit_tiles(T, A, x, semiring, allow, direction):
         rows = bits.to_indices(_united_columns(T, words), T.nrows)
         counts = None
     else:
-        counts = _row_counts(T, x_words, allow if direction == "pull_csc" else None, direction == "push_csr")
+        wanted = None
+        if direction == "pull_csc" and allow is not None:
+            wanted = words_of(allow.pattern)
+            wanted = bits.full(T.nrows) if wanted is None else wanted
+            wanted = bits.complement(wanted, T.nrows) if allow.complement else wanted
+        counts = _row_counts(T, x_words, wanted, direction == "push_csr")
         rows = counts.nonzero()[0]
     if rows.shape[0] == 0:
         return empty_vector(T.nrows, dtype)
@@ -118,16 +128,55 @@ def matvec_bit_tiles(T, A, x, semiring, allow, direction):
     return w if allow is None else restrict(w, allow)
 
 
-def _row_counts(T, x_words, allow, skip):
-    """For each row of A, how many of its columns are in x; tiles outside `allow`, or where x is zero, are skipped."""
+def bfs(A, sources, parents, max_level, target):
+    """(levels, None, LoopOutcome) of a BFS whose levels are y = (A' x) & ~m over bit tiles, where the plan forces them.
+
+    NotImplemented otherwise, and for parents, which bits do not record.
+    """
+    format, n = forced().format, A.nrows
+    if format not in BIT_FORMATS or parents or not can_tile(A):
+        return NotImplemented
+    start = perf_counter()
+    tiles = bit_tiles_of(A, forced_tile_size(64))
+    T = BitTiledMatrix(n, n, tiles.nt, tiles.nvals, tiles.by_cols, tiles.by_rows)  # of A'
+    level, frontier, left, depth, rows = np.full(n, -1, np.int32), sources, n - sources.size, 0, []
+    level[sources] = 0
+    while frontier.size and (max_level is None or depth < max_level) and (target is None or level[target] < 0):
+        begin = perf_counter()
+        direction = format if format != "bittiled" else choose_direction(frontier.size, left, n)
+        words = bits.from_indices(frontier, n)
+        if direction == "push_csc":
+            found = bits.to_indices(_united_columns(T, words), n)
+        else:
+            wanted = bits.from_bool(level < 0) if direction == "pull_csc" else None
+            found = _row_counts(T, words.view(T.row_words.dtype), wanted, direction == "push_csr").nonzero()[0]
+        fresh = found[level[found] < 0]
+        depth += 1
+        level[fresh] = depth
+        ms = (perf_counter() - begin) * 1e3
+        rows.append({"level": depth - 1, "frontier": frontier.size, "direction": direction, "edges": None, "ms": ms})
+        frontier, left = fresh, left - fresh.size
+    words = None if left == 0 else bits.from_bool(level >= 0)
+    store = choose_format(BitmapVector(n, INT32, words, level, n - left))
+    method = "by level" if format == "bittiled" else format
+    outcome = LoopOutcome("numpy", method, lambda: rows, "bittiled", n - left, perf_counter() - start)
+    return store, None, outcome
+
+
+def choose_direction(frontier, unvisited, n):
+    """Push-CSC for a sparse frontier, Push-CSR for a dense one, Pull-CSC when few vertices are left (3.4)."""
+    if unvisited * tuning.TILES_PULL_CSC < n:
+        return "pull_csc"
+    return "push_csc" if frontier < tuning.TILES_SPARSE_X * n else "push_csr"
+
+
+def _row_counts(T, x_words, wanted, skip):
+    """For each row of A, how many of its columns are in x; tiles outside `wanted`, or where x is zero, are skipped."""
     tile_rows = np.arange(T.tile_row_ptr.shape[0] - 1).repeat(np.diff(T.tile_row_ptr))
     word, (tile, line) = T.row_words, T.by_rows.positions()
     chosen = None
-    if allow is not None:
-        words = words_of(allow.pattern)
-        words = bits.full(T.nrows) if words is None else words
-        words = bits.complement(words, T.nrows) if allow.complement else words
-        chosen = words.view(word.dtype)[tile_rows[tile]].nonzero()[0]
+    if wanted is not None:
+        chosen = wanted.view(word.dtype)[tile_rows[tile]].nonzero()[0]
     elif skip:
         chosen = x_words[T.tile_col[tile]].nonzero()[0]
     if chosen is not None:
