@@ -4,6 +4,7 @@ import numpy as np
 
 from ..dtypes import cast
 from ..operators import typed_semiring
+from ..storage.bits import scatter_words
 from ..storage.dense import in_order
 from ..storage.embed import full_vector, row_matrix
 from ..storage.place import first_value, host, is_of_device
@@ -88,6 +89,17 @@ def is_equal(backend, x, y, op, tolerance):
         (*left, v), (*right, w) = ((backend.tuples_vector if is_vector else backend.tuples_matrix)(s) for s in (x, y))
         return _same(left, right) and _hold(v, w, op, tolerance)
     return _same(left, right) and (not x.nvals or _hold(x.values, y.values, op, tolerance))
+
+
+def put_entries(words, dense, u):
+    """By one assignment of NumPy's, and one scatter of bits."""
+    dense[u.indices] = u.values
+    return 0 if words is None else scatter_words(words, u.indices, True)
+
+
+def clear_bits(words, indices):
+    """By one scatter of bits."""
+    return scatter_words(words, indices, False)
 
 
 def _structure(A):

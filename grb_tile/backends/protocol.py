@@ -36,7 +36,6 @@ import numpy as np
 from grb_tile.exceptions import NotImplementedException
 from grb_tile.planner.device_profile import CPU
 from grb_tile.planner.statistics import edges_of
-from grb_tile.storage.bits import scatter_words
 from grb_tile.storage.host_memory import check_memory
 from grb_tile.storage.place import host
 
@@ -394,12 +393,11 @@ class Backend(GraphOperations):
         Types: u.values has the type of `dense`.  Both arrays are the caller's own NumPy arrays.  Called only where
         `updates_in_place`.
         """
-        dense[u.indices] = u.values
-        return 0 if words is None else scatter_words(words, u.indices, True)
+        return plain.put_entries(words, dense, u)
 
     def clear_bits(self, words: np.ndarray, indices: np.ndarray) -> int:
         """Clear the bits `indices` (ascending, distinct) of `words`; the number that were set.  As `put_entries`."""
-        return scatter_words(words, indices, False)
+        return plain.clear_bits(words, indices)
 
     # ------------------------------------------------------------------ placement, for whoever plans or times
 

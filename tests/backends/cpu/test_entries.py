@@ -38,7 +38,7 @@ def test_transpose(monkeypatch, iso, wide, threads):
     rng = np.random.default_rng(1)
     for nrows, ncols, count in ((70, 50, 600), (1, 300, 200), (300, 1, 200), (64, 64, 1)):
         A = matrix(rng, nrows, ncols, count, gb.dtypes.FP32, iso=iso, wide=wide)
-        same_matrix(to_csr(accelerate.transpose(A)), to_csr(transpose_of(A)))
+        same_matrix(to_csr(accelerate_entries.transpose(A)), to_csr(transpose_of(A)))
 
 
 @pytest.mark.parametrize("form", ["sparse", "bitmap", "full"])
@@ -154,14 +154,14 @@ def test_entries_are_put_into_a_bitmap_and_taken_out(iso, wide):
         u.indices = u.indices.astype(np.int64 if wide else np.int32)
         c = vector(rng, size, 400, gb.dtypes.INT32, "bitmap")
         results = []
-        for who in (host, accelerate if count > 64 else host):
+        for who in (host, accelerate_entries if count > 64 else host):
             words, dense = c.words.copy(), c.values.copy()
             fresh = who.put_entries(words, dense, u)
             placed = words.tolist()
             results.append((fresh, placed, dense.tolist(), who.clear_bits(words, u.indices), words.tolist()))
         assert results[0] == results[1]
         assert results[0][3] == count
-    assert accelerate.put_entries(None, c.values, u) is NotImplemented  # a full vector has no bits
+    assert accelerate_entries.put_entries(None, c.values, u) is NotImplemented  # a full vector has no bits
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -130,7 +130,7 @@ def test_accumulators_are_clean_after_use():
     rng = np.random.default_rng(8)
     AT = matrix(rng, 3000, 3000, 9000, gb.dtypes.FP64)
     op = gb.semiring.plus_times["FP64"]
-    accelerate.drop_accumulators()
+    accelerate_matvec.drop_accumulators()
     for count in (500, 50, 5):
         accelerate.matvec_cols(AT, vector(rng, 3000, count, gb.dtypes.FP64, "sparse"), op)
     kept = [a for stack in accelerate_matvec._spare.values() for a in stack]
@@ -138,7 +138,7 @@ def test_accumulators_are_clean_after_use():
     for words, summary, _ in kept:
         assert not words.any()
         assert not summary.any()
-    accelerate.drop_accumulators()
+    accelerate_matvec.drop_accumulators()
     assert not accelerate_matvec._spare
 
 

@@ -20,7 +20,7 @@ def check(A, AT, sources, direction=None, max_level=None, target=None, levels=Tr
     device = shim().device
     one = sources if type(sources) is int else np.asarray(sources, np.int64)
     level, parent, outcome = on_device.traverse(device, A, AT, one, levels, parents, max_level, target, direction)
-    want, _, report = plain.bfs(A, np.atleast_1d(one), True, True, max_level, target)
+    want, _, report = plain.bfs(A, None, np.atleast_1d(one), True, True, max_level, target)
     expected, count = dense(want, n)
     assert outcome.reached == count
     rows = outcome.rows()
@@ -150,7 +150,7 @@ def test_high_diameter_queue_overflows():
     level, parent, outcome = on_device.traverse(device, A, A, 0, True, True, None, None, None)
     graph = on_device.graph_of(device, device.own(A), device.own(A))
     assert graph.is_high_diameter
-    want, _, report = plain.bfs(A, np.array([0]), True, False, None, None)
+    want, _, report = plain.bfs(A, None, np.array([0]), True, False, None, None)
     expected, count = dense(want, A.nrows)
     got, _ = dense(level, A.nrows)
     assert outcome.reached == count and got.tolist() == expected.tolist()
@@ -233,7 +233,7 @@ def test_random_orders_of_threads():
         pytest.skip("the order of threads can be chosen in the CPU emulation only")
     device = Device(EmulatedLauncher(seed=5))
     A = power_law(900, 6000, 3)
-    want, _, _ = plain.bfs(A, np.array([7]), True, False, None, None)
+    want, _, _ = plain.bfs(A, None, np.array([7]), True, False, None, None)
     for mode in (None, "pull"):
         level, _, _ = on_device.traverse(device, A, A, 7, True, True, None, None, mode)
         assert dense(level, 900)[0].tolist() == dense(want, 900)[0].tolist()

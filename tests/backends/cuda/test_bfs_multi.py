@@ -25,7 +25,7 @@ def check(A, AT, sources, limit=None, direction=None, levels=True, parents=True,
     stores = [place.host(store) for store in (level, parent) if store is not None]
     frontiers = {}
     for s, source in enumerate(sources):
-        want, _, report = plain.bfs(A, np.array([source]), True, False, limit, None)
+        want, _, report = plain.bfs(A, None, np.array([source]), True, False, limit, None)
         for k, row in enumerate(report.rows()):
             frontiers[s // 64, k] = frontiers.get((s // 64, k), 0) + row["frontier"]
         expected, _ = dense(want, n)

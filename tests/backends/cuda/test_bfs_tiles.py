@@ -27,7 +27,7 @@ def check(
     found = traverse_tiles.traverse(device, A, AT, one, levels, parents, max_level, target, direction, width)
     assert found is not NotImplemented
     level, parent, outcome = found
-    want, _, report = plain.bfs(A, np.atleast_1d(one), True, True, max_level, target)
+    want, _, report = plain.bfs(A, None, np.atleast_1d(one), True, True, max_level, target)
     expected, count = dense(want, n)
     rows = outcome.rows()
     assert outcome.reached == count and outcome.format == "bittiled"
@@ -190,7 +190,7 @@ def test_the_planner_takes_tiles_where_entries_cluster(monkeypatch):
     assert tiles.entries_per_tile(device, device.own(thin), 16) < tuning.TILES_FULL
     with using_shim():
         for A, format in ((full, "bittiled"), (thin, "csr"), (chain, "csr")):
-            want, _, _ = plain.bfs(A, np.array([3]), True, False, None, None)
+            want, _, _ = plain.bfs(A, None, np.array([3]), True, False, None, None)
             for _ in range(2):
                 level, _, report = operation.bfs(A, A, 3)
                 assert report.format == format and dense(level, A.nrows)[0].tolist() == dense(want, A.nrows)[0].tolist()

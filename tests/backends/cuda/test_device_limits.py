@@ -60,7 +60,7 @@ def rng_of(*salt):
 
 
 def levels_of(A, source):
-    return dense(plain.bfs(A, np.array([source]), True, False, None, None)[0], A.nrows)[0]
+    return dense(plain.bfs(A, None, np.array([source]), True, False, None, None)[0], A.nrows)[0]
 
 
 def test_searches_from_one_source(backend, monkeypatch):

@@ -42,12 +42,12 @@ def test_breadth_first_search(kernel, levels, monkeypatch):
         args = A, A, source, levels, not levels, None, None, None
         run = bfs_tiles.traverse if kernel == "tiles" else by_rows.traverse
         found = run(shim().device, *args, *((16,) if kernel == "tiles" else ()))
-        check_rows(found[2], plain.bfs(A, np.array([source]), True, True, None, None)[2], levels)
+        check_rows(found[2], plain.bfs(A, None, np.array([source]), True, True, None, None)[2], levels)
 
 
 def test_multi_source_search():
     A = path(60)
-    report = plain.bfs(A, np.array([0]), True, False, None, None)[2]
+    report = plain.bfs(A, None, np.array([0]), True, False, None, None)[2]
     check_rows(multi.traverse_many(shim().device, A, A, [0], None, None, True, False)[2][0], report, False)
 
 

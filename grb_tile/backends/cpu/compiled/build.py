@@ -11,6 +11,7 @@ from grb_tile.storage.sorting import fits_with_positions
 from grb_tile.storage.store import index_dtype
 
 from ..jit import cache as jit
+from ..vectorised import structure
 
 
 def _unordered(keys):
@@ -30,6 +31,28 @@ def _inside(keys, bound):
 
 def _functions(number, count, saved_ns):
     return jit.plain_kernel("build_order", NUMBER=number).functions_for(1e-9 * count * saved_ns)
+
+
+def build_vector(size, indices, values, dup, dtype):
+    """t[i] = values[k1] (dup) values[k2] ... of sorted tuples.  See backends/protocol.py."""
+    found = ordered_indices(size, indices)
+    if found is NotImplemented:
+        return NotImplemented
+    order, indices = found
+    return structure.build_vector(size, indices, _in_order(values, order), dup, dtype)
+
+
+def build_matrix(nrows, ncols, rows, cols, values, dup, dtype):
+    """T[i,j] = values[k1] (dup) values[k2] ... of sorted tuples.  See backends/protocol.py."""
+    found = ordered_pairs(nrows, ncols, rows, cols)
+    if found is NotImplemented:
+        return NotImplemented
+    order, rows, cols = found
+    return structure.build_matrix(nrows, ncols, rows, cols, _in_order(values, order), dup, dtype)
+
+
+def _in_order(values, order):
+    return values if values.shape[0] == 1 else values[order]
 
 
 def ordered_pairs(nrows, ncols, rows, cols):

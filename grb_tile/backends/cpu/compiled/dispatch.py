@@ -1,11 +1,10 @@
-"""What compiled kernels offer to the CPU backend: a store, or NotImplemented, in which case NumPy does the work.
+"""Compiled forms of primitives that choose among modules, and their plans: a store, or NotImplemented (NumPy's turn).
 
 NotImplemented means: no kernel for this operator, type or form; or none compiled yet and the work is too small to pay
 for it (jit/cache.py).  Meanings of the primitives: backends/protocol.py.
 """
 
-from ..graph.traversal import bfs
-from ..jit import cache as jit
+from ....storage.convert import keep_transpose
 from . import (
     elementwise as accelerate_rows,
     entries as accelerate_entries,
@@ -13,19 +12,6 @@ from . import (
     matvec as accelerate_matvec,
     selection,
 )
-from .build import ordered_indices, ordered_pairs
-from .dense_products import matmul_full, sddmm, spmm
-from .entries import clear_bits, put_entries, row_ids, transpose
-from .gather import copy_rows, gather_matrix
-from .kronecker import kronecker
-from .matvec import drop_accumulators
-
-__all__ = [
-    "bfs", "clear_bits", "copy_rows", "count_saving",
-    "drop_accumulators", "gather_matrix", "intersect", "jit", "kronecker", "matmul", "matmul_full", "matvec_cols",
-    "matvec_rows", "ordered_indices", "ordered_pairs", "put_entries", "ready", "restrict", "row_ids",
-    "select", "sddmm", "spmm", "transpose", "union",
-]  # fmt: skip
 
 
 def _record(plan, result):
@@ -69,6 +55,12 @@ def count_saving(seconds, primitive, *operands):
     kernel = _KERNELS[primitive](*operands)
     if kernel is not None:
         kernel.count(seconds)
+
+
+def transpose(A):
+    """T[j,i] = A[i,j], kept with A."""
+    result = accelerate_entries.transpose(A)
+    return result if result is NotImplemented else keep_transpose(A, result)
 
 
 _MATRICES = ("csr", "dcsr")

@@ -14,8 +14,8 @@ from ....storage.store import SparseVector, index_dtype
 from ...outcome import LoopOutcome
 
 
-def bfs(A, sources, levels=True, parents=False, max_level=None, target=None):
-    """(store of levels | None, of parents | None, LoopOutcome); sources: an ascending int64 array."""
+def bfs(A, AT, sources, levels=True, parents=False, max_level=None, target=None):
+    """(store of levels | None, of parents | None, LoopOutcome); sources: an ascending int64 array.  AT is not read."""
     start = perf_counter()
     n = A.nrows
     sparse = A.rows is not None  # hypersparse: nothing of the size of n

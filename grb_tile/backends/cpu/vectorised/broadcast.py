@@ -12,7 +12,7 @@ from ....storage.convert import choose_format, compressed, occupied, row_ids, ro
 from ....storage.host_memory import check_memory
 from ....storage.sorting import find, ranges
 from ....storage.store import index_dtype
-from .elementwise import combine, restrict
+from .elementwise import combine
 from .entries import empty_matrix, keep_entries, like, members
 from .in_chunks import mapped
 
@@ -57,13 +57,11 @@ def follows_mask(count, allow):
     return allow is not None and not allow.complement and allow.pattern.nvals * tuning.BROADCAST_MASK < count
 
 
-def kronecker(A, B, op, allow=None):
+def kronecker(A, B, op):
     nrows, ncols = A.nrows * B.nrows, A.ncols * B.ncols
     count = A.indices.shape[0] * B.indices.shape[0]
     if count == 0:
         return empty_matrix(nrows, ncols, op.return_type)
-    if follows_mask(count, allow):
-        return _within_mask(A, B, op, allow.pattern, nrows, ncols)
     one = op.return_type.np_type.itemsize
     check_memory(count * (32 + one + index_dtype(ncols).itemsize), f"kronecker: {count} entries")
     (rows_a, starts_a), (rows_b, starts_b) = occupied(A), occupied(B)
@@ -76,18 +74,17 @@ def kronecker(A, B, op, allow=None):
     at_b = ranges(starts_b[ib], lengths_b[ib])
     rows = (row_ids(A) * B.nrows)[at_a] + row_ids(B)[at_b]
     cols = A.indices[at_a].astype(np.int64) * B.ncols + B.indices[at_b]
-    result = _result(A, at_a, B, at_b, op, nrows, ncols, rows, cols)
-    return result if allow is None else restrict(result, allow)
+    return _result(A, at_a, B, at_b, op, nrows, ncols, rows, cols)
 
 
-def _within_mask(A, B, op, mask, nrows, ncols):
+def kronecker_at(A, B, op, mask):
     """The product at the mask's positions only: each has one entry of A and one of B, found by binary search."""
     rows, cols = row_ids(mask), mask.indices.astype(np.int64)
     at_a, hit = entries_at(A, rows // B.nrows, cols // B.ncols)
     kept = hit.nonzero()[0]
     at_b, hit = entries_at(B, rows[kept] % B.nrows, cols[kept] % B.ncols)
     at_a, at_b, kept = at_a[kept][hit], at_b[hit], kept[hit]
-    return _result(A, at_a, B, at_b, op, nrows, ncols, rows[kept], cols[kept])
+    return _result(A, at_a, B, at_b, op, A.nrows * B.nrows, A.ncols * B.ncols, rows[kept], cols[kept])
 
 
 def entries_at(A, rows, cols):

@@ -9,7 +9,6 @@ from ....storage import bits
 from ....storage.convert import all_positions, choose_format, row_ids, share
 from ....storage.host_memory import check_memory
 from ....storage.store import BitmapVector, Compressed
-from .elementwise import restrict
 from .entries import empty_like, is_idempotent, is_matrix, keep_entries, like, vector_of
 from .in_chunks import mapped, reduced, releases_the_lock
 
@@ -27,9 +26,7 @@ _DIAGONAL_KINDS = {"tril": np.less_equal, "triu": np.greater_equal, "diag": np.e
 # ---------------------------------------------------------------------- select
 
 
-def select(x, op, thunk, allow=None):
-    if allow is not None:
-        x = restrict(x, allow)
+def select(x, op, thunk):
     if x.nvals == 0:
         return x
     if x.iso and op.kind in VALUE_KINDS:
@@ -167,9 +164,7 @@ def _thunk(op, thunk):
 # ---------------------------------------------------------------------- apply
 
 
-def apply(x, op, allow=None, left=None, right=None, thunk=None, rows_of=row_ids):
-    if allow is not None:
-        x = restrict(x, allow)
+def apply(x, op, left=None, right=None, thunk=None, rows_of=row_ids):
     dtype = op.return_type
     if x.nvals == 0:
         return empty_like(x, dtype)

@@ -36,7 +36,7 @@ def allowed_rows(A, allow):
     return rows[~hit if complement else hit]
 
 
-def matvec_rows(A, x, semiring, allow=None):
+def matvec_rows(A, x, semiring, allow=None, plan=None):
     size, dtype = A.nrows, semiring.return_type
     count = A.indices.shape[0]
     if count == 0 or x.nvals == 0:
@@ -127,7 +127,7 @@ def _position_values(position, positional, op):
     return cast(position.astype(np.int64) + 1 if positional[-1] == "1" else position, op.return_type)
 
 
-def matvec_cols(AT, x, semiring, allow=None):
+def matvec_cols(AT, x, semiring, allow=None, plan=None):
     size, dtype = AT.ncols, semiring.return_type
     if AT.indices.shape[0] == 0 or x.nvals == 0:
         return empty_vector(size, dtype)
