@@ -53,7 +53,7 @@ REASONS = {
         backends/cuda/products/row_schedule.py: longest_row, backends/cuda/products/row_schedule.py: pointers,
         backends/cuda/products/segments.py: reads_most, backends/cuda/products/segments.py: segments_of,
         backends/cuda/products/tile_blocks.py: bit_blocks_of, backends/cuda/products/tile_blocks.py: entries_per_block,
-        backends/cuda/products/tiles.py: facts_of, backends/cuda/runtime/device.py: Device.iso_value,
+        backends/cuda/products/tiles.py: tile_facts, backends/cuda/runtime/device.py: Device.iso_value,
         backends/cuda/runtime/device.py: Device.own, backends/cuda/structure/entries.py: to_bitmap,
         backends/cuda/structure/entries.py: words_of, backends/cuda/graph/dispatch.py: _format_of,
         backends/cuda/graph/strong_components.py: _pivot, planner/choose_matvec.py: _of_small,

@@ -1,7 +1,8 @@
 """CudaBackend: every primitive on the device.  Meanings: backends/protocol.py.
 
 A primitive's operands are brought to the device first (`device.own`: moved once, kept with the host store); its result
-stays there.  The modules beside this one hold a function per primitive, `f(device, ...)` with device stores only.
+stays there.  The modules beside this one hold a function per primitive, `f(device, ...)` with device stores only;
+primitives.py lists those that need no more than that.
 
 A function may return NotImplemented for what has no device form (user-defined types that are no numbers): the primitive
 is then computed on the host and its result moved, and `detours` counts it under the primitive's name.  Of a whole loop
@@ -20,10 +21,12 @@ from ...planner.device_limits import LEAST_ARCH
 from ...storage import place
 from ...storage.host_memory import check_memory
 from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
+from .. import plain
 from ..dense import DenseForms
 from ..protocol import Backend
 from .elementwise.element import element
 from .graph.methods import WholeLoops
+from .primitives import TabledPrimitives
 from .runtime import errors
 from .runtime.device import Device, bring_store
 from .runtime.errors import HostOnly, reporting
@@ -101,7 +104,7 @@ def where_it_resides(primitive):
     return call
 
 
-class CudaPrimitives(WholeLoops, Backend):
+class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
     """Every primitive on the device of that number, or of `launcher`, which tests bring."""
 
     name = "cuda"
@@ -132,14 +135,6 @@ class CudaPrimitives(WholeLoops, Backend):
 
     # ------------------------------------------------------------------ structure
 
-    @reporting
-    def build_vector(self, size, indices, values, dup, dtype):
-        return self._call("structure.structure", "build_vector", size, indices, values, dup, dtype)
-
-    @reporting
-    def build_matrix(self, nrows, ncols, rows, cols, values, dup, dtype):
-        return self._call("structure.structure", "build_matrix", nrows, ncols, rows, cols, values, dup, dtype)
-
     @where_it_resides
     @reporting
     def tuples_vector(self, u):
@@ -152,23 +147,9 @@ class CudaPrimitives(WholeLoops, Backend):
         """(rows, cols, values) as NumPy arrays."""
         return tuple(map(self.device.host, self._call("structure.structure", "tuples_matrix", self.own(A))))
 
-    @reporting
-    def convert(self, store, format):
-        return self._call("structure.structure", "convert", self.own(store), format)
-
-    @reporting
-    def transpose(self, A):
-        return self._call("structure.structure", "transpose", self.own(A))
-
-    @reporting
     def cast(self, store, dtype):
         if store.dtype is dtype:
             return store  # on the device or not
-        return self._call("structure.structure", "cast", self.own(store), dtype)
-
-    _any_cast = cast
-
-    def cast(self, store, dtype):
         if store.iso and store.format == "bitmap":
             device = self.device
             if type(store.values) is device.array_class:
@@ -178,41 +159,15 @@ class CudaPrimitives(WholeLoops, Backend):
                     result = store.with_values(dtype, values, True)
                     result.shared = True
                     return result
-        return self._any_cast(store, dtype)
-
-    @reporting
-    def gather_vector(self, u, I):
-        return self._call("structure.structure", "gather_vector", self.own(u), I)
-
-    @reporting
-    def gather_matrix(self, A, I, J):
-        return self._call("structure.structure", "gather_matrix", self.own(A), I, J)
+        return super().cast(store, dtype)
 
     @reporting
     def concat_matrices(self, tiles, dtype):
         tiles = [list(map(self.own, row)) for row in tiles]
         return self._call("structure.concat", "concat_matrices", tiles, dtype)
 
-    @reporting
-    def expand_vector(self, u, I, size):
-        return self._call("structure.structure", "expand_vector", self.own(u), I, size)
-
-    @reporting
-    def expand_matrix(self, A, I, J, nrows, ncols):
-        return self._call("structure.structure", "expand_matrix", self.own(A), I, J, nrows, ncols)
-
-    @reporting
-    def edges_of(self, A, u):
-        """Counted on the device and read back; kept with u."""
-        return self._call("products.columns", "edges_of", A, u)
-
     def sorts_products(self, A, u, semiring):
         return self._call("products.matvec", "lacks_atomic", A, u, semiring)
-
-    @reporting
-    def tile_facts(self, A):
-        """Read back once; kept with A."""
-        return self._call("products.tiles", "facts_of", A)
 
     # ------------------------------------------------------------------ placement
 
@@ -317,88 +272,18 @@ class CudaPrimitives(WholeLoops, Backend):
         AT, x, allow = self.device.own_operands(AT, x, allow)
         return self._call("products.matvec", "matvec_cols", AT, x, semiring, allow, plan)
 
-    @reporting
-    def inner(self, u, v, semiring):
-        return self._call("products.inner", "inner", self.own(u), self.own(v), semiring)
-
-    @reporting
-    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None, keep=None):
-        own = self.own
-        return self._call(
-            "products.matmul", "matmul", own(A), None if B is None else own(B), semiring, self.device.own_allow(allow),
-            plan, None if BT is None else own(BT), keep,
-        )  # fmt: skip
-
-    @reporting
-    def matmul_inner(self, A, at, B, bt, semiring):
-        A, B = self.own(A), self.own(B)
-        return self._find("products.inner_windows", "matmul_inner")(self.device, A, at, B, bt, semiring)
-
-    @reporting
     def reduce_matmul(self, A, B, semiring, monoid, axis=None, allow=None, plan=None, BT=None, keep=None):
-        own = self.own
-        result = self._find("products.matmul", "reduce_matmul")(
-            self.device, own(A), None if B is None else own(B), semiring, monoid, axis, self.device.own_allow(allow),
-            plan, None if BT is None else own(BT), keep,
-        )  # fmt: skip
+        result = super().reduce_matmul(A, B, semiring, monoid, axis, allow, plan, BT, keep)
         if result is NotImplemented:
-            result = super().reduce_matmul(A, B, semiring, monoid, axis, allow, plan, BT, keep)
+            result = plain.reduce_matmul(self, A, B, semiring, monoid, axis, allow, plan, BT, keep)
         return result
-
-    @reporting
-    def spmm(self, A, X, semiring, said=None):
-        return self._find("products.spmm", "spmm")(self.device, self.own(A), X, semiring, said)
-
-    @reporting
-    def sddmm(self, A, B, semiring, pattern):
-        return self._find("products.sddmm", "sddmm")(self.device, A, B, semiring, self.own(pattern))
 
     # ------------------------------------------------------------------ element-wise
 
-    @reporting
-    def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
-        own = self.own
-        return self._call(
-            "elementwise.elementwise",
-            "union",
-            own(x),
-            own(y),
-            op,
-            self.device.own_allow(allow),
-            left_default,
-            right_default,
-            dtype,
-        )
-
-    @reporting
-    def intersect(self, x, y, op, allow=None):
-        return self._call(
-            "elementwise.elementwise", "intersect", self.own(x), self.own(y), op, self.device.own_allow(allow)
-        )
-
-    @reporting
-    def restrict(self, x, allow):
-        return self._call("elementwise.elementwise", "restrict", self.own(x), self.device.own_allow(allow))
-
-    @reporting
-    def select(self, x, op, thunk, allow=None):
-        return self._call("elementwise.mapping", "select", self.own(x), op, thunk, self.device.own_allow(allow))
-
-    @reporting
-    def apply(self, x, op, allow=None, left=None, right=None, thunk=None):
-        return self._call(
-            "elementwise.mapping", "apply", self.own(x), op, self.device.own_allow(allow), left, right, thunk
-        )
-
-    @reporting
     def is_equal(self, x, y, op, tolerance=None):
         if place.is_host(x) and place.is_host(y):
-            return super().is_equal(x, y, op, tolerance)
-        return self._call("elementwise.compare", "is_equal", self.own(x), self.own(y), op, tolerance)
-
-    @reporting
-    def reduce(self, x, monoid):
-        return self._call("elementwise.mapping", "reduce", self.own(x), monoid)
+            return plain.is_equal(self, x, y, op, tolerance)
+        return super().is_equal(x, y, op, tolerance)
 
     @reporting
     def overwrite(self, c, t, allow):
@@ -420,16 +305,6 @@ class CudaPrimitives(WholeLoops, Backend):
             )
         except HostOnly:
             return NotImplemented
-
-    @reporting
-    def broadcast(self, u, pattern, axis):
-        return self._call("elementwise.broadcast", "broadcast", self.own(u), self.own(pattern), axis)
-
-    @reporting
-    def kronecker(self, A, B, op, allow=None):
-        return self._call(
-            "elementwise.broadcast", "kronecker", self.own(A), self.own(B), op, self.device.own_allow(allow)
-        )
 
     # ------------------------------------------------------------------ finding functions
 

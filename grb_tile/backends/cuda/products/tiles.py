@@ -324,7 +324,7 @@ def entries_per_tile(device: Device, A: Compressed, nt: int) -> float:
     return sum(numbers[1::2]) / max(sum(numbers[::2]), 1)
 
 
-def facts_of(device: Device, A: Compressed) -> tuple[float, int]:
+def tile_facts(device: Device, A: Compressed) -> tuple[float, int]:
     """(mean entries of a non-empty 16 x 16 tile, entries of the longest row), kept in A.forms."""
     forms = forms_of(A)
     found = forms.get("tile_facts")

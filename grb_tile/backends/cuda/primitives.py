@@ -1,0 +1,62 @@
+"""The primitives that are one function of a module beside this one: a table, and the method that a line of it makes.
+
+    {module: {primitive: names of its operands that are brought to the device}}
+
+The function has the primitive's name and is called as `f(device, ...)`, with all parameters of the primitive in the
+protocol's order.  `allow` among the operands is a mask, the others are stores or None.
+"""
+
+from inspect import Signature, signature
+
+from ..protocol import Backend
+from .runtime.errors import reporting
+
+PRIMITIVES = {  # where a function returns NotImplemented, the host computes
+    "structure.structure": {
+        "build_vector": "", "build_matrix": "", "convert": "store", "transpose": "A", "cast": "store",
+        "gather_vector": "u", "gather_matrix": "A", "expand_vector": "u", "expand_matrix": "A",
+    },
+    "elementwise.elementwise": {"union": "x y allow", "intersect": "x y allow", "restrict": "x allow"},
+    "elementwise.mapping": {"select": "x allow", "apply": "x allow", "reduce": "x"},
+    "elementwise.compare": {"is_equal": "x y"},
+    "elementwise.broadcast": {"broadcast": "u pattern", "kronecker": "A B allow"},
+    "products.matmul": {"matmul": "A B allow BT"},
+    "products.inner": {"inner": "u v"},
+    "products.columns": {"edges_of": ""},  # read back, and kept with u
+    "products.tiles": {"tile_facts": ""},  # read back, and kept with A
+}  # fmt: skip
+DECLINING = {  # where a function returns NotImplemented, so does the primitive
+    "products.matmul": {"reduce_matmul": "A B allow BT"},
+    "products.inner_windows": {"matmul_inner": "A B"},
+    "products.spmm": {"spmm": "A"},
+    "products.sddmm": {"sddmm": "pattern"},
+}
+
+
+def method(name, module, operands, declines):
+    """The primitive `name` as a method of CudaBackend, made as text: a loop over operands costs 0.2 us more a call."""
+    parameters = [p.replace(annotation=p.empty) for p in signature(getattr(Backend, name)).parameters.values()]
+    lines = [f"def {name}{Signature(parameters)}:", " device = self.device"]
+    for operand in operands.split():
+        own = "device.own_allow" if operand == "allow" else "self.own"
+        lines.append(f" if {operand} is not None: {operand} = {own}({operand})")
+    given = ", ".join(p.name for p in parameters[1:])
+    lines += [
+        f" function = self._functions.get({(module, name)}) or self._find({module!r}, {name!r})",
+        f" result = NotImplemented if function is None else function(device, {given})",
+        " return result" if declines else
+        f" return self.through_host({name!r}, ({given},)) if result is NotImplemented else result",
+    ]  # fmt: skip
+    scope = {}
+    exec(compile("\n".join(lines), f"<primitive {name} of {module}>", "exec"), scope)
+    return reporting(scope[name])
+
+
+class TabledPrimitives:
+    """Methods of CudaBackend, which has `device`, `own`, `_functions`, `_find` and `through_host`."""
+
+
+for _table in (PRIMITIVES, DECLINING):
+    for _module, _rows in _table.items():
+        for _name, _operands in _rows.items():
+            setattr(TabledPrimitives, _name, method(_name, _module, _operands, _table is DECLINING))
