@@ -1,50 +1,54 @@
 """Where a store's arrays reside: on the host (NumPy) or on a device, whose arrays are of another class.
 
-A device store is an ordinary store with a device's arrays.  A device's backend registers its class of arrays here, with
-functions that convert and move; the method `get()` of such an array returns a copy on the host.
+A device store is an ordinary store with a device's arrays.  A device's backend registers itself here for its class of
+arrays; the method `get()` of such an array returns a copy on the host.
 
 `store.forms["host"]` caches the host copy of a device store, `store.forms["device", number]` the copy of a host store
 on the device of that number.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
 import numpy as np
 
 from .store import BitmapVector, Compressed, Dense, SparseVector, forms_of
 
 
-class Functions(NamedTuple):
-    """What a device does for stores that reside there.
+class DeviceBackend(Protocol):
+    """What storage calls of the backend of a device, for stores that reside there."""
 
-    name                     "cuda:1"
-    backend                  its backend, which converts and reads
-    move(value)              a cached array on the device with the NumPy scalar `value`
-    iso_value(store)         the value of an iso store
-    element(store, key)      the entry at an int or (row, column), a NumPy scalar, or None
-    host(array)              a copy on the host
-    follow()                 orders the caller's next work after all work submitted to the device
-    wait()                   returns when that work is complete
-    """
+    device_name: str  # "cuda:1"
 
-    name: str
-    backend: Any
-    move: Any
-    iso_value: Any
-    element: Any
-    host: Any
-    follow: Any
-    wait: Any
+    def convert(self, store: Any, format: str) -> Any:
+        """The same entries in `format`."""
+
+    def constant(self, value: np.generic) -> Any:
+        """A cached array on the device with the one value."""
+
+    def iso_value(self, store: Any) -> np.generic:
+        """The value of an iso store."""
+
+    def element(self, store: Any, key: int | tuple[int, int]) -> np.generic | None:
+        """The entry at `key`, an int or (row, column); None where there is none."""
+
+    def host_array(self, array: Any) -> np.ndarray:
+        """A copy on the host."""
+
+    def wait_stream(self) -> None:
+        """Order the caller's next work after all work submitted to the device."""
+
+    def synchronize(self) -> None:
+        """Return when that work is complete."""
 
 
 ELEMENT_NS = 15_000  # of reading one entry from a device: a launch and a read-back
 COPY_NS = 0.04  # a byte copied to pageable memory of the host: 25 GB/s
-_devices = {}  # class of arrays -> {number of the device: Functions}
+_devices: dict[type, dict[int, DeviceBackend]] = {}  # class of arrays -> {number of the device: its backend}
 
 
-def register(array_class, number, *functions):
-    """Register the Functions of the device `number` for arrays of `array_class`."""
-    _devices[array_class] = {**_devices.get(array_class, {}), number: Functions(*functions)}
+def register(array_class, number, backend):
+    """Register the DeviceBackend of the device `number` for arrays of `array_class`."""
+    _devices[array_class] = {**_devices.get(array_class, {}), number: backend}
 
 
 def number_of(array):
@@ -52,8 +56,8 @@ def number_of(array):
     return array.data.device_id
 
 
-def _functions(array):
-    """The Functions of the array's device; None for a device whose backend was never in use."""
+def _backend(array):
+    """The backend of the array's device; None for a device whose backend was never in use."""
     devices = _devices.get(type(array))
     return None if devices is None else devices.get(number_of(array))
 
@@ -70,17 +74,17 @@ def arrays_of(store):
 
 def device_of(store):
     """Where the arrays of `store` reside: "cpu", or "cuda:1" and the like."""
-    return "cpu" if is_host(store) else _functions(arrays_of(store).values).name
+    return "cpu" if is_host(store) else backend_of(store).device_name
 
 
 def backend_of(store):
     """The backend of the device where `store` resides; None for a host store."""
-    return None if is_host(store) else _functions(arrays_of(store).values).backend
+    return None if is_host(store) else _backend(arrays_of(store).values)
 
 
 def wait_for(store):
     """Return when all work of the device where `store` resides is complete."""
-    _functions(arrays_of(store).values).wait()
+    backend_of(store).synchronize()
 
 
 def is_host(store):
@@ -90,27 +94,27 @@ def is_host(store):
 
 def follow(array):
     """Order the caller's next work after the work that computes the device array `array`, on any stream."""
-    known = _functions(array)
-    if known is not None:
-        known.follow()
+    backend = _backend(array)
+    if backend is not None:
+        backend.wait_stream()
 
 
 def convert_there(store, format):
     """The same entries in `format`, converted on the device where they reside."""
-    return _functions(store.values).backend.convert(store, format)
+    return _backend(store.values).convert(store, format)
 
 
 def moved_like(store, value):
     """A cached array of the one value `value` (a NumPy scalar) on the device of `store`."""
-    return _functions(arrays_of(store).values).move(value)
+    return _backend(arrays_of(store).values).constant(value)
 
 
 def host_array(array):
     """`array` as a NumPy array: itself, or a copy on the host."""
     if array is None or type(array) is np.ndarray:
         return array
-    known = _functions(array)
-    return array.get() if known is None else known.host(array)
+    backend = _backend(array)
+    return array.get() if backend is None else backend.host_array(array)
 
 
 def host(store):
@@ -148,7 +152,7 @@ def is_read_alone(store):
 
 def element(store, key):
     """The entry of a device's store at `key` (int, or (row, column)), a NumPy scalar, or None: nothing else is read."""
-    return _functions(store.values).element(store, key)
+    return _backend(store.values).element(store, key)
 
 
 def with_arrays(store, move):
@@ -172,4 +176,4 @@ def first_value(store):
     values = store.values
     if type(values) is np.ndarray:
         return values[0]
-    return _functions(values).iso_value(store) if store.iso else host_array(values[:1])[0]
+    return _backend(values).iso_value(store) if store.iso else host_array(values[:1])[0]

@@ -9,6 +9,7 @@ from grb_tile import dtypes
 from grb_tile.backends import guard, select
 from grb_tile.backends.graph import GraphOperations
 from grb_tile.backends.protocol import PRIMITIVES, Backend
+from grb_tile.storage.place import DeviceBackend
 from grb_tile.storage.store import Allow, BitmapVector, Compressed, SparseVector
 
 BACKENDS = {name: select._class_of(name) for name in select.AVAILABLE}
@@ -47,7 +48,7 @@ def test_every_backend_has_every_primitive(backend):
 def test_public_methods_are_in_the_protocol(backend):
     """Whoever works with a backend through the protocol misses nothing; `own` and others are the backend's own
     affair."""
-    inside = {"own", "through_host"}
+    inside = {"own", "through_host"} | vars(DeviceBackend).keys()
     public = {
         name
         for cls in BACKENDS[backend].__mro__[:-1]

@@ -11,7 +11,7 @@ A user's operator without C++ text is not among them: it raises UdfParseError.
 """
 
 from collections import Counter
-from functools import partial, wraps
+from functools import wraps
 from importlib import import_module
 
 import numpy as np
@@ -124,11 +124,8 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
         self.detours = Counter()
         self._host = None
         self._functions = {}
-        device = self.device
-        place.register(
-            device.array_class, device.number, f"cuda:{device.number}", self, device.constant,
-            device.iso_value, partial(element, device), device.host, device.in_order, device.synchronize,
-        )  # fmt: skip
+        self.device_name = f"cuda:{self.device.number}"
+        place.register(self.device.array_class, self.device.number, self)
 
     def check_memory(self, wanted, what, remedy):
         check_memory(wanted, what, remedy, self.device.memory()[1])
@@ -197,6 +194,21 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
 
     def synchronize(self):
         self.device.synchronize()
+
+    def wait_stream(self):
+        self.device.in_order()
+
+    def constant(self, value):
+        return self.device.constant(value)
+
+    def iso_value(self, store):
+        return self.device.iso_value(store)
+
+    def element(self, store, key):
+        return element(self.device, store, key)
+
+    def host_array(self, array):
+        return self.device.host(array)
 
     def bind(self):
         self.device.launcher.bind()

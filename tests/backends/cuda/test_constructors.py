@@ -19,12 +19,12 @@ def on_the_shim():
 
 @pytest.fixture
 def no_way_through_the_host(monkeypatch):
-    """Nothing that is as long as the operands may be read back."""
+    """Nothing that is as long as the operands may be read back while the device computes."""
     device = shim().device
     read = device.host
 
     def host(array):
-        assert array.size < 32, "an array went through the host"
+        assert array.size < 32 or select.current() is not shim(), "an array went through the host"
         return read(array)
 
     monkeypatch.setattr(device, "host", host)
