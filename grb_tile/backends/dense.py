@@ -111,8 +111,7 @@ class DenseForms(Backend):
 
     def to_device(self, operand):
         if type(operand) is Dense:
-            flat = super().to_device(operand.flat)
-            return operand if flat is operand.flat else _moved(operand, flat)
+            return operand.with_flat(super().to_device(operand.flat))
         if type(operand) is Allow and type(operand.pattern) is Dense:
             pattern = self.to_device(operand.pattern)
             return operand if pattern is operand.pattern else Allow(pattern, operand.complement)
@@ -120,8 +119,7 @@ class DenseForms(Backend):
 
     def bring(self, store):
         if type(store) is Dense:
-            flat = super().bring(store.flat)
-            return store if flat is store.flat else _moved(store, flat)
+            return store.with_flat(super().bring(store.flat))
         return super().bring(store)
 
     # ------------------------------------------------------------------ structure
@@ -133,8 +131,7 @@ class DenseForms(Backend):
 
     def cast(self, store, dtype):
         if type(store) is Dense:
-            flat = super().cast(store.flat, dtype)
-            return store if flat is store.flat else Dense(store.nrows, store.ncols, flat, store.by_columns)
+            return store.with_flat(super().cast(store.flat, dtype))
         return super().cast(store, dtype)
 
     def transpose(self, A):
@@ -423,11 +420,6 @@ def _picked(xp, values, I, axis):
         cut = slice(I.start, I.stop, I.step)
         return values[cut] if axis == 0 else values[:, cut]
     return xp.take(values, xp.asarray(np.asarray(I, np.int64)), axis)
-
-
-def _moved(A, flat):
-    """A with its flat vector elsewhere."""
-    return Dense(A.nrows, A.ncols, flat, A.by_columns)
 
 
 def _one_value_beside(x, y):

@@ -76,15 +76,7 @@ def vector_of_column(A):
 def iso_like(pattern, dtype, value):
     """The store with the structure of `pattern` whose entries all equal `value`; shares the structure's arrays."""
     values = _one(value, dtype) if type(arrays_of(pattern).values) is np.ndarray else moved_like(pattern, value)
-    if type(pattern) is Dense:
-        return Dense(pattern.nrows, pattern.ncols, pattern.flat.with_values(dtype, values, True), pattern.by_columns)
-    if pattern.format == "sparse":
-        return SparseVector(pattern.size, dtype, pattern.indices, values, True)
-    if pattern.format == "bitmap":
-        return pattern.with_values(dtype, values, True)
-    return Compressed(
-        pattern.nrows, pattern.ncols, dtype, pattern.indptr, pattern.indices, values, True, rows=pattern.rows
-    )
+    return pattern.with_values(dtype, values, True)
 
 
 def bit_patterns(x):
@@ -96,17 +88,10 @@ def bit_patterns(x):
     if np_type.kind not in "fc":
         return x
     dtype = lookup_dtype(f"UINT{8 * min(np_type.itemsize, 8)}")
-    values = x.flat.values if type(x) is Dense else x.values
-    values = values.view(dtype.np_type)
+    values = arrays_of(x).values.view(dtype.np_type)
     if np_type.itemsize == 16:
         values = values[::2] | values[1::2]
-    if type(x) is Dense:
-        return Dense(x.nrows, x.ncols, x.flat.with_values(dtype, values, x.iso), x.by_columns)
-    if x.format == "bitmap":
-        return x.with_values(dtype, values, x.iso)
-    if x.format == "sparse":
-        return SparseVector(x.size, dtype, x.indices, values, x.iso)
-    return Compressed(x.nrows, x.ncols, dtype, x.indptr, x.indices, values, x.iso, x.rows)
+    return x.with_values(dtype, values, x.iso)
 
 
 def full_vector(size, dtype, value):

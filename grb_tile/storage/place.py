@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .store import BitmapVector, Compressed, Dense, SparseVector, forms_of
+from .store import Dense, forms_of
 
 
 class DeviceBackend(Protocol):
@@ -120,8 +120,7 @@ def host_array(array):
 def host(store):
     """`store` with NumPy arrays: itself, or a host copy that is cached with it."""
     if type(store) is Dense:
-        flat = host(store.flat)
-        return store if flat is store.flat else Dense(store.nrows, store.ncols, flat, store.by_columns)
+        return store.with_flat(host(store.flat))
     if type(store.values) is np.ndarray and type(store.indices if store.format != "bitmap" else store.words) in (
         np.ndarray,
         type(None),
@@ -130,7 +129,7 @@ def host(store):
     forms = forms_of(store)
     found = forms.get("host")
     if found is None:
-        found = forms["host"] = with_arrays(store, host_array)
+        found = forms["host"] = store.moved(host_array)
         found.shared = True
     return found
 
@@ -153,22 +152,6 @@ def is_read_alone(store):
 def element(store, key):
     """The entry of a device's store at `key` (int, or (row, column)), a NumPy scalar, or None: nothing else is read."""
     return _backend(store.values).element(store, key)
-
-
-def with_arrays(store, move):
-    """The store with move(array) in place of each array of `store` (None stays None)."""
-    if type(store) is Dense:
-        return Dense(store.nrows, store.ncols, with_arrays(store.flat, move), store.by_columns)
-    values = move(store.values)
-    if store.format == "sparse":
-        return SparseVector(store.size, store.dtype, move(store.indices), values, store.iso)
-    if store.format == "bitmap":
-        words = None if store.words is None else move(store.words)
-        return BitmapVector(store.size, store.dtype, words, values, store.nvals, store.iso)
-    rows = None if store.rows is None else move(store.rows)
-    return Compressed(
-        store.nrows, store.ncols, store.dtype, move(store.indptr), move(store.indices), values, store.iso, rows
-    )
 
 
 def first_value(store):

@@ -178,10 +178,7 @@ def _replaced(c, at, values, own):
         return c
     merged = np.array(full_values(c))
     merged[at] = values
-    if c.format == "sparse":
-        result = SparseVector(c.size, c.dtype, c.indices, merged)
-    else:
-        result = Compressed(c.nrows, c.ncols, c.dtype, c.indptr, c.indices, merged, False, c.rows)
+    result = c.with_values(c.dtype, merged, False)
     c.shared = result.shared = True
     return result
 

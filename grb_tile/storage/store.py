@@ -54,6 +54,14 @@ class SparseVector(_Counted):
         self.shared = False
         self.forms = None
 
+    def with_values(self, dtype, values, iso):
+        """The same structure with other values; marks neither store `shared`.  So of every class of stores."""
+        return SparseVector(self.size, dtype, self.indices, values, iso)
+
+    def moved(self, move):
+        """The store with move(array) in place of each of its arrays.  So of every class of stores."""
+        return SparseVector(self.size, self.dtype, move(self.indices), move(self.values), self.iso)
+
     @property
     def nvals(self):
         return self.indices.shape[0]
@@ -88,8 +96,11 @@ class BitmapVector(_Counted):
         self.forms = None
 
     def with_values(self, dtype, values, iso):
-        """The same structure with other values; marks neither store `shared`."""
         return BitmapVector(self.size, dtype, self.words, values, self.nvals, iso)
+
+    def moved(self, move):
+        words = None if self.words is None else move(self.words)
+        return BitmapVector(self.size, self.dtype, words, move(self.values), self.nvals, self.iso)
 
     @property
     def shape(self):
@@ -136,6 +147,14 @@ class Compressed(_Counted):
         self.shared = False
         self.forms = None
 
+    def with_values(self, dtype, values, iso):
+        return Compressed(self.nrows, self.ncols, dtype, self.indptr, self.indices, values, iso, self.rows)
+
+    def moved(self, move):
+        indptr, indices, values = move(self.indptr), move(self.indices), move(self.values)
+        rows = None if self.rows is None else move(self.rows)
+        return Compressed(self.nrows, self.ncols, self.dtype, indptr, indices, values, self.iso, rows)
+
     @property
     def format(self):
         return "csr" if self.rows is None else "dcsr"
@@ -176,6 +195,17 @@ class Dense(Compressed):
         self.dtype = flat.dtype
         self.iso = flat.iso
         self.forms = None
+
+    def with_flat(self, flat):
+        """The matrix of another vector of the same positions; itself where it is the same vector."""
+        return self if flat is self.flat else Dense(self.nrows, self.ncols, flat, self.by_columns)
+
+    def with_values(self, dtype, values, iso):
+        """`values` in the order of `flat`."""
+        return self.with_flat(self.flat.with_values(dtype, values, iso))
+
+    def moved(self, move):
+        return self.with_flat(self.flat.moved(move))
 
     @property
     def format(self):

@@ -16,7 +16,7 @@ from grb_tile.backends import select
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import force, record_plan, tuning, unrecorded
 from grb_tile.storage import convert
-from grb_tile.storage.place import host, with_arrays
+from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow
 
 NUMPY = select.named("numpy")
@@ -31,7 +31,7 @@ def shifted(store):
         room[1:] = array
         return room[1:]
 
-    return with_arrays(device.own(store), moved)
+    return device.own(store).moved(moved)
 
 
 def matrix(rng, dtype, most=130, ncols=140):

@@ -48,17 +48,11 @@ def is_matrix(x):
 
 def like(x, dtype, values, iso):
     """The structure of x with other values (one each, per position in a bitmap, or one when iso)."""
-    format = x.format
-    if format == "sparse":
-        result = SparseVector(x.size, dtype, x.indices, values, iso)
-    elif format == "bitmap":
-        result = BitmapVector(x.size, dtype, x.words, values, x.nvals, iso)
-    else:
-        result = Compressed(x.nrows, x.ncols, dtype, x.indptr, x.indices, values, iso, x.rows)
-        if x.forms is not None:
-            keep = {key: x.forms[key] for key in _STRUCTURE_FORMS if key in x.forms}
-            if keep:
-                result.forms = keep
+    result = x.with_values(dtype, values, iso)
+    if x.forms is not None and type(x) is Compressed:
+        keep = {key: x.forms[key] for key in _STRUCTURE_FORMS if key in x.forms}
+        if keep:
+            result.forms = keep
     x.shared = result.shared = True
     return result
 

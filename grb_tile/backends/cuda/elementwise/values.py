@@ -12,7 +12,6 @@ import numpy as np
 from ....dtypes import INT64, cast as host_cast
 from ....operators import to_cuda
 from ....storage.convert import share
-from ....storage.store import Compressed, SparseVector
 from ..structure.entries import cast_array, cast_iso, gather, index_type, is_plain, moved_type, row_ids
 
 
@@ -50,14 +49,7 @@ def functor_text(op, dtype):
 
 def like(x, dtype, values, iso):
     """The structure of x with other values (one each, per position in a bitmap, or one when iso)."""
-    format = x.format
-    if format == "sparse":
-        result = SparseVector(x.size, dtype, x.indices, values, iso)
-    elif format == "bitmap":
-        result = x.with_values(dtype, values, iso)
-    else:
-        result = Compressed(x.nrows, x.ncols, dtype, x.indptr, x.indices, values, iso, x.rows)
-    return share(x, result)
+    return share(x, x.with_values(dtype, values, iso))
 
 
 def values_as(device, x, *dtypes):

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....exceptions import InvalidValue, OutOfMemory
-from ....storage.place import number_of, with_arrays
+from ....storage.place import number_of
 from ....storage.store import Allow, forms_of
 from .costs import profile_of_device
 from .errors import HostOnly, on_device
@@ -419,7 +419,7 @@ class Device:
 @on_device
 def move_store(device: Device, store: Any) -> Any:
     """The store with device arrays."""
-    moved = with_arrays(store, device._move)
+    moved = store.moved(device._move)
     moved.shared = True
     if store.iso and store.nvals and type(store.values) is np.ndarray:
         moved.values = device.constant(store.values[0])
@@ -437,6 +437,6 @@ def bring_store(device: Device, store: Any) -> Any:
             device.xp.cuda.runtime.memcpyAsync(copy.data.ptr, array.data.ptr, array.nbytes, _BY_ADDRESS, stream.ptr)
         return copy
 
-    found = with_arrays(store, bring)
+    found = store.moved(bring)
     stream.synchronize()  # the other device may reuse the memory from now on
     return found

@@ -12,7 +12,7 @@ from ....exceptions import InvalidValue
 from ....operators import to_cuda
 from ....planner import tuning
 from ....storage import convert as conversions
-from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
+from ....storage.store import BitmapVector, Compressed, index_dtype
 from .entries import (
     cast_array,
     cast_iso,
@@ -209,14 +209,7 @@ def cast(device, x, dtype):
     if not is_plain(dtype) or not is_plain(x.dtype):
         return NotImplemented
     values = cast_iso(device, x, dtype) if x.iso else cast_array(device, x.values, x.dtype, dtype)
-    format = x.format
-    if format == "sparse":
-        result = SparseVector(x.size, dtype, x.indices, values, x.iso)
-    elif format == "bitmap":
-        result = x.with_values(dtype, values, x.iso)
-    else:
-        result = Compressed(x.nrows, x.ncols, dtype, x.indptr, x.indices, values, x.iso, x.rows)
-    return conversions.share(x, result)
+    return conversions.share(x, x.with_values(dtype, values, x.iso))
 
 
 def convert(device, store, format):
