@@ -11,11 +11,6 @@ from ..storage.place import first_value, host, is_of_device
 from ..storage.store import Allow, Dense
 
 
-def use_plain_rows(plan):
-    """Record in the plan that its format has no method for this product."""
-    plan.use_plain_rows()
-
-
 def host_array(data, dtype):
     """`data`, from the host or from a GPU, as a contiguous NumPy array."""
     if is_of_device(data):

@@ -41,14 +41,6 @@ class TwoForms(staticmethod):
         self.compiled_first = staticmethod(update_wrapper(partial(tried_first, compiled, in_numpy), in_numpy))
 
 
-def tiled_format(plan):
-    """The tiled form that a plan (an object with `format`, a name, or None) names, or None."""
-    if plan is None:
-        return None
-    format = plan if type(plan) is str else plan.format
-    return format if format in tiles.FORMATS else None
-
-
 class NumpyPrimitives(Backend):
     """Every primitive in NumPy.  Meanings: backends/protocol.py."""
 
@@ -94,14 +86,12 @@ class NumpyPrimitives(Backend):
     # ------------------------------------------------------------------ products
 
     def matvec_rows(self, A, x, semiring, allow=None, plan=None):
-        format = tiled_format(plan)
-        if format is not None:
-            result = tiles.matvec(A, x, semiring, allow, format)
+        if plan is not None and plan.format in tiles.FORMATS:
+            result = tiles.matvec(A, x, semiring, allow, plan.format)
             if result is not NotImplemented:
-                if type(plan) is not str:
-                    plan.engine = "numpy"
+                plan.engine = "numpy"
                 return result
-            plain.use_plain_rows(plan)
+            plan.use_plain_rows()
         return self._matvec_rows(A, x, semiring, allow, plan)
 
     _matvec_rows = TwoForms(matvec.matvec_rows, dispatch.matvec_rows)
