@@ -1,7 +1,7 @@
-"""Host backends that meet device stores: after a device backend was in use, objects may still hold its stores.
+"""Host backends that meet device stores: objects may hold them, and a device backend hands on what it has no form for.
 
-`guarded(backend)` is the same backend whose primitives copy device stores to the host first (the copy is kept
-with the store). A process that never used a device has no guarded backend, so the host backends check nothing.
+`guarded(backend)` is the same backend whose primitives copy device stores and arrays to the host first (a store
+keeps its copy). A process that never used a device has no guarded backend, so the host backends check nothing.
 """
 
 import functools
@@ -41,6 +41,8 @@ def _here(argument):
         return place.host(argument)
     if isinstance(argument, list):
         return [_here(one) for one in argument]
+    if place.is_of_device(argument):
+        return place.host_array(argument)
     if inspect.isfunction(argument):  # gives a store when it is wanted
         return lambda *args: _here(argument(*args))
     if isinstance(argument, Allow):

@@ -23,6 +23,7 @@ from ...storage.host_memory import check_memory
 from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
 from .. import plain
 from ..dense import DenseForms
+from ..guard import guarded
 from ..protocol import Backend
 from .elementwise.element import element
 from .graph.methods import WholeLoops
@@ -341,30 +342,16 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
                 return result
         return self.through_host(name, args)
 
-    def through_host(self, name, args, kwargs=()):
+    def through_host(self, name, args, kwargs=None):
         """The primitive computed by the CPU backend from host copies; a store it returns is moved to the device."""
         if self._host is None:
             from ..cpu.backend import CpuBackend
 
-            self._host = CpuBackend()
+            self._host = guarded(CpuBackend())
         self.detours[name] += 1
-        keywords = {key: on_host(value) for key, value in dict(kwargs).items()}
-        result = getattr(self._host, name)(*(on_host(a) for a in args), **keywords)
+        result = getattr(self._host, name)(*args, **(kwargs or {}))
         return self.own(result) if isinstance(result, STORES) and not result.dtype._is_udt else result
 
 
 class CudaBackend(DenseForms, CudaPrimitives):
     """The primitives on a device, dense matrices included."""
-
-
-def on_host(argument):
-    """A primitive's argument with its stores (and the pattern of an Allow) and arrays on the host."""
-    if isinstance(argument, STORES):
-        return place.host(argument)
-    if isinstance(argument, list):
-        return list(map(on_host, argument))
-    if place.is_of_device(argument):
-        return place.host_array(argument)
-    if isinstance(argument, Allow):
-        return Allow(place.host(argument.pattern), argument.complement)
-    return argument
