@@ -44,7 +44,7 @@ _OPERATORS = OpBase, TypedOpBase
 
 
 class Updater(ops.Descriptor):
-    """`C(mask, accum, replace)`: a Descriptor that knows its output and waits for `<<`, `.update(...)` or an index."""
+    """`C(mask, accum, replace)`: a Descriptor and its output; waits for `<<`, `.update(...)` or an index."""
 
     __slots__ = ("parent", "input_mask", "__weakref__")
 

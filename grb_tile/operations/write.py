@@ -1,6 +1,6 @@
 """The write step C<M,r> = C (+) T: the only file that knows what mask, accumulator and replace mean.
 
-A Descriptor carries the three from the call to here; what others ask of them they ask the Descriptor.
+A Descriptor carries the three from the call to here; others use its mask, `is_plain` and `reach`.
 
 Spec: GraphBLAS C API 2.1, section 2.3 (masks, accumulators) and 3.5.4 (descriptors).  Written out,
 
