@@ -5,6 +5,7 @@ A chunk's intermediate results stay in the processor's L2 cache, so that memory 
 
 import numpy as np
 
+from ..operators.primitives import PRIMITIVES
 from ..storage import bits
 from ..storage.store import BitmapVector
 
@@ -30,33 +31,41 @@ class PlainSums:
 def one_pass(program, dtype, size, scalars, stores):
     """(stores, sums)"""
     np_type = dtype.np_type
-    vectors = [_values(store) for store in stores]
-    known = {("s", k): np_type.type(x if isinstance(x, float) else x.value) for k, x in enumerate(scalars)}
-    known |= {("x", k): v for k, v in enumerate(vectors) if not callable(v)}
+    operands = [_values(store) for store in stores]
+    operands += [np_type.type(x if isinstance(x, float) else x.value) for x in scalars]
     outputs = [np.empty(size, np_type) for _ in program.outputs]
     results = dict(zip(program.outputs, outputs, strict=True))
     totals = [-np.inf if monoid == "max" else 0.0 for monoid in program.monoids]
+    known, by_chunk, varying = {}, [], []  # varying: (function, operands, result, where it is computed)
     with np.errstate(all="ignore"):
-        varying = []  # (function, operands, result, where it is computed) of the steps that differ by position
-        for k, (name, refs) in enumerate(program.steps):
-            known |= {ref: np_type.type(ref[1]) for ref in refs if ref[0] == "c"}
-            function, result = program.functions[name][0], ("v", k)
-            if all(ref in known for ref in refs):
-                known[result] = function(*map(known.get, refs))
+        for node in program.nodes:
+            if node.op == "const":
+                known[node] = np_type.type(node.value)
+            elif node.op == "arg":
+                x = operands[node.value]
+                if callable(x):
+                    by_chunk.append((node, x))
+                else:
+                    known[node] = x
             else:
-                room = results[result] if result in results else np.empty(min(CHUNK, size), np_type)
-                varying.append((function, refs, result, room))
+                function = PRIMITIVES[node.op].numpy_for("f")
+                if all(x in known for x in node.args):
+                    known[node] = function(*map(known.get, node.args))
+                else:
+                    room = results[node] if node in results else np.empty(min(CHUNK, size), np_type)
+                    varying.append((function, node.args, node, room))
+        computed = {node for _, _, node, _ in varying}
         for start in range(0, size, CHUNK):
             part, length = slice(start, start + CHUNK), min(CHUNK, size - start)
-            known |= {("x", k): v(part) for k, v in enumerate(vectors) if callable(v)}
-            for function, refs, result, room in varying:
-                out = room[part] if result in results else room[:length]
-                known[result] = function(*map(known.get, refs), out=out)
-            for output, ref in zip(outputs, program.outputs, strict=True):
-                if ref[0] != "v" or results[ref] is not output or known[ref].ndim == 0:
-                    output[part] = known[ref]
-            for k, ref in enumerate(program.sums):
-                x = known[ref]
+            known |= {node: x(part) for node, x in by_chunk}
+            for function, args, node, room in varying:
+                out = room[part] if node in results else room[:length]
+                known[node] = function(*map(known.get, args), out=out)
+            for output, node in zip(outputs, program.outputs, strict=True):
+                if results[node] is not output or node not in computed:
+                    output[part] = known[node]
+            for k, node in enumerate(program.sums):
+                x = known[node]
                 if program.monoids[k] == "max":
                     totals[k] = max(totals[k], float(np.fmax.reduce(x) if x.ndim else x))
                     continue

@@ -15,18 +15,17 @@ from ..exceptions import DimensionMismatch, OutOfMemory
 from ..storage.place import arrays_of
 from . import elements, kinds, recorder
 from .arguments import expect_type, literal, output_type, values_array
-from .mask import Mask, check_mask
 from .partial import write_part
 
 _LEAST, _MOST = -(2**63), 2**63 - 1  # of INT64
 
 
-def assign(self, resolved, value, mask, accum, replace, is_submask, input_mask=None):
-    """self[resolved] = value under mask, accumulator and replace; is_submask: the mask has the region's shape."""
+def assign(self, resolved, value, desc=ops.PLAIN, is_submask=False, input_mask=None):
+    """self[resolved] = value as `desc` says; is_submask: the mask has the region's shape."""
     if input_mask is not None:
         raise TypeError("`input_mask` argument may only be used for extract")
+    mask = desc.mask
     if mask is not None:
-        mask = check_mask(mask)
         _check_mask_kind(self, resolved, mask, is_submask)
     value = region_value(self, resolved, value)
     if mask is not None:
@@ -50,13 +49,15 @@ def assign(self, resolved, value, mask, accum, replace, is_submask, input_mask=N
     keys = [axis.index for axis in resolved.indices]
     if len(keys) == 1 and type(keys[0]) is int:
         keys = [np.array(keys)]
-    options = {"mask": mask, "accum": accum, "replace": replace, "subassign": is_submask}
 
     def compute(c):
-        return ops.assign(c, stored, *keys, dtype=self.dtype, **options)
+        return ops.assign(c, stored, *keys, dtype=self.dtype, desc=desc, subassign=is_submask)
+
+    def find(c):
+        return ops.part_of_assign(c, stored, *keys, desc=desc, subassign=is_submask)
 
     try:
-        if not write_part(self, lambda c: ops.part_of_assign(c, stored, *keys, **options), compute):
+        if not write_part(self, find, compute):
             after = compute(elements.store_to_write(self))
             if not is_scalar and (after is stored or _share_arrays(after, stored)):
                 after.shared = stored.shared = True
@@ -64,15 +65,15 @@ def assign(self, resolved, value, mask, accum, replace, is_submask, input_mask=N
     except MemoryError as exc:
         raise OutOfMemory(f"assign: the region of shape {resolved.shape} does not fit in memory ({exc})") from None
     if recorder.active is not None:
-        _note(self, value, keys, mask, accum, replace, is_submask)
+        _note(self, value, keys, desc, is_submask)
 
 
-def fill(self, number, mask, accum, replace):
-    """self<mask, replace> (accum)= number, everywhere; False, and nothing done, where `assign` has more to check.
+def fill(self, number, desc):
+    """self << number as `desc` says, everywhere; False, and nothing done, where `assign` has more to check.
 
     The short form of `assign` for a Python number without indices: iterative algorithms call it once per level.
     """
-    if self.dtype._is_udt or mask is not None and (not isinstance(mask, Mask) or mask.parent.shape != self.shape):
+    if self.dtype._is_udt or desc.mask is not None and desc.mask.parent.shape != self.shape:
         return False
     dtype = self.dtype
     if type(number) is not float and dtype.np_type.kind in "iub" and _LEAST <= number <= _MOST:
@@ -83,17 +84,16 @@ def fill(self, number, mask, accum, replace):
         except (TypeError, ValueError):
             return False
     try:
-        options = {"mask": mask, "accum": accum, "replace": replace}
 
         def compute(c):
             if self.ndim == 1:
-                return ops.fill(c, value, dtype, mask, accum, replace)
-            return ops.assign(c, value, None, None, dtype=dtype, **options)
+                return ops.fill(c, value, dtype, desc)
+            return ops.assign(c, value, None, None, dtype=dtype, desc=desc)
 
         def find(c):
-            return ops.part_of_assign(c, value, None, **options, subassign=False)
+            return ops.part_of_assign(c, value, None, desc=desc, subassign=False)
 
-        if mask is None or not write_part(self, find, compute):
+        if desc.mask is None or not write_part(self, find, compute):
             self._store = compute(elements.store_to_write(self))
     except MemoryError as exc:
         raise OutOfMemory(f"assign: the region of shape {self.shape} does not fit in memory ({exc})") from None
@@ -164,8 +164,8 @@ def _check_mask_kind(self, resolved, mask, is_submask):
             raise TypeError("Indices for subassign imply Vector submask, but got Matrix mask instead")
 
 
-def _note(self, value, keys, mask, accum, replace, is_submask):
-    name, flags = recorder.mask_parts(mask)
+def _note(self, value, keys, desc, is_submask):
+    mask, accum, flags = recorder.texts_of(desc)
     kind = "Vector" if self.ndim == 1 else "Matrix"
     scalar = "_Scalar" if output_type(value) is kinds.Scalar else ""
     if scalar:
@@ -178,12 +178,10 @@ def _note(self, value, keys, mask, accum, replace, is_submask):
     for key, size in zip(keys, self.shape, strict=True):
         parts += ["GrB_ALL" if key is None else _index_text(key), str(size if key is None else np.size(key))]
     call = f"{'GxB' if is_submask else 'GrB'}_{kind}_{'subassign' if is_submask else 'assign'}{scalar}"
-    accum = "NULL" if accum is None else getattr(accum, "gb_name", None) or repr(accum)
-    flags = ("R" if replace else "") + flags
     if getattr(value, "_is_transposed", False):
         flags, text = flags + "T0", value._matrix.name
     descriptor = f"GrB_DESC_{flags}" if flags else "NULL"
-    recorder.record(f"{call}({', '.join([self.name or 'temp', name, accum, text, *parts, descriptor])});")
+    recorder.record(f"{call}({', '.join([self.name or 'temp', mask, accum, text, *parts, descriptor])});")
 
 
 def _index_text(key):

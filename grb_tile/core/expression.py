@@ -197,17 +197,17 @@ class BaseExpression(Computable):
             mask = check_mask(mask, self)
             ops.checks.mask_shape(record.name or "new", mask.parent.shape, shape)
             empty = empty_vector(shape[0], dtype) if len(shape) == 1 else empty_matrix(*shape, dtype)
-            return ops.write(empty, record, dtype, mask), dtype
+            return ops.write(empty, record, dtype, ops.Descriptor(mask)), dtype
         except MemoryError as exc:
             if recorder.active is not None:
-                recorder.note_write("temp", record, mask, error="OutOfMemory")
+                recorder.note_write("temp", record, ops.Descriptor(mask), error="OutOfMemory")
             shape = record.shape
             raise OutOfMemory(f"{record.name}: the result of shape {shape} does not fit in memory ({exc})") from None
 
     def _note(self, out, mask=None):
         if recorder.active is not None:
             recorder.note_new(out)
-            recorder.note_write(out.name, self._record, mask)
+            recorder.note_write(out.name, self._record, ops.Descriptor(mask))
 
 
 class VectorShaped:

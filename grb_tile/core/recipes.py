@@ -26,7 +26,7 @@ class Recipe(ops.Record):
         store.shared = True  # the function may have handed out an operand's own store
         return store if allow is None else current().restrict(store, allow)
 
-    def notation(self, out="C", mask="NULL", accum="NULL", replace=False, mask_flags=""):
+    def notation(self, out="C", mask="NULL", accum="NULL", flags=""):
         return f"/* {out} = {self.name}(...) */"
 
 

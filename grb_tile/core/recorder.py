@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from html import escape
 
+from ..operations import PLAIN
+
 active = None
 
 
@@ -20,18 +22,20 @@ def record(notation: str) -> None:
         active.data.append(notation)
 
 
-def mask_parts(mask):
-    """(name, descriptor flags) of a mask for Record.notation."""
-    if mask is None:
-        return "NULL", ""
-    return mask.parent.name or "M_temp", ("S" if mask.structure else "") + ("C" if mask.complement else "")
+def texts_of(desc):
+    """(mask, accumulator, flags of the descriptor) for Record.notation."""
+    mask, accum, flags = "NULL", "NULL", "R" if desc.replace else ""
+    if desc.mask is not None:
+        mask = desc.mask.parent.name or "M_temp"
+        flags += ("S" if desc.mask.structure else "") + ("C" if desc.mask.complement else "")
+    if desc.accum is not None:
+        accum = getattr(desc.accum, "gb_name", None) or repr(desc.accum)
+    return mask, accum, flags
 
 
-def note_write(name, expression_record, mask=None, accum=None, replace=False, error=None):
+def note_write(name, expression_record, desc=PLAIN, error=None):
     """Record the call that wrote `expression_record` into the object called `name`, or tried to."""
-    mask, flags = mask_parts(mask)
-    accum = "NULL" if accum is None else getattr(accum, "gb_name", None) or repr(accum)
-    text = expression_record.notation(name or "temp", mask, accum, replace, flags)
+    text = expression_record.notation(name or "temp", *texts_of(desc))
     active.data.append(text if error is None else f"{text} /* ERROR: {error} */")
 
 

@@ -319,13 +319,14 @@ class Scalar(BaseType):
 
     # ---------------------------------------------------------------- writing
 
-    def _update(self, expr, mask=None, accum=None, replace=False, input_mask=None):
+    def _update(self, expr, desc=ops.PLAIN, input_mask=None):
+        accum = desc.accum
         if isinstance(expr, ScalarInfixExpr):
             expr = expr._to_expr()
         if isinstance(expr, ScalarExpression):
             value, dtype = expr._compute(), expr.dtype
             if recorder.active is not None:
-                recorder.note_write(self.name, expr._record, None, accum)
+                recorder.note_write(self.name, expr._record, desc)
         elif isinstance(expr, ScalarIndexExpr):
             value, dtype = (expr._element() if accum is None else expr._get_value("value")._value), expr.dtype
         elif type(expr) is Scalar:

@@ -1,7 +1,7 @@
 """Writing: `C << expr`, `C(mask, accum, replace) << expr`, `C[I, J] << x`, `C(M)[I, J] << x`, `C[I, J](M) << x`.
 
 What a mask, an accumulator and replace mean is known to operations.write alone; here arguments are sorted out,
-checked and handed on.
+checked and handed on as one Descriptor.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from .recipes import RepositionRecipe
 if TYPE_CHECKING:
     from typing import Any
 
-    from .annotations import MaskLike, OperatorLike
-
 
 class _Replace:
     """The type of `replace`: `C(mask, gb.replace) << expr` is `C(mask, replace=True) << expr`."""
@@ -45,20 +43,21 @@ _NUMBERS = frozenset((bool, int, float))
 _OPERATORS = OpBase, TypedOpBase
 
 
-class Updater:
-    """`C(mask, accum, replace)`: waits for `<<`, `.update(...)` or an index."""
+class Updater(ops.Descriptor):
+    """`C(mask, accum, replace)`: a Descriptor and its output; waits for `<<`, `.update(...)` or an index."""
 
-    __slots__ = ("parent", "mask", "accum", "replace", "input_mask", "__weakref__")
+    __slots__ = ("parent", "input_mask", "__weakref__")
 
     def __init__(self, parent, mask=None, accum=None, replace=False, input_mask=None):
         self.parent = parent
         self.mask = mask
         self.accum = accum
         self.replace = replace
+        self.is_plain = mask is None and accum is None
         self.input_mask = input_mask
 
     def __lshift__(self, expr: Any) -> None:
-        self.parent._update(expr, self.mask, self.accum, self.replace, self.input_mask)
+        self.parent._update(expr, self, self.input_mask)
 
     update = __lshift__
 
@@ -101,7 +100,7 @@ class Updater:
                 return
             if self.parent._accumulate_element(resolved, value, self.accum):
                 return
-        assign(self.parent, resolved, value, self.mask, self.accum, self.replace, is_submask)
+        assign(self.parent, resolved, value, self, is_submask)
 
     def __eq__(self, other):
         raise TypeError(f"__eq__ not defined for objects of type {type(self)}.")
@@ -193,36 +192,25 @@ def _refuse_masks(mask, replace, input_mask):
         )
 
 
-def update(
-    self,
-    expr: Any,
-    mask: MaskLike | None = None,
-    accum: OperatorLike | None = None,
-    replace: bool = False,
-    input_mask: MaskLike | None = None,
-) -> None:
-    """self<mask, replace> = self (accum) expr, for a Matrix or a Vector and anything that may stand right of `<<`."""
+def update(self, expr: Any, desc: ops.Descriptor = ops.PLAIN, input_mask: Mask | None = None) -> None:
+    """self << expr as `desc` says, for a Matrix or a Vector and anything that may stand right of `<<`."""
     if type(expr) is not self._expression_type:
-        if (
-            type(expr) in _NUMBERS
-            and input_mask is None
-            and recorder.active is None
-            and fill(self, expr, mask, accum, replace)
-        ):
+        if type(expr) in _NUMBERS and input_mask is None and recorder.active is None and fill(self, expr, desc):
             return
-        expr = _to_expression(self, expr, mask, accum, replace, input_mask)
+        expr = _to_expression(self, expr, desc, input_mask)
         if expr is None:
             return
         if input_mask is not None and type(expr) is tuple:
-            expr, mask = expr
+            expr, desc = expr
             input_mask = None
     if input_mask is not None:
         raise TypeError("`input_mask` argument may only be used for extract")
     record = expr._record
     if record.shape != self.shape:
         ops.checks.output_shape(record.name, self.shape, record.shape)
+    mask = desc.mask
     if mask is not None:
-        mask = check_mask(mask, self)
+        check_mask(mask, self)
         if mask.parent.shape != self.shape:
             if mask.parent.ndim != self.ndim:
                 raise TypeError(
@@ -231,40 +219,43 @@ def update(
                 )
             ops.checks.mask_shape(record.name, mask.parent.shape, self.shape)
     if type(record) is RepositionRecipe:
-        assign(self, Resolved(self, record.region), record.part(), mask, accum, replace, False)
+        assign(self, Resolved(self, record.region), record.part(), desc)
         return
     try:
-        if mask is None and accum is None:
+        if desc.is_plain:
             elements.reset(self, ops.write(None, record, self.dtype))  # what self held is not looked at
         else:
-            _write(self, record, mask, accum, replace)
+            _write(self, record, desc)
     except MemoryError as exc:
         if recorder.active is not None:
-            recorder.note_write(self.name, record, mask, accum, replace, "OutOfMemory")
+            recorder.note_write(self.name, record, desc, "OutOfMemory")
         raise OutOfMemory(f"{record.name}: the result of shape {record.shape} does not fit in memory ({exc})") from None
     if recorder.active is not None:
-        recorder.note_write(self.name, record, mask, accum, replace)
+        recorder.note_write(self.name, record, desc)
 
 
-def _write(self, record, mask, accum, replace):
-    t, allow = ops.compute(record, mask)
+def _write(self, record, desc):
+    t, allow = ops.compute(record, desc)
 
     def finish(c):
-        return ops.finish(c, t, self.dtype, allow, accum, replace)
+        return ops.finish(c, t, self.dtype, allow, desc)
 
-    if not write_part(self, lambda c: ops.part_of_write(c, t, allow, accum, replace), finish):
+    if not write_part(self, lambda c: ops.part_of_write(c, t, allow, desc), finish):
         self._store = finish(elements.store_to_write(self))
 
 
-def _to_expression(self, expr, mask, accum, replace, input_mask):
-    """An expression of self's kind, (expression, mask) for an extract with an input mask, or None when all is done."""
+def _to_expression(self, expr, desc, input_mask):
+    """An expression of self's kind, (expression, Descriptor) for an extract with an input mask, or None when all is
+    done.
+    """
     if isinstance(expr, Computable):
         typed = _typed(self, expr._to_expr())
         if input_mask is not None and expr._takes_input_mask:
-            return typed, expr._input_mask_to_mask(check_mask(input_mask, expr.parent))
+            mask = expr._input_mask_to_mask(check_mask(input_mask, expr.parent))
+            return typed, ops.Descriptor(mask, desc.accum, desc.replace)
         return typed
     if type(expr) is type(self):
-        assign(self, Resolved(self, ...), expr, mask, accum, replace, False, input_mask)
+        assign(self, Resolved(self, ...), expr, desc, False, input_mask)
         return None
     kind = output_type(expr)
     if kind is kinds.TransposedMatrix and self.ndim == 2:
@@ -278,7 +269,7 @@ def _to_expression(self, expr, mask, accum, replace, input_mask):
                 f"Assignment value must be a valid expression type, not {type(expr)}.\n\n"
                 f"Valid expression types include {name}, {name}Expression, AmbiguousAssignOrExtract, and scalars."
             ) from None
-    assign(self, Resolved(self, ...), expr, mask, accum, replace, False, input_mask)
+    assign(self, Resolved(self, ...), expr, desc, False, input_mask)
     return None
 
 
@@ -288,7 +279,7 @@ def _typed(self, expr):
         return expr
     if expr._is_scalar and config.get("autocompute"):
         store_like = self.dup(clear=True)
-        assign(store_like, Resolved(self, ...), expr.new(), None, None, False, False)
+        assign(store_like, Resolved(self, ...), expr.new())
         cls = VectorExpression if self.ndim == 1 else self._expression_type
         return cls(ops.copy(store_like), ("{0}", expr))
     expected = type(type(self).__name__ + "Expression", (), {})

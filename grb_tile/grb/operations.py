@@ -101,7 +101,8 @@ def _accum(accum, dtype, dtype2):
 def _finish(call, out, mask, accum, desc, record):
     output_shape(call, out.shape, record.shape)
     mask = _mask(call, mask, desc, out.shape)
-    out._store = ops.write(out._store, record, out.dtype, mask, _accum(accum, out.dtype, record.dtype), desc.replace)
+    how = ops.Descriptor(mask, _accum(accum, out.dtype, record.dtype), desc.replace)
+    out._store = ops.write(out._store, record, out.dtype, how)
 
 
 def _binary(op, left, right):
@@ -246,16 +247,8 @@ def _assign(call, C, Mask, accum, value, I, J, desc, subassign):
     else:
         shape = sizes
     mask = _mask(call, Mask, d, shape)
-    C._store = ops.assign(
-        C._store,
-        store,
-        *where,
-        dtype=C.dtype,
-        mask=mask,
-        accum=_accum(accum, C.dtype, value_type),
-        replace=d.replace,
-        subassign=subassign,
-    )
+    how = ops.Descriptor(mask, _accum(accum, C.dtype, value_type), d.replace)
+    C._store = ops.assign(C._store, store, *where, dtype=C.dtype, desc=how, subassign=subassign)
 
 
 def assign(C, Mask, accum, A, I, J=None, desc=None):

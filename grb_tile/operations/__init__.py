@@ -27,10 +27,22 @@ from .shaping import (
     split_matrix,
     split_vector,
 )
-from .write import accumulate_chains, accumulate_scalar, allow_of, compute, finish, replace_entries, write
+from .write import (
+    PLAIN,
+    Descriptor,
+    accumulate_chains,
+    accumulate_scalar,
+    allow_of,
+    compute,
+    finish,
+    replace_entries,
+    write,
+)
 
 __all__ = [
     "EMPTY",
+    "PLAIN",
+    "Descriptor",
     "MxM",
     "Record",
     "SelectedProduct",

@@ -143,8 +143,8 @@ class EWiseUnion(_ElementWise):
         """The union of two stores of one shape, with defaults."""
         return current().union(x, y, self.op, allow, self.left_default, self.right_default)
 
-    def notation(self, out="C", mask="NULL", accum="NULL", replace=False, mask_flags=""):
-        text = super().notation(out, mask, accum, replace, mask_flags)
+    def notation(self, out="C", mask="NULL", accum="NULL", flags=""):
+        text = super().notation(out, mask, accum, flags)
         for (x, _), default in zip(self.operands(), (self.left_default, self.right_default), strict=True):
             name = getattr(x, "name", None) or repr(x)
             text = text.replace(f", {name},", f", {name}, {default},", 1)

@@ -12,6 +12,8 @@ With R the region I x J and T the value placed there:
 A row or column assign with a vector mask is the vector assign of that row or column.
 """
 
+from functools import partial
+
 import numpy as np
 
 from ..backends.select import current
@@ -33,7 +35,7 @@ from ..storage.place import first_value, is_host
 from ..storage.store import Allow
 from . import checks
 from .record import Record
-from .write import allow_of, finish, finish_region, is_known_empty, put_value
+from .write import PLAIN, allow_of, finish, finish_region, is_known_empty, put_value
 
 
 class _Empty:
@@ -132,34 +134,34 @@ def _last_of_each(K, size):
     return last[(last >= 0).nonzero()[0]]
 
 
-def assign(c, value, I, J=None, *, dtype, mask=None, accum=None, replace=False, subassign=False):
+def assign(c, value, I, J=None, *, dtype, desc=PLAIN, subassign=False):
     """The store of C after an assignment; `value` is a store, a NumPy scalar or EMPTY (see the head of this file).
 
     I and J are int64 arrays, ranges, None for all, or (for matrices) a Python int, which assigns a vector to a row or
     column.
     """
     if c.format in ("sparse", "bitmap"):
-        return _assign_vector(c, value, I, dtype, mask, accum, replace, subassign)
+        return _assign_vector(c, value, I, dtype, desc, subassign)
     if isinstance(I, int) and isinstance(J, int):
         I, J = np.array([I]), np.array([J])
     one_row, one_column = isinstance(I, int), isinstance(J, int)
     if one_row or one_column:
-        if mask is None or len(mask.parent.shape) == 1:
-            return _assign_line(c, value, I, J, dtype, mask, accum, replace, subassign)
+        if desc.mask is None or len(desc.mask.parent.shape) == 1:
+            return _assign_line(c, value, I, J, dtype, desc, subassign)
         I = np.array([I]) if one_row else I
         J = np.array([J]) if one_column else J
         if not _is_scalar(value):
             value = row_matrix(value) if one_row else column_matrix(value)
-    return _assign_matrix(c, value, I, J, dtype, mask, accum, replace, subassign)
+    return _assign_matrix(c, value, I, J, dtype, desc, subassign)
 
 
-def fill(c, value, dtype, mask, accum, replace):
-    """The store of the vector C after C<M, replace> (accum)= value at all positions; `value` is a NumPy scalar."""
-    result = put_value(c, value, dtype, mask, accum, replace)
-    return _assign_vector(c, value, None, dtype, mask, accum, replace, False) if result is NotImplemented else result
+def fill(c, value, dtype, desc):
+    """The store of the vector C after a NumPy scalar was written to all positions."""
+    result = put_value(c, value, dtype, desc)
+    return _assign_vector(c, value, None, dtype, desc, False) if result is NotImplemented else result
 
 
-def _assign_line(c, value, I, J, dtype, mask, accum, replace, subassign):
+def _assign_line(c, value, I, J, dtype, desc, subassign):
     """Row or column assign: the vector assign of that line of C."""
     backend = current()
     by_row = isinstance(I, int)
@@ -169,25 +171,25 @@ def _assign_line(c, value, I, J, dtype, mask, accum, replace, subassign):
     place = (where, None) if by_row else (None, where)
     if is_known_empty(c):
         line = empty_vector(c.ncols if by_row else c.nrows, c.dtype)
-        after = _assign_vector(line, value, K, dtype, mask, accum, replace, subassign)
+        after = _assign_vector(line, value, K, dtype, desc, subassign)
         return backend.expand_matrix(embed(after), *place, c.nrows, c.ncols)
     if by_row:
         line = vector_of_row(backend.gather_matrix(c, where, None))
     else:
         line = vector_of_column(backend.gather_matrix(c, None, where))
     line.shared = True  # it may have C's arrays
-    after = _assign_vector(line, value, K, dtype, mask, accum, replace, subassign)
+    after = _assign_vector(line, value, K, dtype, desc, subassign)
     new = backend.expand_matrix(embed(after), *place, c.nrows, c.ncols)
     return backend.union(backend.outside(c, *place), new, None)
 
 
-def _assign_vector(c, value, I, dtype, mask, accum, replace, subassign):
+def _assign_vector(c, value, I, dtype, desc, subassign):
     backend = current()
-    if mask is None and accum is None and _holds_everywhere(c, value, dtype):
+    if desc.is_plain and _holds_everywhere(c, value, dtype):
         return c
-    allow = allow_of(mask)
-    if allow is not None:
-        allow = backend.to_device(allow)  # copied once; results made from its structure reside there too
+    allow = None
+    if desc.mask is not None:
+        allow = backend.to_device(allow_of(desc.mask))  # copied once; results made from its structure reside there too
     keep = _last_of_each(I, c.size)
     if keep is not None:
         I = I[keep]
@@ -199,22 +201,24 @@ def _assign_vector(c, value, I, dtype, mask, accum, replace, subassign):
         part = backend.gather_vector(c, I)
         old = backend.expand_vector(part, I, c.size)  # before `part` may be updated in place
         t = _values_in(value, len(I), None, dtype, allow)
-        after = finish(part, t, dtype, allow, accum, replace)
+        after = finish(part, t, dtype, allow, desc)
         rest = backend.restrict(c, Allow(old, True)) if old.nvals else c
         return backend.union(rest, backend.expand_vector(after, I, c.size), None)
     if I is None:
-        t = _values_in(value, c.size, None, dtype, allow)
-        return finish(c, t, dtype, allow, accum, replace)
+        return finish(c, _values_in(value, c.size, None, dtype, allow), dtype, allow, desc)
     t = _values_in(value, len(I), None, dtype, None)
     t = backend.expand_vector(t, I, c.size)
-    region = t
-    if accum is None and t.nvals != len(I):
-        if c.format == "sparse" and t.format == "sparse":  # C's entries in the region and T's: as many as there are
-            old = backend.expand_vector(backend.gather_vector(c, I), I, c.size)
-            region = backend.union(backend.cast(old, dtype), t, None)
-        else:
-            region = backend.expand_vector(full_vector(len(I), dtype, 1), I, c.size)
-    return finish_region(c, t, region, dtype, allow, accum, replace)
+    region = None if t.nvals == len(I) else partial(_deleted, c, t, I, dtype)
+    return finish_region(c, t, region, dtype, allow, desc)
+
+
+def _deleted(c, t, I, dtype):
+    """The positions I of the vector C that an assignment of T deletes, T's included."""
+    backend = current()
+    if c.format == "sparse" and t.format == "sparse":  # C's entries in the region and T's: as many as there are
+        old = backend.expand_vector(backend.gather_vector(c, I), I, c.size)
+        return backend.union(backend.cast(old, dtype), t, None)
+    return backend.expand_vector(full_vector(len(I), dtype, 1), I, c.size)
 
 
 def _holds_everywhere(c, value, dtype):
@@ -228,9 +232,9 @@ def _holds_everywhere(c, value, dtype):
     return value is not EMPTY and cast_scalar(value, dtype).tobytes() == c.values[0].tobytes()
 
 
-def _assign_matrix(c, value, I, J, dtype, mask, accum, replace, subassign):
+def _assign_matrix(c, value, I, J, dtype, desc, subassign):
     backend = current()
-    allow = allow_of(mask)
+    allow = allow_of(desc.mask)
     keep_rows, keep_cols = _last_of_each(I, c.nrows), _last_of_each(J, c.ncols)
     if keep_rows is not None or keep_cols is not None:
         I = I if keep_rows is None else I[keep_rows]
@@ -241,22 +245,21 @@ def _assign_matrix(c, value, I, J, dtype, mask, accum, replace, subassign):
             allow = Allow(backend.gather_matrix(allow.pattern, keep_rows, keep_cols), allow.complement)
     shape = (c.nrows if I is None else len(I), c.ncols if J is None else len(J))
     if I is None and J is None:
-        t = _values_in(value, *shape, dtype, allow)
-        return finish(c, t, dtype, allow, accum, replace)
+        return finish(c, _values_in(value, *shape, dtype, allow), dtype, allow, desc)
     if subassign:
         part = backend.gather_matrix(c, I, J)
         t = _values_in(value, *shape, dtype, allow)
-        after = finish(part, t, dtype, allow, accum, replace)
+        after = finish(part, t, dtype, allow, desc)
         return backend.union(backend.outside(c, I, J), backend.expand_matrix(after, I, J, c.nrows, c.ncols), None)
     if isinstance(value, _VALUE) and allow is not None and not allow.complement:
         pattern = _in_region(allow.pattern, I, J)  # only where the mask allows: no |I| x |J| array
         t = iso_like(pattern, dtype, _cast(value, dtype))
     else:
         t = backend.expand_matrix(_values_in(value, *shape, dtype, None), I, J, c.nrows, c.ncols)
-    if allow is None and accum is None and not is_known_empty(c):
+    if desc.is_plain and not is_known_empty(c):
         return backend.union(backend.outside(c, I, J), backend.cast(t, dtype), None)
-    region = None if accum is not None else _in_region(c, I, J)  # C's own entries there: all that can be deleted
-    return finish_region(c, t, region, dtype, allow, accum, replace)
+    region = partial(_in_region, c, I, J)  # C's own entries there: all that can be deleted
+    return finish_region(c, t, region, dtype, allow, desc)
 
 
 def _in_region(A, I, J):

@@ -261,7 +261,7 @@ class Inner(Record):
     def operands(self):
         return ((self.u, False), (self.v, False))
 
-    def notation(self, out="C", mask="NULL", accum="NULL", replace=False, mask_flags=""):
+    def notation(self, out="C", mask="NULL", accum="NULL", flags=""):
         """C has no inner product of vectors: it is vxm with a vector of size 1 and a matrix of one column."""
         names = [x.name or "temp" for x in (self.u, self.v)]
         op = getattr(self.op, "gb_name", None) or repr(self.op)

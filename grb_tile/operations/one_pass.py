@@ -1,7 +1,8 @@
 """Several element-wise operations over full vectors, and sums or maxima of their results, as one pass over the data.
 
-A function of symbols is traced once for each arrangement of its operands; the Program that results is a list of scalar
-operations, which a device backend compiles to one kernel and a host runs in chunks that stay in the cache.
+A function of symbols is traced once for each arrangement of its operands; the Program that results is a few typed
+expressions (operators/ir.py), which a device backend compiles to one kernel and a host runs in chunks that stay in the
+cache.
 """
 
 from __future__ import annotations
@@ -9,158 +10,133 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cached_property
+from itertools import count
 from typing import Any
-
-import numpy as np
 
 from ..backends.select import current
 from ..dtypes import FP32, FP64
 from ..exceptions import DimensionMismatch
+from ..operators.ir import Node, argument, constant
+from ..operators.to_cuda import statements
 from ..storage.store import BitmapVector, SparseVector
 
 VECTORS = BitmapVector, SparseVector
 MOST = {"vectors": 6, "scalars": 3, "outputs": 3, "sums": 4}  # of a pass: arguments of the device's kernel
-# name: (NumPy's function, C++ text)
-FUNCTIONS: dict[str, tuple[Any, str]] = {
-    "plus": (np.add, "({0} + {1})"),
-    "minus": (np.subtract, "({0} - {1})"),
-    "times": (np.multiply, "({0} * {1})"),
-    "truediv": (np.divide, "({0} / {1})"),
-    "min": (np.fmin, "fmin({0}, {1})"),
-    "max": (np.fmax, "fmax({0}, {1})"),
-    "ainv": (np.negative, "(-{0})"),
-    "abs": (np.abs, "fabs({0})"),
-    "sqrt": (np.sqrt, "sqrt({0})"),
-}
 
 
 class Symbol:
     """What stands for an operand, or for the result of an operation, while a function is traced."""
 
-    def __init__(self, steps: list[tuple], ref: tuple) -> None:
-        self._steps, self.ref = steps, ref
+    def __init__(self, nodes: list[Node], node: Node) -> None:
+        self._nodes, self.node = nodes, node
+        nodes.append(node)
 
-    def _step(self, name: str, *operands: Any) -> Symbol:
-        refs = tuple(_ref(x) for x in operands)
-        self._steps.append((name, refs))
-        return Symbol(self._steps, ("v", len(self._steps) - 1))
+    def _made(self, primitive: str, *operands: Any) -> Symbol:
+        """The result of a primitive of operators/primitives.py."""
+        return Symbol(self._nodes, Node(primitive, FP64, tuple(map(self._operand, operands))))
+
+    def _operand(self, x: Any) -> Node:
+        if isinstance(x, Symbol):
+            return x.node
+        if not math.isfinite(x):
+            raise ValueError(f"a pass has finite constants, got {x}; give it as an operand")
+        return Symbol(self._nodes, constant(float(x), FP64)).node
 
     def __add__(self, other: Any) -> Symbol:
-        return self._step("plus", self, other)
+        return self._made("add", self, other)
 
     def __radd__(self, other: Any) -> Symbol:
-        return self._step("plus", other, self)
+        return self._made("add", other, self)
 
     def __sub__(self, other: Any) -> Symbol:
-        return self._step("minus", self, other)
+        return self._made("sub", self, other)
 
     def __rsub__(self, other: Any) -> Symbol:
-        return self._step("minus", other, self)
+        return self._made("sub", other, self)
 
     def __mul__(self, other: Any) -> Symbol:
-        return self._step("times", self, other)
+        return self._made("mul", self, other)
 
     def __rmul__(self, other: Any) -> Symbol:
-        return self._step("times", other, self)
+        return self._made("mul", other, self)
 
     def __truediv__(self, other: Any) -> Symbol:
-        return self._step("truediv", self, other)
+        return self._made("cdiv", self, other)
 
     def __rtruediv__(self, other: Any) -> Symbol:
-        return self._step("truediv", other, self)
+        return self._made("cdiv", other, self)
 
     def __neg__(self) -> Symbol:
-        return self._step("ainv", self)
+        return self._made("neg", self)
 
     def __abs__(self) -> Symbol:
-        return self._step("abs", self)
+        return self._made("abs", self)
 
     def sqrt(self) -> Symbol:
-        return self._step("sqrt", self)
+        return self._made("sqrt", self)
 
     def min(self, other: Any) -> Symbol:
-        return self._step("min", self, other)
+        return self._made("fmin", self, other)
 
     def max(self, other: Any = None) -> Any:
         """The greater one at each position; without an operand the maximum over all positions, -inf of none."""
-        return Sum(self.ref, "max") if other is None else self._step("max", self, other)
+        return Sum(self.node, "max") if other is None else self._made("fmax", self, other)
 
     def __bool__(self) -> bool:
         raise TypeError("a pass is traced once for all values, so it cannot branch on one; use min(), max() or abs()")
 
     def sum(self) -> Sum:
         """The sum over all positions, in FP64."""
-        return Sum(self.ref, "plus")
+        return Sum(self.node, "plus")
 
 
 class Sum:
     """A result over all positions, by the monoid "plus" or "max" in FP64."""
 
-    def __init__(self, ref: tuple, monoid: str) -> None:
-        self.ref, self.monoid = ref, monoid
+    def __init__(self, node: Node, monoid: str) -> None:
+        self.node, self.monoid = node, monoid
 
 
 class Program:
-    """vectors, scalars: how many; steps [(name, operands)]; outputs, sums: operands; monoids: "plus" or "max" of each
-    sum; functions: what the names mean.
+    """vectors, scalars: how many; outputs, sums: expressions (operators/ir.py) over the vectors and then the scalars as
+    arguments; monoids: "plus" or "max" of each sum; order: "y" or "t" for each result; nodes: all of the expressions,
+    operands before their users.
 
-    An operand is ("x", k) a vector, ("s", k) a scalar, ("c", number), ("v", k) the result of step k.
+    The expressions are traced in FP64, which stands for the type of the vectors.
     """
 
-    functions = FUNCTIONS
-
     def __init__(self, function: Callable[..., Any], kinds: str) -> None:
-        steps: list[tuple] = []
         self.vectors, self.scalars = kinds.count("x"), kinds.count("s")
-        seen = {"x": 0, "s": 0}
-        given = []
-        for kind in kinds:
-            given.append(Symbol(steps, (kind, seen[kind])))
-            seen[kind] += 1
-        results = function(*given)
+        positions = {"x": count(), "s": count(self.vectors)}
+        self.nodes: list[Node] = []
+        results = function(*(Symbol(self.nodes, argument(next(positions[kind]), FP64)) for kind in kinds))
         results = results if isinstance(results, tuple) else (results,)
         for result in results:
             if not isinstance(result, (Symbol, Sum)):
                 raise TypeError(f"{function.__name__}: expected a result computed from its operands, got {result!r}")
-        self.steps = tuple(steps)
         self.order = "".join("t" if isinstance(result, Sum) else "y" for result in results)
-        self.outputs = tuple(result.ref for result in results if isinstance(result, Symbol))
-        self.sums = tuple(result.ref for result in results if isinstance(result, Sum))
+        self.outputs = tuple(result.node for result in results if isinstance(result, Symbol))
+        self.sums = tuple(result.node for result in results if isinstance(result, Sum))
         self.monoids = tuple(result.monoid for result in results if isinstance(result, Sum))
         for name, most in MOST.items():
-            count = getattr(self, name)
-            count = count if isinstance(count, int) else len(count)
-            if count > most:
-                raise ValueError(f"{function.__name__}: {count} {name}, and a pass has {most} at most; make two of it")
+            have = getattr(self, name)
+            have = have if isinstance(have, int) else len(have)
+            if have > most:
+                raise ValueError(f"{function.__name__}: {have} {name}, and a pass has {most} at most; make two of it")
 
     @cached_property
     def cuda_text(self) -> str:
         """`struct Pass`, the functor of kernels/elementwise/one_pass.cuh."""
-
-        def text(ref):
-            kind, k = ref
-            return f"T({k!r})" if kind == "c" else f"v{k}" if kind == "v" else f"{kind}[{k}]"
-
-        lines = [
-            f"const T v{k} = T({FUNCTIONS[name][1].format(*map(text, refs))});"
-            for k, (name, refs) in enumerate(self.steps)
-        ]
-        lines += [f"y[{k}] = {text(ref)};" for k, ref in enumerate(self.outputs)]
-        lines += [f"t[{k}] = double({text(ref)});" for k, ref in enumerate(self.sums)]
+        arguments = [f"x[{k}]" for k in range(self.vectors)] + [f"s[{k}]" for k in range(self.scalars)]
+        lines, text = statements(self.nodes, arguments, lambda node: True, "T")
+        lines += [f"    y[{k}] = {text[id(node)]};" for k, node in enumerate(self.outputs)]
+        lines += [f"    t[{k}] = double({text[id(node)]});" for k, node in enumerate(self.sums)]
         maxima = sum(1 << k for k, monoid in enumerate(self.monoids) if monoid == "max")
         counts = f"VECTORS = {self.vectors}, OUTPUTS = {len(self.outputs)}, SUMS = {len(self.sums)}, MAXIMA = {maxima}"
         return (
             f"struct Pass {{\n  static constexpr int {counts};\n  template <class T> __device__ __forceinline__ static "
-            "void run(const T* x, const T* s, T* y, double* t) {\n    " + "\n    ".join(lines) + "\n  }\n};\n"
+            "void run(const T* x, const T* s, T* y, double* t) {\n" + "\n".join(lines) + "\n  }\n};\n"
         )
-
-
-def _ref(x: Any) -> tuple:
-    if isinstance(x, Symbol):
-        return x.ref
-    if not math.isfinite(x):
-        raise ValueError(f"a pass has finite constants, got {x}; give it as an operand")
-    return "c", float(x)
 
 
 class Total:

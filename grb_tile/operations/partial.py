@@ -1,12 +1,10 @@
 """Which entries of C a write may change, where they are few beside the others.
 
-A write C<M,r> (accum)= T leaves the entries outside a set R of positions as they are, and those inside depend on no
-entry outside:
+A write leaves the entries outside a set R of positions as they are, and those inside depend on no entry outside:
 
-    mask, not complemented, without replace     R = the mask
-    assign or subassign to rows I               R = the rows I (subassign: with replace, too)
+    any write                                   R = what `reach` says of its mask, accumulator and replace
+    assign or subassign to rows I               R = the rows I (assign: unless entries elsewhere are cleared)
     assign to columns J without mask            R = the columns J
-    accumulator, without replace                R = the positions of T
 
 So the write step may compute with the entries of C in R alone; core/partial.py keeps the changes beside C's store.
 """
@@ -22,7 +20,7 @@ from ..storage.sorting import ranges
 from ..storage.splice import FEW, keys_of, store_of
 from ..storage.store import Allow, Dense
 from .indexing import EMPTY
-from .write import pattern_of
+from .write import reach
 
 
 class Part:
@@ -54,35 +52,30 @@ def can_keep_changes(c):
     return is_host(c) and c.nvals >= FEW and current().updates_in_place
 
 
-def part_of_write(c, t, allow, accum, replace):
-    """The Part of C that C<allow, replace> (accum)= T may change; None where it is not known to be few."""
-    if allow is not None and replace:
-        return None
-    if accum is not None:
-        return _inside(c, t)
-    return None if allow is None or allow.complement else _inside(c, allow.pattern, overwritten=True)
+def part_of_write(c, t, allow, desc):
+    """The Part of C that the write of T inside `allow` may change; None where it is not known to be few."""
+    return _first_few(c, reach(c, desc, allow, t))
 
 
-def part_of_assign(c, value, I, J=None, *, mask, accum, replace, subassign):
+def part_of_assign(c, value, I, J=None, *, desc, subassign):
     """The Part of C that the assignment may change; None where it is not known to be few.  Arguments: see assign."""
-    if mask is not None and replace and not subassign:
-        return None
-    ndim, most = len(c.shape), c.nvals // FEW
-    if mask is not None and not subassign and not mask.complement and len(mask.parent.shape) == ndim:
-        part = _inside(c, pattern_of(mask), overwritten=accum is None and I is None and J is None)
-        if part is not None:
-            return part
+    ndim, most, is_store = len(c.shape), c.nvals // FEW, hasattr(value, "nvals")
     if I is None and J is None:
-        return _inside(c, value) if accum is not None and not replace and hasattr(value, "nvals") else None
-    if I is None and ndim == 2 and mask is None and accum is None and (value is EMPTY or hasattr(value, "nvals")):
+        return _first_few(c, reach(c, desc, t=value if is_store else None))
+    if not subassign:
+        structures = reach(c, desc)
+        part = _first_few(c, structures, in_region=True)
+        if structures is None or part is not None:
+            return part
+    if I is None and ndim == 2 and desc.is_plain and (value is EMPTY or is_store):
         return _overwritten_columns(c, value, J, most)
-    if I is None or _count(I, c.shape[0]) > most or _entries(c, value, I, J, mask) > most:
+    if I is None or _count(I, c.shape[0]) > most or _entries(c, value, I, J, desc.mask) > most:
         return None
     if ndim == 1:
         return _inside(c, _positions(c, None, _distinct(I)))
     rows = _distinct(I)
     if int(rows_csr(c, rows)[1].sum()) <= most:
-        if accum is None and mask is None and _count(J, 0) <= most:
+        if desc.is_plain and _count(J, 0) <= most:
             return _overwritten_rows(c, rows, J)
         return Part(take_rows(c, rows), rows=rows)
     if J is None or _count(J, c.shape[1]) * rows.shape[0] > most:
@@ -91,12 +84,21 @@ def part_of_assign(c, value, I, J=None, *, mask, accum, replace, subassign):
     return _inside(c, _positions(c, rows.repeat(cols.shape[0]), np.tile(cols, rows.shape[0])))
 
 
-def _inside(c, pattern, overwritten=False):
+def _first_few(c, structures, in_region=False):
+    """The Part by the first structure of `reach` that is few; in_region: entries elsewhere in it stay."""
+    for structure, overwrites in structures or ():
+        part = _inside(c, structure, overwrites and not in_region)
+        if part is not None:
+            return part
+    return None
+
+
+def _inside(c, pattern, overwrites=False):
     if not is_host(pattern) or pattern.nvals * FEW > c.nvals:
         return None
     if len(c.shape) == 1:
         pattern = to_sparse(pattern)
-    if overwritten:
+    if overwrites:
         return Part(_nothing_in(c), None, pattern, keys_of(pattern))
     return Part(current().restrict(c, Allow(pattern)), None, pattern)
 

@@ -38,19 +38,18 @@ class SelectedProduct(MxM):
         C = matmul(self.A._store, self.at, self.B._store, self.bt, self.op, first, self.keep)
         return C if second is None else current().restrict(C, second)
 
-    def notation(self, out="C", mask="NULL", accum="NULL", replace=False, mask_flags=""):
+    def notation(self, out="C", mask="NULL", accum="NULL", flags=""):
         """The calls of the C API: product, then select."""
-        inner, flags = "NULL", ""
+        inner, inner_flags = "NULL", ""
         if self.mask is not None:
             inner = self.mask.parent.name or "M_temp"
-            flags = ("S" if self.mask.structure else "") + ("C" if self.mask.complement else "")
-        product = super().notation("C_temp", inner, "NULL", False, flags)
+            inner_flags = ("S" if self.mask.structure else "") + ("C" if self.mask.complement else "")
+        product = super().notation("C_temp", inner, "NULL", inner_flags)
         if self.keep is None:
             call, op, thunk = "GrB_Matrix_apply", "GrB_IDENTITY", ""
         else:
             call, op, thunk = "GrB_Matrix_select", _name(self.keep[0]), f", {self.keep[1]}"
-        descriptor = ("R" if replace else "") + mask_flags
-        descriptor = f"GrB_DESC_{descriptor}" if descriptor else "NULL"
+        descriptor = f"GrB_DESC_{flags}" if flags else "NULL"
         return f"{product} {call}({out}, {mask}, {accum}, {op}, C_temp{thunk}, {descriptor});"
 
 
@@ -81,10 +80,10 @@ class ReducedProduct(Record):
     def operands(self):
         return self.product.operands()
 
-    def notation(self, out="C", mask="NULL", accum="NULL", replace=False, mask_flags=""):
+    def notation(self, out="C", mask="NULL", accum="NULL", flags=""):
         """The calls of the C API: product, then reduction."""
         call = "GrB_Matrix_reduce_Monoid" + ("_Scalar" if self.axis is None else "")
-        flags = ("R" if replace else "") + mask_flags + ("T0" if self.axis == 0 else "")
+        flags += "T0" if self.axis == 0 else ""
         inputs = f"{accum}, {_name(self.op)}, temp" if self.axis is None else f"{mask}, {accum}, {_name(self.op)}, temp"
         descriptor = f"GrB_DESC_{flags}" if flags else "NULL"
         return f"{self.product.notation('temp')} {call}({out}, {inputs}, {descriptor});"

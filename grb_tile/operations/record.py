@@ -30,10 +30,12 @@ class Record:
         """Texts of further arguments of the C call (index lists, scalars), placed after the operator's operands."""
         return ()
 
-    def notation(self, out="C", mask="NULL", accum="NULL", replace=False, mask_flags=""):
-        """The call as GraphBLAS C notation, e.g. `GrB_mxv(w, m, NULL, GrB_PLUS_TIMES_SEMIRING_INT64, A, u, NULL);`."""
+    def notation(self, out="C", mask="NULL", accum="NULL", flags=""):
+        """The call as GraphBLAS C notation, e.g. `GrB_mxv(w, m, NULL, GrB_PLUS_TIMES_SEMIRING_INT64, A, u, NULL);`.
+
+        flags: those of the descriptor that concern the output and the mask.
+        """
         operands = self.operands()
-        flags = ("R" if replace else "") + mask_flags
         for position, (_, transposed) in enumerate(operands):
             if transposed:
                 flags += f"T{position}"

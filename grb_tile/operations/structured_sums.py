@@ -36,11 +36,11 @@ class StructuredSum(Record):
     def operands(self):
         return self.whole.operands()
 
-    def notation(self, out="C", mask="NULL", accum="NULL", replace=False, mask_flags=""):
+    def notation(self, out="C", mask="NULL", accum="NULL", flags=""):
         """The calls of the C API: what is reduced, then the reduction."""
         op = getattr(self.op, "gb_name", None) or repr(self.op)
         inputs = f"{accum}, {op}, temp" if self.axis is None else f"{mask}, {accum}, {op}, temp"
-        flags = ("R" if replace else "") + mask_flags + ("T0" if self.axis == 0 else "")
+        flags += "T0" if self.axis == 0 else ""
         descriptor = f"GrB_DESC_{flags}" if flags else "NULL"
         call = self.c_name + ("_Scalar" if self.axis is None else "")
         return f"{self.whole.notation('temp')} {call}({out}, {inputs}, {descriptor});"

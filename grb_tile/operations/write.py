@@ -1,4 +1,6 @@
-"""The write step C<M,r> = C (+) T: the only file that implements mask, accumulator and replace.
+"""The write step C<M,r> = C (+) T: the only file that knows what mask, accumulator and replace mean.
+
+A Descriptor carries the three from the call to here; others use its mask, `is_plain` and `reach`.
 
 Spec: GraphBLAS C API 2.1, section 2.3 (masks, accumulators) and 3.5.4 (descriptors).  Written out,
 
@@ -29,6 +31,27 @@ from ..storage.embed import bit_patterns
 from ..storage.place import first_value, is_host
 from ..storage.splice import owns_arrays, splice
 from ..storage.store import Allow, forms_of, full_values
+
+
+class Descriptor:
+    """How T is written into C: C<mask, replace> accum= T; never changed once made.
+
+    mask      a mask of objects (`parent`, `structure`, `complement`), or None
+    accum     a typed binary operator, or None
+    replace   delete C's entries outside the mask; without a mask there are none
+    is_plain  neither mask nor accumulator: C becomes T, and what C held does not matter
+    """
+
+    __slots__ = ("accum", "is_plain", "mask", "replace")
+
+    def __init__(self, mask=None, accum=None, replace=False):
+        self.mask = mask
+        self.accum = accum
+        self.replace = replace
+        self.is_plain = mask is None and accum is None
+
+
+PLAIN = Descriptor()
 
 
 def allow_of(mask):
@@ -68,68 +91,71 @@ def true_entries(store):
     return result
 
 
-def write(c, record, dtype, mask=None, accum=None, replace=False):
+def reach(c, desc, allow=None, t=None):
+    """[(structure, overwrites), ...]: outside each structure (a store of C's shape) the write leaves C as it is;
+    overwrites: inside it nothing depends on C's entries.  None where entries anywhere may be deleted.
+
+    allow, t: the Allow of the mask and a store with an entry wherever T has one, where they are known.
+    """
+    mask, found = desc.mask, []
+    if mask is not None and desc.replace:
+        return None
+    if desc.accum is not None and t is not None:
+        found.append((t, False))
+    if mask is not None and not mask.complement and len(mask.parent.shape) == len(c.shape):  # else that of a line
+        found.append((pattern_of(mask) if allow is None else allow.pattern, desc.accum is None))
+    return found
+
+
+def write(c, record, dtype, desc=PLAIN):
     """The store of C after C<mask, replace> accum= record; `c` is C's store before, `dtype` C's type."""
-    if mask is None:
-        t = record.compute()
-        if accum is None:
-            if t.dtype is not dtype:
-                t = current().cast(t, dtype)
-            for operand, _ in record.operands():
-                if operand._store is t:
-                    t.shared = True
-            return t
-        return finish(c, t, dtype, None, accum, replace)
-    t, allow = compute(record, mask)
-    return finish(c, t, dtype, allow, accum, replace)
+    t, allow = compute(record, desc)
+    return finish(c, t, dtype, allow, desc)
 
 
-def compute(record, mask):
+def compute(record, desc):
     """(T, the Allow of the mask): the record computed inside the mask, everywhere without one."""
-    allow = allow_of(mask)
-    t = record.compute() if allow is None else record.compute(allow)
+    allow = None if desc.mask is None else allow_of(desc.mask)
+    t = record.compute(allow)
     for operand, _ in record.operands():
         if operand._store is t:
             t.shared = True
     return t, allow
 
 
-def finish(c, t, dtype, allow, accum, replace):
-    """The write step: T (inside `allow`) into C."""
-    backend = current()
+def finish(c, t, dtype, allow, desc):
+    """The write step: T (inside `allow`, the mask) into C."""
+    accum, clears = desc.accum, allow is not None and desc.replace
     if accum is None:
-        if allow is None or replace or is_known_empty(c):
-            return t if t.dtype is dtype else backend.cast(t, dtype)
+        if allow is None or clears or is_known_empty(c):
+            return t if t.dtype is dtype else current().cast(t, dtype)
         if can_update_in_place(c, t):
             return _overwrite(c, t, dtype, allow)
-        return backend.overwrite(c, t if t.dtype is dtype else backend.cast(t, dtype), allow)
-    if can_update_in_place(c, t) and not (replace and allow is not None):
+        return current().overwrite(c, t if t.dtype is dtype else current().cast(t, dtype), allow)
+    if can_update_in_place(c, t) and not clears:
         return _accumulate(c, t, dtype, accum)
     z = accumulate(c, t, dtype, accum)
-    if allow is not None and replace:
-        z = backend.restrict(z, allow)
-    return z
+    return current().restrict(z, allow) if clears else z
 
 
-def finish_region(c, t, region, dtype, allow, accum, replace):
+def finish_region(c, t, region, dtype, allow, desc):
     """The write step of an assignment to a region: T (all of it inside the region) into C.
 
-    region: positions of C that are deleted before T is written, without an accumulator: the region, or C's entries
-    there.  The mask has C's shape, so replace clears entries outside the mask inside the region and outside it.
+    region: a function that gives the positions of C that are deleted before T is written, without an accumulator (the
+    region, or C's entries there); None where they are T's.
+    The mask has C's shape, so replace clears entries outside the mask inside the region and outside it.
     """
-    backend = current()
+    backend, clears = current(), allow is not None and desc.replace
     if allow is not None:
         t = backend.restrict(t, allow)
-    if allow is not None and replace:
+    if clears:
         c.shared = True  # not in place: should the last step fail, C is as it was
-    if accum is None:
-        gone = region if allow is None else backend.restrict(region, allow)
-        result = finish(c, t, dtype, Allow(gone), None, False)
+    if desc.accum is not None:
+        result = finish(c, t, dtype, None, desc)
     else:
-        result = finish(c, t, dtype, None, accum, False)
-    if allow is not None and replace:
-        result = backend.restrict(result, allow)
-    return result
+        gone = t if region is None else region() if allow is None else backend.restrict(region(), allow)
+        result = finish(c, t, dtype, Allow(gone), PLAIN)
+    return backend.restrict(result, allow) if clears else result
 
 
 def replace_entries(c, t, touched, own):
@@ -183,9 +209,10 @@ def accumulate_scalar(c, t, accum):
     return accum.numpy(cast(np.array([c]), accum.type), cast(np.array([t]), accum.type2))[0]
 
 
-def put_value(c, value, dtype, mask, accum, replace):
+def put_value(c, value, dtype, desc):
     """The store of the vector C after C<M> = value (a NumPy scalar) by Backend.fill, or NotImplemented."""
-    if accum is not None or mask is None or mask.complement or replace or is_known_empty(c):
+    mask = desc.mask
+    if desc.accum is not None or mask is None or mask.complement or desc.replace or is_known_empty(c):
         return NotImplemented
     backend = current()
     if backend.updates_in_place or not isinstance(value, np.generic):  # then an assignment does as well

@@ -80,13 +80,23 @@ def includes(*operators):
 
 def _body(root, arguments):
     counts = uses(root)
+    lines, text = statements(postorder(root), arguments, lambda node: counts.get(id(node), 0) > 1)
+    return [*lines, f"    return {text[id(root)]};"]
+
+
+def statements(nodes, arguments, has_name, real=None):
+    """(lines that name the nodes of which has_name(node), {id: text} of all nodes) over the texts of the arguments.
+
+    nodes: operands before their users.
+    real: the name of a template's parameter that stands for the type of all nodes, a floating-point one.
+    """
     text, lines = {}, []
-    for node in postorder(root):
+    for node in nodes:
         if node.op == "arg":
             text[id(node)] = arguments[node.value]
             continue
         if node.op == "const":
-            text[id(node)] = constant_text(node.value, node.type)
+            text[id(node)] = _real(node.value, real) if real else constant_text(node.value, node.type)
             continue
         operands = [text[id(child)] for child in node.args]
         if node.op == "cast":
@@ -95,12 +105,12 @@ def _body(root, arguments):
             expression = f"grb::{'complex_cast' if complex_from_real else 'cast'}<{wanted}>({operands[0]})"
         else:
             expression = f"grb::{node.op}({', '.join(operands)})"
-        if counts.get(id(node), 0) > 1:
+        if has_name(node):
             text[id(node)] = f"t{len(lines)}"
-            lines.append(f"    const {node.type.cuda_type} t{len(lines)} = {expression};")
+            lines.append(f"    const {real or node.type.cuda_type} t{len(lines)} = {expression};")
         else:
             text[id(node)] = expression
-    return [*lines, f"    return {text[id(root)]};"]
+    return lines, text
 
 
 def constant_text(value, dtype):

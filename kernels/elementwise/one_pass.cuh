@@ -8,6 +8,7 @@
 // Launch: grid-stride loop, 256 threads a block.  finished: 0 before and after.
 #pragma once
 #include "base/bits.cuh"
+#include "base/scalar.cuh"
 #include "base/warp.cuh"
 
 namespace grb {
@@ -16,7 +17,7 @@ namespace grb {
 template <class F> struct PassMonoid {
   int k;
   GRB_DEVICE double identity() const { return F::MAXIMA >> k & 1 ? -1.0 / 0.0 : 0.0; }
-  GRB_DEVICE double operator()(double a, double b) const { return F::MAXIMA >> k & 1 ? fmax(a, b) : a + b; }
+  GRB_DEVICE double operator()(double a, double b) const { return F::MAXIMA >> k & 1 ? ::fmax(a, b) : a + b; }
 };
 
 template <class T> struct OnePass {

@@ -5,6 +5,7 @@ import pytest
 
 import grb_tile as gb
 from grb_tile.backends import chunked_pass
+from grb_tile.operations.one_pass import Program
 from support.seeds import generator
 
 CORNERS = np.array([0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan])
@@ -69,3 +70,17 @@ def test_a_maximum_leaves_nan_out():
 
     most, total = step(gb.Vector.from_dense([np.nan, -3.0, np.nan, -5.0]))
     assert most.value == -3.0 and np.isnan(total.value)
+
+
+def test_a_pass_of_thousands_of_operations():
+    """Deeper than Python's recursion and a compiler's brackets."""
+
+    @gb.graph.one_pass
+    def step(x):
+        for _ in range(3000):
+            x = x * 0.5 + 1
+        return x
+
+    assert step(gb.Vector.from_dense([0.0, 4.0])).to_dense().tolist() == [2.0, 2.0]
+    text = Program(lambda x: step._function(x), "x").cuda_text
+    assert text.count("grb::mul") == 3000 and max(map(len, text.splitlines())) < 120
