@@ -303,6 +303,15 @@ def test_no_move_gains_in_symmetric_graphs(method, graph, engine):
 
 
 @BOTH
+@pytest.mark.parametrize("seed", [12, 15, 25, 38])
+def test_the_last_round_looks_at_all_nodes(method, seed, engine):
+    """Moves change the sums of communities, and so the gains of nodes that are no neighbours, as on these graphs."""
+    S = nx.to_scipy_sparse_array(nx.gnm_random_graph(60, 140, seed=seed), weight=None, dtype=float)
+    found = method(matrix(S))
+    assert best_change(S.toarray(), found.to_numpy(), 1.0) <= found.modularity + 1.01e-7
+
+
+@BOTH
 @pytest.mark.parametrize("seed", range(4))
 def test_settling_is_what_makes_it_so(method, seed, base_seed, monkeypatch):
     """Rounds that are cut off at once leave all to it: nodes go one by one, to communities of their own, too."""

@@ -70,6 +70,16 @@ def test_frames(G):
     assert alg.triangles(karate()).to_pandas().columns.tolist() == ["triangles"]
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_frames_of_edges_name_both_ends(directed):
+    A = edges([(0, 1), (1, 2), (2, 3)], 5, 1.0, both=not directed)
+    found = alg.edge_betweenness(alg.Graph(A, directed=directed, labels=NAMES))
+    frame = found.to_pandas()
+    assert frame.columns.tolist() == ["source", "target", found.values.name]
+    assert list(zip(frame.source, frame.target)) == [("ann", "bob"), ("bob", "cyd"), ("cyd", "dan")]
+    assert dict(zip(zip(frame.source, frame.target), frame[found.values.name])) == found.to_dict()
+
+
 @pytest.mark.parametrize("smallest", [False, True])
 def test_top_is_the_order_of_a_stable_sort(smallest, base_seed):
     rng = np.random.default_rng(base_seed)

@@ -52,6 +52,9 @@ def test_options_reach_the_algorithm(run):
     expected = algorithms.betweenness(G, k=5, seed=7).to_dict()
     code, out, _ = run("betweenness", KARATE, "--undirected", "--samples", 5, "--seed", 7, "--json", "--top", 1)
     assert code == OK and json.loads(out)["top"][0]["value"] == pytest.approx(max(expected.values()))
+    exact = max(algorithms.betweenness(G).to_dict().values())
+    code, out, _ = run("betweenness", KARATE, "--undirected", "--samples", G.n, "--json", "--top", 1)
+    assert code == OK and json.loads(out)["top"][0]["value"] == pytest.approx(exact)
     code, out, err = run("labels", KARATE, "--undirected", "--max-iter", -1)
     assert code == BAD_INPUT and "max_iter" in err
 

@@ -185,3 +185,23 @@ def test_sums_of_powers(name):
                 return [one for part in parts for one in (part if type(part) is list else [part])]
 
         agree(call, found, f"{name} {n} {scene} {at}", engines=engines_at(k, WITHOUT_NUMBA))
+
+
+def test_two_masks():
+    """Both select: a product keeps one mask only, so the second is applied to the first one's result."""
+    for k, scene in enumerate(SCENES[:6]):
+        rng = generator("two masks", scene)
+        found = operands(rng, DIMENSIONS[scene[0]], "INT64", scene[1])
+        found["N"] = mask_for(rng, found["M"].shape, scene[1])
+
+        def call(lib, o):
+            with lib.config.set(autocompute=True):
+                parts = []
+                for first, second in (("S", "S"), ("V", "~S"), ("~S", "~V")):
+                    twice = o.A.mxm(o.B, lib.semiring.plus_times).select(chosen(o.M, first))
+                    parts.append(twice.select(chosen(o.N, second)).new())
+                    again = o.A.mxm(o.B, lib.semiring.plus_times).select(chosen(o.M, first)).select("valuegt", 0)
+                    parts.append(again.select(chosen(o.N, second)).reduce_scalar(lib.monoid.plus).new())
+                return parts
+
+        agree(call, found, f"{scene}", engines=engines_at(k, WITHOUT_NUMBA))

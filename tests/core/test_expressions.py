@@ -159,6 +159,12 @@ def test_wrong_operators_name_the_remedy(A, v):
         A.mxv(A)
 
 
+def test_defaults_of_a_union_leave_no_place_for_a_second_operand(A):
+    for arguments in ((A | A, A), (A & A,), (A,)):
+        with pytest.raises(TypeError, match="implies performing `ewise_union`"):
+            op.plus(*arguments, left_default=1, right_default=2)
+
+
 def test_shapes(A, v):
     wide = Matrix(int, 2, 5)
     for make in (

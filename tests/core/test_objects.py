@@ -96,11 +96,54 @@ def test_duplicates_are_combined_in_order():
     assert Matrix.from_coo([0, 0], [1, 1], [4, 5], dup_op="plus").to_dicts() == {0: {1: 9}}
 
 
+@pytest.mark.parametrize("count", [1, 5, 100, 5000])
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint32", "int64", "uint64"])
+def test_the_first_position_outside_is_refused(count, dtype):
+    """Few indices and many are checked in different ways; of one byte and of eight as well."""
+    size = min(count, 100) if dtype == "int8" else count
+    inside = (np.arange(count) % size).astype(dtype)
+    zeros = np.zeros(count, np.int64)
+    gb.Vector(float, size).build(inside[:size], np.ones(size))
+    for bad in (size, *([] if dtype[0] == "u" else [-1])):
+        outside = inside.copy()
+        outside[-1] = bad
+        v, A = gb.Vector(float, size), gb.Matrix(float, size, size)
+        for call in (
+            lambda: v.build(outside, np.ones(count), dup_op="plus"),
+            lambda: gb.Vector.from_coo(outside, 1.0, size=size),
+            lambda: A.build(outside, zeros, np.ones(count), dup_op="plus"),
+            lambda: A.build(zeros, outside, np.ones(count), dup_op="plus"),
+            lambda: gb.Matrix.from_coo(zeros, outside, 1.0, nrows=1, ncols=size),
+        ):
+            with pytest.raises(IndexOutOfBound, match=rf"{bad} is out of bounds: it must be in 0 \.\. {size - 1}"):
+                call()
+        assert v.nvals == A.nvals == 0
+
+
 def test_build_needs_an_empty_object(A):
     with pytest.raises(OutputNotEmpty):
         A.build([0], [0], [1])
     A.build([0], [0], [1], clear=True)
     assert A.to_dicts() == {0: {0: 1}}
+
+
+def test_a_matrix_that_is_cleared_and_built_of_nothing_has_the_new_shape(A):
+    A.build([], [], [], clear=True, nrows=A.nrows + 2, ncols=A.ncols + 4)
+    assert A.nvals == 0 and A.T.new().shape == A.shape[::-1] and A.reduce_rowwise().new().size == A.nrows
+    A[A.nrows - 1, A.ncols - 1] = 1
+    assert A.T.new()[A.ncols - 1, A.nrows - 1] == 1
+
+
+def test_elements_are_duplicated_as_another_type():
+    A, v = gb.Matrix.from_coo([0], [1], [2.5]), gb.Vector.from_coo([1], [2.5])
+    for element in (A[0, 1], v[1]):
+        assert element.dup("INT8").dtype == "INT8" and element.dup("INT8") == 2
+        assert element.dup().dtype == "FP64" and element.dup(clear=True).is_empty
+
+
+def test_the_geometric_mean_is_computed_in_double_precision():
+    v = gb.Vector.from_coo([0, 1, 2], [1.0, 2.0, 5.0], size=4)
+    assert v.reduce(gb.agg.geometric_mean).new().value == pytest.approx(10 ** (1 / 3), rel=1e-14)
 
 
 def test_resize_dup_clear(A):

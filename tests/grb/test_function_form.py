@@ -229,3 +229,14 @@ def test_rows_and_columns_up_to_the_last(shape):
         assert C.to_coo()[at].tolist() == [shape[at] - 1] * u.size and C.to_coo()[2].tolist() == u.to_dense().tolist()
         with pytest.raises(exceptions.InvalidIndex, match=f"is {shape[at]}, outside 0 .. {shape[at] - 1}"):
             write(C, shape[at])
+
+
+def test_dimensions_up_to_the_limit():
+    assert grb.Vector_size(grb.Vector_new("FP64", 2**60)) == 2**60
+    A = grb.Matrix_new("FP64", 2**60, 2**60)
+    assert (grb.Matrix_nrows(A), grb.Matrix_ncols(A)) == (2**60, 2**60)
+    for name, shape in (("nrows", (-1, 2)), ("ncols", (2, -1)), ("ncols", (2, 2**60 + 1))):
+        for make, first in ((grb.Matrix_new, "FP64"), (grb.Matrix_resize, A)):
+            with pytest.raises(exceptions.InvalidValue, match=rf"{name} is .*; expected 0 \.\. 2\^60"):
+                make(first, *shape)
+    assert grb.Matrix_nrows(A) == 2**60

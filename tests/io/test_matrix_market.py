@@ -15,7 +15,7 @@ import grb_tile as gb
 from grb_tile.exceptions import InvalidValue
 from grb_tile.io.errors import BadFile
 from grb_tile.io.market_read import read_market
-from grb_tile.io.streams import Source
+from grb_tile.io.streams import LONGEST_LINE, Source
 
 BANNER = "%%MatrixMarket matrix coordinate {} {}\n"
 
@@ -87,6 +87,21 @@ def test_array_fields_and_symmetries_read_as_scipy_reads_them(field, symmetry):
         assert "is real, row 2 has (4+1j)" in complaint(text.replace("4 0\n", "4 1\n"))
         text = BANNER.format(field, symmetry) + "3 3 2\n2 1 1 1\n2 2 4 1\n"
         assert "line 4: the diagonal of a hermitian matrix is real" in complaint(text)
+
+
+@pytest.mark.parametrize("longer", [0, 1, LONGEST_LINE])
+@pytest.mark.parametrize("where", ["comment", "sizes"])
+def test_a_line_of_the_header_as_long_as_no_line_is(where, longer):
+    """It is refused as a whole: a limit on the bytes that are read at a time would make two lines of it."""
+    long = b"%" + b"x" * (LONGEST_LINE + longer) if where == "comment" else b"2 2 1" + b" " * (LONGEST_LINE + longer)
+    lines = [
+        b"%%MatrixMarket matrix coordinate real general",
+        long,
+        *([b"2 2 1"] if where == "comment" else []),
+        b"1 1 3",
+    ]
+    with pytest.raises(BadFile, match=f"a line is longer than {LONGEST_LINE} bytes"):
+        gb.io.mmread(io.BytesIO(b"\n".join([*lines, b""])))
 
 
 def test_blank_lines_comments_and_windows_line_ends_are_accepted_anywhere():

@@ -94,6 +94,14 @@ def test_small_graphs_stay_in_networkx_unless_asked(caplog):
         assert any("Using backend 'grb_tile'" in record.message for record in caplog.records)
 
 
+def test_a_graph_of_exactly_the_least_number_of_adjacencies_is_converted():
+    G = nx.path_graph(30)
+    with nx.config.backends.grb_tile(min_edges=2 * G.number_of_edges()):
+        assert backend.should_run("triangles", (G,), {}) is True
+    with nx.config.backends.grb_tile(min_edges=2 * G.number_of_edges() + 1):
+        assert "58 adjacencies, fewer than" in backend.should_run("triangles", (G,), {})
+
+
 def test_what_networkx_answers_sooner_needs_a_converted_graph():
     G = nx.gnp_random_graph(100, 0.3, seed=2)
     assert "less time than a conversion" in backend.should_run("degree_centrality", (G,), {})

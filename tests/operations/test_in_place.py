@@ -269,6 +269,34 @@ def test_a_column_of_a_large_matrix_is_overwritten(spread, columns, value):
     assert entries_of(A) == wanted
 
 
+@pytest.mark.parametrize("spread", [0, 2**30], ids=["CSR", "DCSR"])
+@pytest.mark.parametrize("region", ["columns", "rows", "both", "all"])
+@pytest.mark.parametrize("value", ["a number", "entries"])
+def test_a_mask_of_few_entries_reaches_those_of_the_region_only(spread, region, value):
+    """A(M.S)[I, J] << x: what M names outside the region stays as it is."""
+    A = of_many_rows(spread)
+    before = entries_of(A)
+    named = sorted(before)[::617]
+    M = Matrix.from_coo(*zip(*named), True, nrows=A.nrows, ncols=A.ncols)
+    rows = [p[0] for p in named[:3]] if region in ("rows", "both") else slice(None)
+    columns = sorted({p[1] for p in named})[:2] if region in ("columns", "both") else slice(None)
+    inside = {
+        p: 7 for p in named if (rows == slice(None) or p[0] in rows) and (columns == slice(None) or p[1] in columns)
+    }
+    assert 0 < len(inside) < len(named) or region == "all"
+    if value == "a number":
+        A(M.S)[rows, columns] << 7
+        wanted = before | inside
+    else:
+        first = next(iter(inside))
+        i = rows.index(first[0]) if type(rows) is list else first[0]
+        j = columns.index(first[1]) if type(columns) is list else first[1]
+        shape = [len(k) if type(k) is list else n for k, n in zip((rows, columns), A.shape)]
+        A(M.S)[rows, columns] << Matrix.from_coo([i], [j], [7], int, nrows=shape[0], ncols=shape[1])
+        wanted = {p: x for p, x in before.items() if p not in inside} | {first: 7}
+    assert entries_of(A) == wanted
+
+
 # ---------------------------------------------------------------------- what a write costs, and readers in threads
 
 LARGE = 300_000

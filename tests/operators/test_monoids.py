@@ -61,6 +61,13 @@ def test_reduceat_is_a_loop(label, typed):
     assert typed.reduceat(values, starts[:0]).shape == (0,)
 
 
+@pytest.mark.parametrize("label, typed", TYPED, ids=[f"{t!r}" for _, t in TYPED])
+def test_a_single_value_is_its_own_reduction(label, typed):
+    """As it is: with the identity, gcd(0, -2) is 2."""
+    for value in operands(typed.type.np_type):
+        assert not differences(np.array([typed.reduce(np.array([value]))]), np.array([value]), 0).any(), value
+
+
 def test_nan_is_ignored_by_min_and_max():
     x = np.array([np.nan, 3.0, 1.0])
     assert monoid.min["FP64"].reduce(x) == 1.0

@@ -144,3 +144,9 @@ def test_nested_names_grow():
     second = unary.register_new("tests_nested.two", lambda x: x + 2)
     assert unary.tests_nested.two is second and dir(unary.tests_nested) == ["one", "two"]
     assert "tests_nested" in dir(unary)
+
+
+def test_the_semirings_of_numpy_are_those_of_python_graphblas():
+    import graphblas
+
+    assert set(dir(semiring.numpy)) == {name for name in dir(graphblas.semiring.numpy) if name[0] != "_"}

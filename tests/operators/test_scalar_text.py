@@ -118,3 +118,21 @@ def test_positional_operators_have_no_text():
 
     with pytest.raises(ValueError, match="positional"):
         scalar_source(binary.ss.firsti["INT64"], "f")
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_compiled_shifts_by_about_as_many_bits_as_the_type_has(bits):
+    """A processor takes such a count modulo 64."""
+    numba = pytest.importorskip("numba", reason="Numba is not installed: the text cannot be compiled")
+    names = ("shift_left", "shift_right", "shift_left_unsigned", "shift_right_unsigned", "bshift")
+    left, right, unsigned_left, unsigned_right, both = (numba.njit(helper(name)) for name in names)
+    for count in (bits - 1, bits, bits + 1, 64, 65):
+        for x in (1, 100, 2 ** (bits - 1) - 1):
+            # of the words that hold them only the low `bits` count
+            assert (int(left(np.int64(x), np.int64(count), bits)) - (x << count)) % 2**bits == 0
+            assert (int(unsigned_left(np.uint64(x), np.uint64(count), bits)) - (x << count)) % 2**bits == 0
+            assert int(unsigned_right(np.uint64(x), np.uint64(count), bits)) == x >> count
+            for value in (x, -x):
+                assert int(right(np.int64(value), np.int64(count), bits)) == value >> count
+                assert (int(both(np.int64(value), np.int64(count), bits)) - (value << count)) % 2**bits == 0
+                assert int(both(np.int64(value), np.int64(-count), bits)) == value >> count

@@ -8,7 +8,7 @@ import pytest
 from operators.catalogue import operator_labels, theirs
 from operators.nasty import differences, operands, pairs
 
-from grb_tile import Vector, binary, dtypes
+from grb_tile import Vector, binary, dtypes, unary
 
 UNARY = [p for p in operator_labels(("unary",)) if not p[1].is_positional]
 BINARY = [p for p in operator_labels(("binary",)) if not p[1].is_positional]
@@ -164,3 +164,24 @@ def test_ldexp_of_exponents_that_c_int_does_not_hold(dtype):
     got = Vector.from_dense(x).ewise_mult(Vector.from_dense(y), mine).new().to_dense()
     np.testing.assert_array_equal(got, want)
     assert (np.signbit(got) == np.signbit(want)).all()
+
+
+def test_the_reciprocal_of_the_integer_zero_is_zero():
+    """NumPy's own result for small and unsigned types; compiled by Numba, the oracle has another."""
+    for dtype in ("INT8", "UINT8", "INT32", "UINT32", "INT64", "UINT64"):
+        v = Vector.from_coo(range(4), np.array([0, 1, 2, 7]), dtype=dtype, size=5)
+        assert v.apply(unary.numpy.reciprocal).new().to_dict() == {0: 0, 1: 1, 2: 0, 3: 0}, dtype
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_flipped_operator_takes_its_operands_the_other_way_round():
+    """All operands, those for which the oracle has no result among them: pow and rpow differ where they overflow."""
+    for label, mine in BINARY:
+        for dtype in mine.types:
+            typed = mine[dtype]
+            if typed.kind == "any":
+                continue
+            x, y = pairs(dtype.np_type)
+            a, b = dtypes.cast(x, typed.type), dtypes.cast(y, typed.type2)
+            got, expected = typed.flip().numpy(b, a), typed.numpy(a, b)
+            check(label + ".flip()", dtype, got, expected, np.zeros(len(x), bool), x, y)

@@ -10,7 +10,7 @@ from grb_tile.exceptions import OutOfMemory
 from grb_tile.storage import bits, convert
 from grb_tile.storage.bit_tiles import bit_blocks_from, bit_blocks_of, bit_tiles_from, bit_tiles_of
 from grb_tile.storage.report import count_tiles, report
-from grb_tile.storage.store import Compressed, SparseVector, index_dtype
+from grb_tile.storage.store import BitmapVector, Compressed, Dense, SparseVector, index_dtype
 from grb_tile.storage.tiled import least_entries, tiled_from, tiled_of, tiled_vector_from
 
 SHAPES = [(1, 1), (16, 16), (17, 33), (100, 70), (64, 128), (300, 5)]
@@ -128,6 +128,32 @@ def test_a_conversion_that_copies_no_array_marks_both_sides():
     listed = convert.to_sparse(full)
     assert listed.values is full.values
     assert full.shared and listed.shared
+    A = make_matrix(300, 5, 40, seed=3)
+    hyper = convert.to_dcsr(A)
+    assert hyper.values is A.values and A.shared and hyper.shared
+    hyper.shared = False
+    back = convert.to_csr(hyper)
+    assert back.values is hyper.values and back.shared and hyper.shared
+
+
+@pytest.mark.parametrize("iso", [False, True])
+def test_bytes_are_those_of_the_arrays(iso):
+    A = make_matrix(300, 70, 4000, seed=3)
+    u = SparseVector(900, dtypes.FP64, np.arange(700, dtype=np.int32), np.ones(1 if iso else 700), iso)
+    flat = BitmapVector(21000, dtypes.FP32, np.ones(329, np.uint64), np.ones(1 if iso else 21000, np.float32), 329, iso)
+    for store in (A, convert.to_dcsr(A), u, convert.to_bitmap(u), flat):
+        arrays = [getattr(store, name, None) for name in ("indptr", "indices", "rows", "words", "values")]
+        assert store.nbytes == sum(array.nbytes for array in arrays if array is not None), store.format
+    assert Dense(300, 70, flat, False).nbytes == flat.nbytes
+
+
+def test_rows_that_are_taken_are_those_with_entries():
+    A = make_matrix(300, 5, 40, seed=3)
+    rows = np.arange(10, 200, dtype=np.int64)
+    for form in (A, convert.to_dcsr(A)):
+        taken = convert.take_rows(form, rows)
+        assert triples(taken) == [entry for entry in triples(A) if 10 <= entry[0] < 200]
+        assert taken.rows.tolist() == sorted({i for i, _, _ in triples(taken)}) and (np.diff(taken.indptr) > 0).all()
 
 
 def test_a_vector_of_no_positions_is_not_iso():
@@ -255,6 +281,18 @@ def test_report_follows_occupancy():
     assert report(thin).built == ("tiled32",) and "cached" in str(report(thin))
     assert "best form" in str(report(make_matrix(5, 5, 0)))
     assert count_tiles(thin, 16).count == len({(i // 16, j // 16) for i, j, _ in triples(thin)})
+
+
+@pytest.mark.parametrize("nt", [8, 16, 32, 64])
+def test_tiles_of_exactly_the_least_entries_are_crowded(nt):
+    least = least_entries(nt)
+    sizes = [least - 1, least, least + 1]  # of three tiles beside each other
+    cols = np.concatenate([nt * t + np.arange(size) % nt for t, size in enumerate(sizes)])
+    rows = np.concatenate([np.arange(size) // nt for size in sizes])
+    order = np.lexsort((cols, rows))
+    A = convert.compressed(nt, 3 * nt, dtypes.FP64, rows[order], cols[order].astype(np.int32), np.ones(rows.shape[0]))
+    found = count_tiles(A, nt)
+    assert (found.count, found.crowded, found.in_crowded) == (3, 2, 2 * least + 1)
 
 
 def test_report_of_a_sample_is_near(monkeypatch):
