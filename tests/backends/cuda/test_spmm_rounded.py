@@ -66,6 +66,7 @@ def test_operands_are_rounded(form, n):
 @pytest.mark.parametrize(
     ("form", "values"), [("fp16", (1e6, 65520, np.inf, 1e-6)), ("bf16", (np.nan,)), ("tf32", (-np.inf,))]
 )
+@pytest.mark.sampled(1)
 def test_a_value_that_cannot_be_represented(form, values):
     """One in X, which absent entries of A must not meet; and one in A."""
     A, X, _, x = operands(generator("spmm rounded, not finite", form), 16)
