@@ -152,6 +152,12 @@ def test_a_target_ends_the_search(dtype):
         sssp(A, 0, target=A.nrows)
 
 
+def test_a_target_leaves_out_what_is_farther(engine):
+    """Vertices that a nearer one has reached, without a final distance: neither distance nor predecessor."""
+    found = sssp(edges([(0, 1), (0, 2), (0, 3), (1, 3)], 5, [1.0, 9.0, 5.0, 2.0]), 0, target=1, predecessors=True)
+    assert found.distances[1].value == 1 and found.predecessors.to_dict().keys() == found.distances.to_dict().keys()
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_many_sources_on_many_threads(seed, base_seed, monkeypatch):
     monkeypatch.setattr("grb_tile.planner.tuning.PARALLEL_ROWS", 1)

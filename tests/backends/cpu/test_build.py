@@ -62,3 +62,14 @@ def test_duplicates_are_combined_in_input_order(dup):
     with gb.plan(force="numpy"):
         assert found.isequal(gb.Matrix.from_coo(rows, cols, values, nrows=90, ncols=80, dup_op=op), check_dtype=True)
         assert line.isequal(gb.Vector.from_coo(rows * 1000, values, size=90_000, dup_op=op), check_dtype=True)
+
+
+def test_many_duplicates_are_cast_at_each_step():
+    """The operator computes in FP32, and each of its results is one of INT8, however many values an entry has."""
+    values = np.concatenate((np.full(70, 125), np.full(10, -25))).astype(np.int8)
+    for count in (30, 80):
+        want = np.int8(values[-count])
+        for value in values[-count + 1 :]:
+            want = np.int8(np.clip(np.float32(want) + np.float32(value), -128, 127))
+        v = gb.Vector.from_coo(np.zeros(count, int), values[-count:], size=3, dup_op=gb.binary.plus["FP32"])
+        assert v.dtype == "INT8" and v[0].value == want

@@ -77,7 +77,7 @@ def test_matrix_times_vector(name, form, blocks):
             continue
         A, plain = dense(rng, (9, 13), form, dtype)
         for u in vectors(rng, 13, dtype):
-            few, most = (gb.Vector.from_coo(at, True, size=9) for at in ([4], [0, 2, 3, 4, 5, 7]))
+            few, most = (gb.Vector.from_coo(at, True, size=9) for at in ([4], [0, 2, 3, 4, 5, 7, 8]))
             for mask in (None, few.S, ~few.S, most.S, ~most.V):
                 with gb.plan(force="numpy"):
                     w, v = op(A @ u).new(mask=mask), op(u @ A.T.new()).new(mask=mask)
@@ -111,9 +111,9 @@ def test_full_times_full(name, forms, blocks):
 @pytest.mark.parametrize("name", ["plus_times", "min_plus", "times_minus"])
 def test_full_times_full_by_a_compiled_kernel(name):
     rng, op = generator("dense mxm compiled", name), getattr(gb.semiring, name)
-    for shape in ((7, 5, 3), (70, 300, 600)):  # the second in strips of X
+    for *shape, form in ((7, 5, 3, "fullr"), (7, 5, 3, "fullc"), (70, 300, 600, "fullr")):  # the last in strips of X
         A, plain_a = dense(rng, shape[:2], "fullc", "UINT64")
-        B, plain_b = dense(rng, shape[1:], "fullr", "UINT64")
+        B, plain_b = dense(rng, shape[1:], form, "UINT64")
         with gb.plan(force="numba"):
             C = op(A @ B).new()
             assert gb.explain().plans[0].method == "dense"
@@ -133,6 +133,41 @@ def test_matrix_times_vector_by_a_compiled_kernel(form):
             found = [op(A @ u).new(), op(A @ u).new(mask=mask.S)]
         for w, allow in zip(found, (None, mask.S), strict=True):
             assert w.isequal(op(plain @ u).new(mask=allow), check_dtype=True)
+
+
+def test_a_mask_that_leaves_few_rows():
+    """Rows that are read one by one: those of a small mask, and those outside a large one."""
+    rng = generator("dense matvec of few rows")
+    A, plain = dense(rng, (40, 13), "fullr", "INT8")
+    u = gb.Vector.from_dense(rng.integers(0, 9, 13).astype(np.int8))
+    few, most = (gb.Vector.from_coo(at, True, size=40) for at in ([3, 30], np.delete(np.arange(40), [5, 20])))
+    with gb.plan(force="numpy"):
+        for mask in (few.S, ~most.S):
+            same(A.mxv(u, "min_plus").new(mask=mask), plain.mxv(u, "min_plus").new(mask=mask))
+
+
+@pytest.mark.parametrize("form", ["bitmapr", "bitmapc"])
+@pytest.mark.sampled(1)
+def test_rows_with_entries_in_one_block_alone(form, monkeypatch):
+    """In the first, a middle or the last block of a row's segment: the row has a product."""
+    monkeypatch.setattr(dense_lines, "CHUNK", 2)
+    monkeypatch.setattr(dense_lines, "HIGH", 2)
+    present = np.zeros((3, 48), bool)
+    present[[0, 1, 2], [0, 20, 47]] = True
+    A = getattr(gb.Matrix.ss, f"import_{form}")(bitmap=present, values=np.arange(144.0).reshape(3, 48))
+    with gb.plan(force="numpy"):
+        w = A.mxv(gb.Vector.from_scalar(1.0, 48), "min_first").new()
+        assert gb.explain().plans[0].method == "dense"
+    assert w.to_dict() == {0: 0.0, 1: 68.0, 2: 143.0}
+
+
+def test_an_operator_of_another_type_than_the_array():
+    """The values are cast to the operator's type, not its result alone."""
+    a, u = np.arange(-600, 600, 7, dtype=np.int16)[:160].reshape(8, 20), np.arange(20, dtype=np.int8)
+    A, x = gb.Matrix.from_dense(a), gb.Vector.from_dense(u)
+    for name, wanted in (("min", np.minimum(a.astype(np.int8), u)), ("lt", a.astype(np.int8) < u)):
+        found = getattr(gb.binary, name)["INT8"](A & x).new()
+        assert found.ss.format == "fullr" and np.array_equal(found.to_dense(), wanted)
 
 
 @pytest.mark.parametrize("form", ["bitmapr", "bitmapc"])

@@ -1,5 +1,6 @@
 """SpMM and SDDMM through compiled kernels: what the products of CSR give."""
 
+import numpy as np
 import pytest
 
 import grb_tile as gb
@@ -60,3 +61,14 @@ def test_sddmm(name, dtype, kind):
             C = op(A @ B.T).new(mask=M.S)
             assert "sddmm" in str(gb.explain())
         assert C.isequal(op(plain_a @ plain_b.T).new(mask=M.S), check_dtype=True)
+
+
+def test_sddmm_of_a_pattern_that_lists_its_rows():
+    """A mask of few entries in many rows is stored by the numbers of its rows."""
+    rng, rows = generator("sddmm of listed rows"), np.array([3, 4000, 99_999])
+    a, b = rng.integers(0, 9, (100_000, 3)), rng.integers(0, 9, (3, 4))
+    M = gb.Matrix.from_coo(rows, [0, 3, 1], True, nrows=100_000, ncols=4)
+    assert M._store.rows is not None
+    with gb.plan(force="numba"):
+        C = gb.Matrix.from_dense(a).mxm(gb.Matrix.from_dense(b), "plus_times").new(mask=M.S)
+    assert C.to_coo()[0].tolist() == rows.tolist() and C.to_coo()[2].tolist() == (a @ b)[rows, [0, 3, 1]].tolist()

@@ -55,6 +55,15 @@ def test_products(name, dtype):
     check(A, B, semiring(name, dtype), name.startswith("any") and not name.endswith("pair"), masks)
 
 
+def test_numbers_of_rows_and_columns():
+    """A multiply that reads no value but where its entries stand: which of i, k and j it is."""
+    A = gb.Matrix.from_coo([0, 1], [3, 5], 1, nrows=2, ncols=8)
+    B = gb.Matrix.from_coo([3, 5], [6, 7], 1, nrows=8, ncols=9)
+    for name, wanted in (("firsti", [0, 1]), ("firstj", [3, 5]), ("secondi", [3, 5]), ("secondj1", [7, 8])):
+        C = accelerate.matmul(A._store, B._store, semiring(f"min_{name}", "INT64"))
+        assert to_csr(C).indices.tolist() == [6, 7] and to_csr(C).values.tolist() == wanted, name
+
+
 @pytest.mark.parametrize("a_iso, b_iso, wide", [(True, False, False), (True, True, False), (False, False, True)])
 def test_iso_and_wide_indices(a_iso, b_iso, wide):
     rng = np.random.default_rng(3)

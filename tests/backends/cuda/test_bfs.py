@@ -60,6 +60,22 @@ def test_hubs_at_a_distance(direction, longest, monkeypatch):
         assert graph.is_low_skew == (longest > 0)
 
 
+def test_a_row_goes_on_behind_vertex_0():
+    """Vertex 0 is the fifth of the neighbours that a pull looks up first; only one behind them is visited."""
+    hubs = np.repeat((1, 2, 3, 4), 20)
+    rows = np.concatenate((hubs, np.zeros(10), np.full(6, 10)))
+    cols = np.concatenate((np.tile(np.arange(20, 40), 4), np.arange(20, 30), (1, 2, 3, 4, 0, 5)))
+    A = graph_of(60, rows, cols)
+    check(A, A, 5, "pull")
+
+
+def test_a_queue_of_vertices_of_one_edge():
+    """Warps whose 32 edges leave 32 vertices, and end where the last of these ends."""
+    middle = np.arange(1, 201)
+    A = graph_of(420, np.concatenate((np.zeros(200), middle)), np.concatenate((middle, middle + 200)), False)
+    check(A, None, 0, "push")
+
+
 def test_the_last_entry_of_a_hub(monkeypatch):
     """All warps pull a hub's row; only its last entry is visited, and others are looked up first for their degrees."""
     monkeypatch.setattr(tuning, "LOW_SKEW", np.inf)

@@ -80,6 +80,14 @@ def test_against_numpy(name, type_):
             check(rng, clustered(rng, nrows, ncols, semiring.type, share), semiring)
 
 
+def test_numbers_of_columns():
+    """A multiply that reads the column of A's entry, in blocks at several places of a stage."""
+    semiring = get_typed_op("max_secondi", dtypes.INT64, kind="semiring")
+    rng = rng_of(23)
+    for share in (0.02, 0.5):
+        check(rng, clustered(rng, 70, 90, dtypes.INT64, share), semiring)
+
+
 def test_monoid_without_a_start():
     """A user's operator: its identity may not be put before the first product."""
     capped = Monoid.register_anonymous(binary.register_anonymous(lambda x, y: min(x + y, 7)), 0)

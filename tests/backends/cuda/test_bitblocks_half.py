@@ -86,6 +86,20 @@ def test_error_bound_and_rounding(precision):
     assert (np.abs(exact - dense @ x_values) <= (terms + 1) * 2.0**-23 * size).all() and (exact != y).any()
 
 
+def test_any_number_of_values_is_rounded():
+    """Threads round four values each: the last has one, two, three or four."""
+    rng = rng_of(8)
+    for more in range(4):
+        keys = np.sort(rng.choice(40 * 16, 200 + more, replace=False))
+        values = rng.uniform(0.5, 2, keys.size).astype(np.float32)
+        A = convert.compressed(40, 16, dtypes.FP32, keys // 16, keys % 16, values, False)
+        form = bitblocks.spmv_blocks_of(shim().device, shim().own(A))
+        count = int(form.value_ptr[-1])
+        found = bitblocks.values_in(shim().device, form, "fp16").get()[:count]
+        assert np.array_equal(found, half("fp16", np.asarray(form.values.get())[:count])[0])
+        assert count == keys.size
+
+
 @pytest.mark.parametrize(
     ("precision", "value"),
     [("fp16", np.inf), ("fp16", np.nan), ("fp16", 65520.0), ("fp16", 1.1e-7), ("fp16", 2.0**-15),

@@ -9,7 +9,7 @@ from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import matmul
 from grb_tile.operators import get_typed_op
-from grb_tile.planner import unrecorded
+from grb_tile.planner import force, unrecorded
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
 from grb_tile.storage.store import Allow
@@ -67,6 +67,20 @@ def test_every_method(name, type_, turn, monkeypatch):
         if allow is not None and not allow.complement:
             compare(shim().matmul(A, None, semiring, allow, unrecorded("dot"), BT=BT), want, semiring)
     assert agree.snapshot(A, B) == before
+
+
+def test_products_expanded_and_sorted_at_a_mask(monkeypatch):
+    """Fewer products are combined than were expanded; blocks of a few rows, and all at once."""
+    rng, semiring = rng_of(31), get_typed_op("plus_times", dtypes.INT64, kind="semiring")
+    A, B = (samples.random_matrix(rng, *((40, np.arange(40)),) * 2, dtypes.INT64, 0.2) for _ in range(2))
+    pattern = samples.random_matrix(rng, *((40, np.arange(40)),) * 2, dtypes.BOOL, 0.3)
+    for expand in (1 << 26, 100):
+        monkeypatch.setattr(matmul, "EXPAND", expand)
+        for complement in (False, True):
+            allow = Allow(pattern, complement)
+            with force("esc"):
+                found = shim().matmul(A, B, semiring, allow)
+            agree.assert_same(found, NUMPY.matmul(A, B, semiring, allow))
 
 
 @pytest.mark.parametrize("method", ["gustavson", "dot"])

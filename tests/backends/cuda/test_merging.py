@@ -63,6 +63,7 @@ def test_matrices(shape):
 
 
 @pytest.mark.parametrize("first", range(8))
+@pytest.mark.sampled(1)
 def test_equal_entries_at_every_cut(first):
     """Entries in both from any item of a thread on: each cut between threads and chunks meets a pair."""
     lone, both = np.arange(first), 100 + np.arange(1500)

@@ -63,7 +63,10 @@ def test_operands_are_rounded(form, n):
     assert np.abs(values - wanted.to_coo()[2]).max() > 0
 
 
-@pytest.mark.parametrize(("form", "values"), [("fp16", (1e6, np.inf, 1e-6)), ("bf16", (np.nan,)), ("tf32", (-np.inf,))])
+@pytest.mark.parametrize(
+    ("form", "values"), [("fp16", (1e6, 65520, np.inf, 1e-6)), ("bf16", (np.nan,)), ("tf32", (-np.inf,))]
+)
+@pytest.mark.sampled(1)
 def test_a_value_that_cannot_be_represented(form, values):
     """One in X, which absent entries of A must not meet; and one in A."""
     A, X, _, x = operands(generator("spmm rounded, not finite", form), 16)
@@ -81,6 +84,16 @@ def test_a_value_that_cannot_be_represented(form, values):
         assert f"A has a value that {form} cannot represent" in said
         assert np.allclose(found.to_coo()[2], exact(B, X).to_coo()[2], rtol=1e-5, atol=3e-5, equal_nan=True), value
     assert np.abs(product(A, X, form)[0].to_coo()[2] - wanted.to_coo()[2]).max() > 0
+
+
+def test_every_precision_has_tiles_of_its_own():
+    """One matrix in turn: each product is as if no other had been asked for."""
+    A, X, a, x = operands(generator("spmm rounded in turn"), 16)
+    i, j, _ = exact(A, X).to_coo()
+    for form in (*FORMS, *FORMS):
+        values, bits = product(A, X, form)[0].to_coo()[2], FORMS[form]
+        size = (np.abs(a) @ np.abs(x))[i, j]
+        assert np.abs(values - (rounded(a, bits) @ rounded(x, bits))[i, j]).max() <= 100 * 2.0**-23 * size.max(), form
 
 
 def test_what_is_not_rounded():

@@ -171,6 +171,38 @@ def test_any_delta(delta):
     check(B, B, 0, delta)
 
 
+def test_sums_at_the_bound():
+    """Directed graphs of small weights and a given step: the heaviest edges of many vertices end exactly at a bound."""
+    for salt in range(8):
+        A = random_store(60, 300, "INT32", 20 + salt, symmetric=False, lightest=1, heaviest=29)
+        for delta in (4, 8):
+            check(A, None, salt, delta)
+
+
+def test_entries_of_a_pulled_row_behind_those_read_at_once(launch):
+    """Rows of the last vertices: so many light edges to one another, then the one edge that counts, then heavy ones."""
+    launch(pull_at=2)
+    for light in (12, 15, 16, 17, 18, 19, 20):
+        rng = generator(light)
+        rows, cols = np.repeat(np.arange(400), 12), rng.integers(0, 400, 4800)
+        last = np.arange(40)
+        near = np.concatenate([(last + k) % 40 for k in (*range(1, light // 2 + 1), *(20,) * (light % 2))])
+        far = rng.permuted(np.tile(np.arange(400), (40, 1)), axis=1)[:, :6]
+        rows = np.concatenate((rows, np.tile(last, near.size // 40) + 400, np.repeat(last + 400, 6)))
+        cols = np.concatenate((cols, near + 400, far.ravel()))
+        weights = rng.integers(1, 4, 4800), np.full(near.size, 900), np.tile((1000, *(5000,) * 5), 40)
+        A = store_of(440, rows, cols, np.concatenate(weights), "INT32", True)
+        assert check(A, A, 0).rows()[-1]["direction"] == "pull again"
+
+
+def test_rounds_without_edges_are_recorded(launch):
+    """The bound is raised: no edge is relaxed, and that is known."""
+    launch(pull_at=0)
+    rows = check(A := random_store(300, 3000, "INT32", 2, lightest=1), A, 0, 1).rows()
+    assert {row["edges"] for row in rows if row["direction"] == "raise"} == {0}
+    assert all(row["edges"] > 0 for row in rows if row["direction"] == "relax")
+
+
 def test_a_grid():
     A = grid(23, 19, 4)
     for source in (0, 200, 436):

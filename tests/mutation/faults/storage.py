@@ -244,8 +244,8 @@ FAULTS = [
     Fault(
         "grb_tile/operations/partial.py",
         "a mask over some columns overwrites what it names outside them",
-        "overwritten=accum is None and I is None and J is None)",
-        "overwritten=accum is None and I is None)",
+        "part = _first_few(c, structures, in_region=True)",
+        "part = _first_few(c, structures, in_region=I is not None)",
         ("tests/operations/test_in_place.py",),
     ),
     Fault(
