@@ -12,7 +12,7 @@ def _bfs(A: Any, source: Any, *, levels: bool = True, parents: bool = False, max
          target: Any = None, **_: Any) -> Bfs:  # fmt: skip
     from .algorithms import bfs
 
-    found = bfs(A, source, levels=levels, parents=parents, max_level=max_level, target=target)
+    found: Any = bfs(A, source, levels=levels, parents=parents, max_level=max_level, target=target)
     return Bfs(found.levels, found.parents, found.report)
 
 
@@ -20,21 +20,21 @@ def _bfs_multi(A: Any, sources: Any, *, levels: bool = True, parents: bool = Fal
                **_: Any) -> Bfs:  # fmt: skip
     from .algorithms import bfs_multi
 
-    found = bfs_multi(A, sources, levels=levels, parents=parents, max_level=max_level)
+    found: Any = bfs_multi(A, sources, levels=levels, parents=parents, max_level=max_level)
     return Bfs(found.levels, found.parents, found.report)
 
 
 def _sssp(A: Any, source: int, *, delta: float | None = None, predecessors: bool = False, **_: Any) -> Sssp:
     from .algorithms import sssp
 
-    found = sssp(A, source, delta=delta, predecessors=predecessors)
+    found: Any = sssp(A, source, delta=delta, predecessors=predecessors)
     return Sssp(found.distances, found.predecessors, found.report)
 
 
 def _components(A: Any, **_: Any) -> Components:
     from .algorithms import connected_components
 
-    found = connected_components(A)
+    found: Any = connected_components(A)
     return Components(found.labels, found.count, found.report)
 
 
