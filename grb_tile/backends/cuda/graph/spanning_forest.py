@@ -19,7 +19,7 @@ MOST_EDGES = 2**32 - 1
 def spanning_forest(device: Device, n: int, heads: Any, tails: Any, keys: Any) -> Any:
     """(edges of the forest, ascending, least vertex of each tree), or NotImplemented.
 
-    Memory: 32 bytes an edge, 24 a vertex.  graph/components.py says the rest.
+    Memory: 32 bytes an edge, 24 a vertex.  graph/connectivity.py says the rest.
     """
     count, xp = len(heads), device.xp
     if n >= 2**31 or count >= MOST_EDGES:
