@@ -16,6 +16,8 @@ def test_every_name_exists_and_no_other(space):
         if (space, part) == ("semiring", ""):
             mine = {n for n in mine if n in ours.__dict__ and getattr(ours, n)._builtin}
             missing = {n for n in missing if n.count("_") == 1}
+        if (space, part) == ("semiring", "numpy"):  # test_names.py asks a fresh process
+            missing = {n for n in missing if not n.startswith("any_")}
         assert not missing, part
         if (space, part) != ("semiring", "numpy"):
             assert not mine - operator_names(theirs), part
