@@ -103,11 +103,21 @@ def levels_from(A: Matrix, sources: Sequence[int], symmetric: bool) -> Vector:
 def _search(
     A: Matrix, sources: Sequence[int], report: Report, max_level: int | None = None, target: int | None = None
 ) -> tuple[Vector, Vector]:
-    """(levels, parents) by a product a level, from the sources as one frontier."""
+    """(levels, parents) from the sources as one frontier."""
     v = Vector.from_coo(sources, 0, dtypes.INT32, size=A.nrows, name="levels")
     p = Vector.from_coo(sources, sources, dtypes.INT64, size=A.nrows, name="parents")
-    f = p.dup(name="frontier")
-    reach = semiring.ss.any_secondi[dtypes.INT64]
+    _expand(A, p.dup(name="frontier"), v, p, report, max_level, target)
+    return v, p
+
+
+def _expand(
+    A: Matrix, f: Any, v: Any, p: Any, report: Report, max_level: int | None, target: int | None = None
+) -> None:
+    """The loop, a product a level: v gets the levels and p, unless it is None, the parents of what f reaches.
+
+    f, v, p    vectors, or matrices with a row for each search
+    """
+    reach = semiring.any_pair[dtypes.BOOL] if p is None else semiring.ss.any_secondi[dtypes.INT64]
     report.finish("converged", True)
     while target is None or target not in v:
         if max_level is not None and report.iterations >= max_level:
@@ -118,24 +128,29 @@ def _search(
         f(~v.S, replace=True) << reach(f @ A)
         # v<f,s> = level
         v(f.S) << report.iterations + 1
-        # p<f,s> = f
-        p(f.S) << f
+        if p is not None:
+            # p<f,s> = f
+            p(f.S) << f
         if report.note(frontier=expanded, found=f.nvals) or not f.nvals:
             break
     else:
         report.finish("target", False)
-    return v, p
 
 
-def _adopted(G: Graph, found: graph.Bfs, report: Report, max_level: int | None, target: int | None) -> BfsResult:
+def _adopted(
+    G: Graph, found: graph.Bfs, report: Report, max_level: int | None, target: int | None = None,
+    sources: list[int] | None = None,
+) -> BfsResult:  # fmt: skip
     """The result of the loop as one operation; whether it was complete."""
     done = found.report
     report.adopt(lambda: done.levels)
-    # A search is complete if all that it found it also went on from.
-    limited = max_level is not None or target is not None
-    if limited and done.expanded < (done.reached or 0):
-        report.finish("target" if len(done.levels) != max_level else "max_level", False)
-    return BfsResult(found.levels, found.parents, report, vertices=G.labels)
+    if max_level is not None or target is not None:
+        reached = (found.parents if found.levels is None else found.levels).nvals
+        # A search is complete if all that it found it also went on from.
+        if done.expanded < reached:
+            by_target = target is not None and len(done.levels) != max_level
+            report.finish("target" if by_target else "max_level", False)
+    return BfsResult(found.levels, found.parents, report, vertices=G.labels, sources=sources)
 
 
 def bfs_multi(
@@ -171,44 +186,10 @@ def bfs_multi(
             max_level=max_level,
         )  # fmt: skip
         if found is not None:
-            return _adopted_multi(G, sources, found, report, max_level)
-        V, P = _loop_multi(G, sources, parents, max_level, report)
+            return _adopted(G, found, report, max_level, sources=sources)
+        rows = list(range(len(sources)))
+        V = Matrix.from_coo(rows, sources, 0, dtypes.INT32, nrows=len(sources), ncols=G.n, name="levels")
+        P = Matrix.from_coo(rows, sources, sources, dtypes.INT64, nrows=len(sources), ncols=G.n, name="parents")
+        F = P.dup(dtypes.INT64 if parents else dtypes.BOOL, name="frontier")
+        _expand(G.A, F, V, P if parents else None, report, max_level)
     return BfsResult(V if levels else None, P if parents else None, report, vertices=G.labels, sources=sources)
-
-
-def _loop_multi(G: Graph, sources: list, parents: bool, max_level: int | None, report: Report) -> tuple[Matrix, Matrix]:
-    """The loop of `bfs` with a row for each source."""
-    A, rows = G.A, list(range(len(sources)))
-    step = semiring.ss.any_secondi[dtypes.INT64] if parents else semiring.any_pair[dtypes.BOOL]
-
-    # V: what each search has visited, with its level; P: the node it was reached from; F: the frontiers
-    V = Matrix.from_coo(rows, sources, 0, dtypes.INT32, nrows=len(sources), ncols=G.n, name="levels")
-    P = Matrix.from_coo(rows, sources, sources, dtypes.INT64, nrows=len(sources), ncols=G.n, name="parents")
-    F = P.dup(step.return_type, name="frontier")
-    report.finish("converged", True)
-    while True:
-        if max_level is not None and report.iterations >= max_level:
-            report.finish("max_level", False)
-            break
-        expanded = F.nvals
-        # F<!V,r,s> = F A
-        F(~V.S, replace=True) << step(F @ A)
-        # V<F,s> = level
-        V(F.S) << report.iterations + 1
-        if parents:
-            # P<F,s> = F
-            P(F.S) << F
-        if report.note(frontier=expanded, found=F.nvals) or not F.nvals:
-            break
-    return V, P
-
-
-def _adopted_multi(G: Graph, sources: list[int], found: graph.Bfs, report: Report, max_level: int | None) -> BfsResult:
-    done = found.report
-    report.adopt(lambda: done.levels)
-    # A search is complete if all that it found it also went on from.
-    if max_level is not None:
-        held = found.parents if found.levels is None else found.levels
-        if done.expanded < held.nvals:
-            report.finish("max_level", False)
-    return BfsResult(found.levels, found.parents, report, vertices=G.labels, sources=sources)

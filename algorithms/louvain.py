@@ -28,11 +28,11 @@ import numpy as np
 
 from grb_tile import Matrix, Vector, binary, graph, monoid, select, semiring
 from grb_tile.graph.communities import (
+    array_namespace,
     dense,
     entries,
     inside,
     labels_in_order,
-    nodes,
     quotient,
     sums_by_label,
     vector_of,
@@ -121,7 +121,7 @@ def search(
 def _passes(finest: LocalMoves, max_level: int | None, tol: float, report: Report, refine: bool) -> Any:
     """The community of each node."""
     best, level = -np.inf, 0
-    x: Any = nodes(finest.n)
+    x: Any = array_namespace().arange(finest.n)
     stable = False
     for turn in range(PASSES):
         before = best
@@ -179,7 +179,7 @@ def _settled(finest: LocalMoves, x: Any, tol: float, note: Any, report: Report, 
                 continue
         # communities as nodes: their moves are unions
         unions = LocalMoves(quotient(finest.graph, x, count), finest.gamma, finest.halves)
-        label, _, joined, stop = unions.settle(tol, note, nodes(count))
+        label, _, joined, stop = unions.settle(tol, note, array_namespace().arange(count))
         x = label[x]
         if not joined:
             break

@@ -89,7 +89,7 @@ class UdfParseError(GraphblasException):
 
 
 class HostFallbackWarning(UserWarning):
-    """A device backend has no kernel for a whole-loop operation on these operands: the host computed it."""
+    """No longer issued: where a device has no kernel for a whole loop, the loop of GraphBLAS calls runs there."""
 
 
 _BY_INFO: dict[int | None, type[GraphblasException]] = {

@@ -149,11 +149,6 @@ def entries(v: Vector) -> Any:
     return store.values if plain and not store.iso else current().tuples(store)[1]
 
 
-def nodes(count: int) -> Any:
-    """0 .. count - 1."""
-    return current().xp.arange(count)
-
-
 def dense(v: Vector) -> Any:
     """The values of a vector by position, 0 where it has no entry."""
     values = current().xp.zeros(v.size, v.dtype.np_type)

@@ -16,6 +16,7 @@ from .record import (
     explain,
     force,
     forced,
+    forced_direction,
     forced_tile_size,
     history,
     record_plan,
@@ -28,6 +29,7 @@ plan = force  # gb.plan(force="cols")
 
 __all__ = [
     "FORCIBLE", "UNRECORDED", "Plan", "Report", "choose_matmul", "choose_matvec", "edges_of", "explain", "force",
-    "forced", "forced_tile_size", "forced_traversal", "history", "mean_degree", "plan", "record_plan", "report_of",
+    "forced", "forced_direction",
+    "forced_tile_size", "forced_traversal", "history", "mean_degree", "plan", "record_plan", "report_of",
     "search_over", "unrecorded",
 ]  # fmt: skip

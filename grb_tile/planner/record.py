@@ -92,6 +92,7 @@ class Forced:
 FREE = Forced()
 _here = contextvars.ContextVar("grb_tile_plan", default=None)
 _everywhere = FREE  # set through gb.config["plan"]
+_DIRECTIONS = {None: None, "rows": "pull", "cols": "push", "pull": "pull", "push": "push"}
 _entrances = {}  # family -> function of the forced name that gives a context manager
 
 
@@ -104,6 +105,11 @@ def forced_tile_size(default: int) -> int:
     """16, 32 or 64 where a size of tiles is forced, else `default`."""
     name = forced().tile_size
     return default if name is None else int(name[2:])
+
+
+def forced_direction() -> str | None:
+    """ "push" or "pull" where one is forced for every level of a search, else None."""
+    return _DIRECTIONS[forced().method]
 
 
 def when_forced(family: str, entrance) -> None:

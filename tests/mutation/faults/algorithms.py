@@ -306,8 +306,8 @@ FAULTS = [
     Fault(
         "algorithms/bfs.py",
         "levels start at 0 one edge too late",
-        "v(f.S) << report.iterations + 1\n        # p<f,s> = f",
-        "v(f.S) << report.iterations\n        # p<f,s> = f",
+        "v(f.S) << report.iterations + 1",
+        "v(f.S) << report.iterations",
     ),
     Fault(
         "algorithms/bfs.py",
@@ -324,8 +324,8 @@ FAULTS = [
     Fault(
         "algorithms/bfs.py",
         "a search cut off at max_level says that it converged",
-        "    if limited and done.expanded < (done.reached or 0):",
-        "    if limited and done.expanded < 0:",
+        "        if done.expanded < reached:",
+        "        if done.expanded < 0:",
     ),
     Fault(
         "algorithms/bfs.py",

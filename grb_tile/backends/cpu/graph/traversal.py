@@ -8,18 +8,11 @@ from time import perf_counter
 import numpy as np
 
 from ....dtypes import INT32, INT64
-from ....planner import forced
+from ....planner import forced_direction
 from ....storage.convert import choose_format
 from ....storage.store import BitmapVector
 from ...outcome import LoopOutcome
 from . import bfs as loop, bfs_multi as multi_loop
-
-_DIRECTIONS = {None: None, "rows": "pull", "cols": "push", "pull": "pull", "push": "push"}
-
-
-def forced_direction():
-    """ "push" or "pull" where the caller forced it for every level, else None."""
-    return _DIRECTIONS[forced().method]
 
 
 def bfs(A, AT, sources, levels, parents, max_level, target):

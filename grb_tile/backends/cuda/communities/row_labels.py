@@ -74,9 +74,7 @@ def move_half(
     device: Device, x: Any, K: Any, found: Any, active: Any, own: Any, u: Any, k: Any, key: int
 ) -> tuple[Any, Any, Any, Any, list[float]]:
     """(next, own', wants, moves, numbers); see protocol.Backend.move_half."""
-    n = x.shape[0]
-    best, gain, kept = (convert(device, store, "bitmap").values for store in found)
-    pattern = None if active is None else convert(device, active, "bitmap").words
+    n, (best, gain, kept), pattern = x.shape[0], *_vote(device, found, active)
     after, sums = device.empty(n, np.int64), device.empty(n, np.float64)
     wants, moves = device.zeros((n + 63) >> 6, np.uint64), device.zeros((n + 63) >> 6, np.uint64)
     numbers = device.zeros(4, np.float64)
@@ -90,9 +88,7 @@ def join_half(
     device: Device, y: Any, K: Any, size: Any, found: Any, active: Any, own: Any, level: Any, key: int
 ) -> tuple[Any, Any, Any, Any, list[float]]:
     """(next, own', wants, moves, numbers); see protocol.Backend.join_half."""
-    n = y.shape[0]
-    best, gain, kept = (convert(device, store, "bitmap").values for store in found)
-    pattern = None if active is None else convert(device, active, "bitmap").words
+    n, (best, gain, kept), pattern = y.shape[0], *_vote(device, found, active)
     u, k, within, whole, joined, scale = level
     after, sums, cut = device.empty(n, np.int64), device.empty(n, np.float64), device.zeros(n, np.float64)
     wants, asks, moves = device.zeros((3, (n + 63) >> 6), np.uint64)
@@ -104,6 +100,12 @@ def join_half(
     for name in ("join_own", "join_wants", "join_moves"):
         device.launcher.kernel("communities/join_half.cuh", name).over(-(-n // 32) * 32, operands)
     return after, sums, wants, moves, device.host(numbers).tolist()
+
+
+def _vote(device: Device, found: Any, active: Any) -> tuple[list[Any], Any]:
+    """([best, gain, kept] of a best_labels by vertex, the bits of the active vertices, None for all)."""
+    words = None if active is None else convert(device, device.own(active), "bitmap").words
+    return [convert(device, device.own(store), "bitmap").values for store in found], words
 
 
 def _unsuited(A: Compressed, allow: Allow | None) -> bool:

@@ -1,20 +1,17 @@
 """Searches on the device.  BFS: over rows, or over bit tiles where entries cluster (planner.search_over)."""
 
-from ....planner import forced, forced_traversal, search_over
+from ....planner import forced, forced_direction, forced_traversal, search_over
 from ....storage.store import forms_of
 from ..runtime.errors import on_device
 from . import bfs as over_rows, bfs_tiles as over_tiles, sssp
 from .bfs_multi import traverse_many
-
-_DIRECTIONS = {None: None, "rows": "pull", "cols": "push", "pull": "pull", "push": "push"}
 
 
 def bfs(device, A, AT, sources, levels, parents, max_level, target):
     """(level store | None, parent store | None, outcome), or NotImplemented for what has no kernel."""
     if type(sources) is not int and sources.shape[0] == 1:
         sources = int(sources[0])
-    rules = forced()
-    direction, format, tiles, result = _DIRECTIONS[rules.method], rules.format, None, NotImplemented
+    direction, format, tiles, result = forced_direction(), forced().format, None, NotImplemented
     if format is None and direction is None and AT is not None and forced_traversal() is None:
         format, tiles = _format_of(device, A)
     if format == "bittiled" or format in over_tiles.FORMATS:
@@ -42,7 +39,7 @@ def _format_of(device, A):
 
 def bfs_multi(device, A, AT, sources, levels, parents, max_level):
     """(levels | None, parents | None, [outcome of each batch of 64]), or NotImplemented."""
-    return traverse_many(device, A, AT, sources, max_level, _DIRECTIONS[forced().method], levels, parents)
+    return traverse_many(device, A, AT, sources, max_level, forced_direction(), levels, parents)
 
 
 shortest_paths = on_device(sssp.shortest_paths)

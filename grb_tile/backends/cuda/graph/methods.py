@@ -94,22 +94,6 @@ class WholeLoops:
         return self.own(x) if isinstance(x, STORES) else self.device.own_allow(x) if isinstance(x, Allow) else x
 
     @reporting
-    def move_half(self, x, K, found, active, own, u, k, key):
-        found, active = list(map(self.own, found)), None if active is None else self.own(active)
-        return self._find("communities.row_labels", "move_half")(self.device, x, K, found, active, own, u, k, key)
-
-    @reporting
-    def join_half(self, y, K, size, found, active, own, level, key):
-        found, active = list(map(self.own, found)), None if active is None else self.own(active)
-        return self._find("communities.row_labels", "join_half")(
-            self.device, y, K, size, found, active, own, level, key
-        )
-
-    @reporting
-    def sum_by_label(self, labels, values, size):
-        return self._find("communities.row_labels", "sum_by_label")(self.device, labels, values, size)
-
-    @reporting
     def one_pass(self, program, dtype, size, scalars, *stores):
         run = self._find("elementwise.one_pass", "one_pass")
         return run(self.device, program, dtype, size, scalars, *map(self.own, stores))
