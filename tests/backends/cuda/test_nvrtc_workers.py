@@ -16,6 +16,7 @@ from grb_tile.backends.cuda.runtime import ahead, compile as jit, nvrtc_workers
 from grb_tile.backends.cuda.runtime.nvrtc_workers import Compiler, Workers
 from grb_tile.exceptions import JitError
 
+# Without the headers of kernels/: NVRTC names their static data at random.
 THIRDS = """
 namespace grb {}
 template <class T> __global__ void thirds(T* x) { x[threadIdx.x] = x[threadIdx.x] / 3 + GRB_CUDA; }
@@ -32,7 +33,7 @@ def workers():
 
 @pytest.mark.parametrize("options", [(), ("-ftz=true", "-DOTHER=1")])
 def test_a_worker_compiles_what_this_process_does(workers, options):
-    text, expression = jit.source_text(None, "thirds", THIRDS, ("float",))  # NVRTC names static data at random
+    text, expression = jit.source_text(None, "thirds", THIRDS, ("float",))
     compiler = Compiler(workers)
     found = jit.compile_cubin(text, expression, 90, options, compiler.in_worker)
     assert compiler._worker is not None
@@ -107,7 +108,7 @@ def test_a_system_without_workers_compiles_in_this_process(workers, monkeypatch,
         monkeypatch.setattr(sys, "executable", "/no/python/here")
     else:
         monkeypatch.setattr(nvrtc_workers, "library", lambda: "/no/library/here")
-    text, expression = jit.source_text(*instance(0))
+    text, expression = jit.source_text(None, "thirds", THIRDS, ("float",))
     compiler = Compiler(workers)
     assert jit.compile_cubin(text, expression, 90, (), compiler) == jit.compile_cubin(text, expression, 90)
     assert compiler._worker is None
