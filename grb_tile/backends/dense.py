@@ -22,6 +22,7 @@ import numpy as np
 from ..dtypes import BOOL, cast
 from ..operators import typed_semiring
 from ..storage import bits
+from ..storage.constructors import empty_matrix, full_vector
 from ..storage.convert import MAX_BITMAP, share
 from ..storage.dense import (
     DENSE_FORMATS,
@@ -36,10 +37,9 @@ from ..storage.dense import (
     to_dense,
     transposed,
 )  # fmt: skip
-from ..storage.embed import empty_matrix, full_vector
 from ..storage.host_memory import check_memory
 from ..storage.place import first_value, host, is_host
-from ..storage.store import Allow, BitmapVector, Compressed, Dense, index_dtype
+from ..storage.store import BitmapVector, Compressed, Dense, StoredMask, index_dtype
 from .dense_products import matvec, product
 from .protocol import Backend
 
@@ -59,11 +59,11 @@ class Frame:
         self.given = []
 
     def flat(self, x):
-        """The vector of a matrix, or the Allow of a mask's vector; None for None."""
+        """The vector of a matrix, or the StoredMask of a mask's vector; None for None."""
         if x is None:
             return None
-        if type(x) is Allow:
-            return Allow(self.flat(x.pattern), x.complement)
+        if type(x) is StoredMask:
+            return StoredMask(self.flat(x.pattern), x.complement)
         if type(x) is Dense:
             flat = in_order(x, self.by_columns).flat
             self.given.append(flat)
@@ -90,7 +90,7 @@ class DenseForms(Backend):
         width: bytes of a value that the result may have at every position, where an operand is iso.
         Raises: OutOfMemory where the result does not fit.
         """
-        stores = [x.pattern if type(x) is Allow else x for x in operands if x is not None]
+        stores = [x.pattern if type(x) is StoredMask else x for x in operands if x is not None]
         dense = [x for x in stores if type(x) is Dense]
         if not dense or reads_positions(op) or self.on_device and any(x.dtype._is_udt for x in stores):
             return None
@@ -112,15 +112,15 @@ class DenseForms(Backend):
     def to_device(self, operand):
         if type(operand) is Dense:
             return operand.with_flat(super().to_device(operand.flat))
-        if type(operand) is Allow and type(operand.pattern) is Dense:
+        if type(operand) is StoredMask and type(operand.pattern) is Dense:
             pattern = self.to_device(operand.pattern)
-            return operand if pattern is operand.pattern else Allow(pattern, operand.complement)
+            return operand if pattern is operand.pattern else StoredMask(pattern, operand.complement)
         return super().to_device(operand)
 
-    def bring(self, store):
+    def copy_here(self, store):
         if type(store) is Dense:
-            return store.with_flat(super().bring(store.flat))
-        return super().bring(store)
+            return store.with_flat(super().copy_here(store.flat))
+        return super().copy_here(store)
 
     # ------------------------------------------------------------------ structure
 
@@ -195,77 +195,77 @@ class DenseForms(Backend):
         lines, width = (A.ncols, A.nrows) if A.by_columns else (A.nrows, A.ncols)
         where = _positions(*((J, I) if A.by_columns else (I, J)), lines, width)
         region = self.expand_vector(full_vector(len(where), BOOL, True), where, A.flat.size)
-        return matrix_of(super().restrict(A.flat, Allow(region, True)), A.nrows, A.ncols, A.by_columns)
+        return matrix_of(super().restrict(A.flat, StoredMask(region, True)), A.nrows, A.ncols, A.by_columns)
 
     # ------------------------------------------------------------------ products
 
-    def dense_product(self, A, B, semiring, allow=None, said=None):
+    def dense_product(self, A, B, semiring, mask=None, notes=None):
         if any(x.dtype._is_udt for x in (A, B)):
             return None
-        return product(self, *self._all_here(A, B), semiring, allow if allow is None else self.to_device(allow), said)
+        return product(self, *self._all_here(A, B), semiring, mask if mask is None else self.to_device(mask), notes)
 
-    def dense_matvec(self, A, x, semiring, allow=None):
-        A, x, allow = self._all_here(A, x, allow)
-        return matvec(self, A, x, semiring, allow) if self.on_device else super().dense_matvec(A, x, semiring, allow)
+    def dense_matvec(self, A, x, semiring, mask=None):
+        A, x, mask = self._all_here(A, x, mask)
+        return matvec(self, A, x, semiring, mask) if self.on_device else super().dense_matvec(A, x, semiring, mask)
 
-    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None, keep=None):
-        if type(A) is Dense or type(B) is Dense or type(BT) is Dense or allow is not None:
-            A, B, allow, BT = compressed(A), compressed(B), compressed(allow), compressed(BT)
-        return super().matmul(A, B, semiring, allow, plan, BT, keep)
+    def matmul(self, A, B, semiring, mask=None, plan=None, BT=None, keep=None):
+        if type(A) is Dense or type(B) is Dense or type(BT) is Dense or mask is not None:
+            A, B, mask, BT = compressed(A), compressed(B), compressed(mask), compressed(BT)
+        return super().matmul(A, B, semiring, mask, plan, BT, keep)
 
     # ------------------------------------------------------------------ element-wise
 
-    def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
-        if type(x) is Dense or type(y) is Dense or allow is not None and type(allow.pattern) is Dense:
-            x, y, allow = self._all_here(x, y, allow)
+    def union(self, x, y, op, mask=None, left_default=None, right_default=None, dtype=None):
+        if type(x) is Dense or type(y) is Dense or mask is not None and type(mask.pattern) is Dense:
+            x, y, mask = self._all_here(x, y, mask)
             width = 0 if x.iso and y.iso else x.dtype.np_type.itemsize
-            frame = self._frame(op, x, y, allow, width=width)
+            frame = self._frame(op, x, y, mask, width=width)
             if frame is not None:
                 f = frame.flat
-                return frame.matrix(super().union(f(x), f(y), op, f(allow), left_default, right_default, dtype))
-            x, y, allow = compressed(x), compressed(y), compressed(allow)
-        return super().union(x, y, op, allow, left_default, right_default, dtype)
+                return frame.matrix(super().union(f(x), f(y), op, f(mask), left_default, right_default, dtype))
+            x, y, mask = compressed(x), compressed(y), compressed(mask)
+        return super().union(x, y, op, mask, left_default, right_default, dtype)
 
-    def intersect(self, x, y, op, allow=None):
-        if type(x) is Dense or type(y) is Dense or allow is not None and type(allow.pattern) is Dense:
-            x, y, allow = self._all_here(x, y, allow)
+    def intersect(self, x, y, op, mask=None):
+        if type(x) is Dense or type(y) is Dense or mask is not None and type(mask.pattern) is Dense:
+            x, y, mask = self._all_here(x, y, mask)
             x, y = _one_value_beside(x, y), _one_value_beside(y, x)
-            frame = self._frame(op, x, y, allow)
+            frame = self._frame(op, x, y, mask)
             if frame is not None:
-                return frame.matrix(super().intersect(frame.flat(x), frame.flat(y), op, frame.flat(allow)))
-            x, y, allow = compressed(x), compressed(y), compressed(allow)
-        return super().intersect(x, y, op, allow)
+                return frame.matrix(super().intersect(frame.flat(x), frame.flat(y), op, frame.flat(mask)))
+            x, y, mask = compressed(x), compressed(y), compressed(mask)
+        return super().intersect(x, y, op, mask)
 
-    def restrict(self, x, allow):
-        if type(x) is Dense or type(allow.pattern) is Dense:
-            x, allow = self._all_here(x, allow)
-            if not allow.complement:
-                x = _one_value_beside(x, allow.pattern)
-                if type(x) is not Dense and type(allow.pattern) is not Dense:
+    def restrict(self, x, mask):
+        if type(x) is Dense or type(mask.pattern) is Dense:
+            x, mask = self._all_here(x, mask)
+            if not mask.complement:
+                x = _one_value_beside(x, mask.pattern)
+                if type(x) is not Dense and type(mask.pattern) is not Dense:
                     return x
-            frame = self._frame(None, x, allow)
+            frame = self._frame(None, x, mask)
             if frame is not None:
-                return frame.matrix(super().restrict(frame.flat(x), frame.flat(allow)))
-            x, allow = compressed(x), compressed(allow)
-        return super().restrict(x, allow)
+                return frame.matrix(super().restrict(frame.flat(x), frame.flat(mask)))
+            x, mask = compressed(x), compressed(mask)
+        return super().restrict(x, mask)
 
-    def select(self, x, op, thunk, allow=None):
-        if type(x) is Dense or allow is not None and type(allow.pattern) is Dense:
-            x, allow = self._all_here(x, allow)
-            frame = self._frame(op, x, allow)
+    def select(self, x, op, thunk, mask=None):
+        if type(x) is Dense or mask is not None and type(mask.pattern) is Dense:
+            x, mask = self._all_here(x, mask)
+            frame = self._frame(op, x, mask)
             if frame is not None:
-                return frame.matrix(super().select(frame.flat(x), op, thunk, frame.flat(allow)))
-            x, allow = compressed(x), compressed(allow)
-        return super().select(x, op, thunk, allow)
+                return frame.matrix(super().select(frame.flat(x), op, thunk, frame.flat(mask)))
+            x, mask = compressed(x), compressed(mask)
+        return super().select(x, op, thunk, mask)
 
-    def apply(self, x, op, allow=None, left=None, right=None, thunk=None):
-        if type(x) is Dense or allow is not None and type(allow.pattern) is Dense:
-            x, allow = self._all_here(x, allow)
-            frame = self._frame(op, x, allow)
+    def apply(self, x, op, mask=None, left=None, right=None, thunk=None):
+        if type(x) is Dense or mask is not None and type(mask.pattern) is Dense:
+            x, mask = self._all_here(x, mask)
+            frame = self._frame(op, x, mask)
             if frame is not None:
-                return frame.matrix(super().apply(frame.flat(x), op, frame.flat(allow), left, right, thunk))
-            x, allow = compressed(x), compressed(allow)
-        return super().apply(x, op, allow, left, right, thunk)
+                return frame.matrix(super().apply(frame.flat(x), op, frame.flat(mask), left, right, thunk))
+            x, mask = compressed(x), compressed(mask)
+        return super().apply(x, op, mask, left, right, thunk)
 
     def reduce(self, x, monoid):
         return super().reduce(x.flat if type(x) is Dense else x, monoid)
@@ -320,15 +320,15 @@ class DenseForms(Backend):
             return A, self.broadcast(u, A, axis)
         return super().broadcast_over(u, compressed(A), axis)
 
-    def overwrite(self, c, t, allow):
-        if type(c) is Dense or type(t) is Dense or type(allow.pattern) is Dense:
-            c, t, allow = self._all_here(c, t, allow)
-            frame = self._frame(None, c, t, allow, width=0 if c.iso and t.iso else c.dtype.np_type.itemsize)
+    def overwrite(self, c, t, mask):
+        if type(c) is Dense or type(t) is Dense or type(mask.pattern) is Dense:
+            c, t, mask = self._all_here(c, t, mask)
+            frame = self._frame(None, c, t, mask, width=0 if c.iso and t.iso else c.dtype.np_type.itemsize)
             if frame is not None:
-                outside = super().restrict(frame.flat(c), ~frame.flat(allow))
+                outside = super().restrict(frame.flat(c), ~frame.flat(mask))
                 return frame.matrix(super().union(outside, frame.flat(t), None))
-            c, t, allow = compressed(c), compressed(t), compressed(allow)
-        return super().overwrite(c, t, allow)
+            c, t, mask = compressed(c), compressed(t), compressed(mask)
+        return super().overwrite(c, t, mask)
 
 
 def _by_rows_first(name):

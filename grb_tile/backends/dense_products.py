@@ -16,7 +16,7 @@ import numpy as np
 
 from ..planner import tuning
 from ..storage.dense import at, by_rows, in_order, matrix_of, transposed
-from ..storage.store import Allow, BitmapVector, Compressed, Dense, index_dtype
+from ..storage.store import BitmapVector, Compressed, Dense, StoredMask, index_dtype
 
 if TYPE_CHECKING:
     from .protocol import Backend
@@ -25,30 +25,30 @@ SEGMENTS = 8  # of a column-major product with a vector on a host: work for as m
 
 
 def product(
-    backend: Backend, A: Compressed, B: Compressed, semiring: Any, allow: Allow | None, said: list | None
+    backend: Backend, A: Compressed, B: Compressed, semiring: Any, mask: StoredMask | None, notes: list | None
 ) -> tuple | None:
     """(C, "spmm", "sddmm" or "dense"), or None where the product over CSR is as good; one operand at least is dense."""
     size, both = A.nrows * B.ncols, _is_full(A) and _is_full(B)
     if size == 0 or A.ncols == 0:
         return None
-    if allow is not None and not allow.complement and type(allow.pattern) is not Dense:
+    if mask is not None and not mask.complement and type(mask.pattern) is not Dense:
         if both:
-            C = backend.sddmm(in_order(A, False), in_order(B, True), semiring, allow.pattern)
+            C = backend.sddmm(in_order(A, False), in_order(B, True), semiring, mask.pattern)
             if C is not NotImplemented:
                 return C, "sddmm"
-        if allow.pattern.nvals * tuning.DENSE_MASK < size:
+        if mask.pattern.nvals * tuning.DENSE_MASK < size:
             return None
     C = backend.dense_matmul(A, B, semiring) if both else NotImplemented
     method = "spmm" if C is NotImplemented else "dense"
-    C = _spmm(backend, A, B, semiring, said) if C is NotImplemented else C
+    C = _spmm(backend, A, B, semiring, notes) if C is NotImplemented else C
     if C is NotImplemented:
         return None
     C = matrix_of(C.flat, C.nrows, C.ncols, C.by_columns)
-    return (C if allow is None else backend.restrict(C, allow)), method
+    return (C if mask is None else backend.restrict(C, mask)), method
 
 
-def matvec(backend: Backend, A: Dense, x: Any, semiring: Any, allow: Allow | None) -> Any:
-    """w<allow> = A x for full A and x, by SDDMM of a full column or by SpMM of rows; NotImplemented elsewhere."""
+def matvec(backend: Backend, A: Dense, x: Any, semiring: Any, mask: StoredMask | None) -> Any:
+    """w<mask> = A x for full A and x, by SDDMM of a full column or by SpMM of rows; NotImplemented elsewhere."""
     nrows, ncols = A.nrows, A.ncols
     if not (_is_full(A) and x.format == "bitmap" and nrows and ncols):
         return NotImplemented
@@ -72,20 +72,20 @@ def matvec(backend: Backend, A: Dense, x: Any, semiring: Any, allow: Allow | Non
         column = Compressed(nrows, 1, A.dtype, *arrays, A.flat.values[:1], True)
         C = backend.sddmm(A, Dense(ncols, 1, x, True), semiring, column)
         w = C if C is NotImplemented else BitmapVector(nrows, C.dtype, None, C.values, nrows, C.iso)
-    return w if w is NotImplemented or allow is None else backend.restrict(w, allow)
+    return w if w is NotImplemented or mask is None else backend.restrict(w, mask)
 
 
 def _is_full(A):
     return type(A) is Dense and A.flat.words is None
 
 
-def _spmm(backend, A, B, semiring, said):
+def _spmm(backend, A, B, semiring, notes):
     if type(B) is Dense:
         A = by_rows(A) if type(A) is Dense else A
         if A.rows is not None or A.nrows > tuning.DENSE_EMPTY_ROWS * A.nvals:
             return NotImplemented
-        return backend.spmm(A, in_order(B, False), semiring, said)
+        return backend.spmm(A, in_order(B, False), semiring, notes)
     if semiring.binaryop.positional is not None or B.rows is not None or B.ncols > tuning.DENSE_EMPTY_ROWS * B.nvals:
         return NotImplemented
-    C = backend.spmm(backend.transpose(B), in_order(transposed(A), False), semiring.flip(), said)
+    C = backend.spmm(backend.transpose(B), in_order(transposed(A), False), semiring.flip(), notes)
     return C if C is NotImplemented else transposed(C)

@@ -19,7 +19,7 @@ from . import chunked_pass
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from grb_tile.storage.store import Allow, BitmapVector, Compressed, SparseVector
+    from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, StoredMask
 
     VectorStore = SparseVector | BitmapVector
 
@@ -30,9 +30,9 @@ class GraphOperations:
     # ------------------------------------------------------------------ labels of rows
 
     def best_labels(
-        self, A: Compressed, labels: VectorStore, weighted: bool, allow: Allow | None, *penalty: VectorStore
+        self, A: Compressed, labels: VectorStore, weighted: bool, mask: StoredMask | None, *penalty: VectorStore
     ) -> tuple[VectorStore, ...]:
-        """(best,) or (best, gain, kept) for rows i in allow: best[i] = argmax_c s(i, c), the least of equal c.
+        """(best,) or (best, gain, kept) for rows i in mask: best[i] = argmax_c s(i, c), the least of equal c.
 
         s(i, c) = (+)_k A[i,k] over labels[k] = c; weighted False: every entry counts 1.  No entry without a label.
         penalty u, v, w, all full: s(i, c) = (+)_k A[i,k] + [c = labels[i]] u[i] w[i] - u[i] v[c], labels[i] always a
@@ -41,8 +41,8 @@ class GraphOperations:
         """
         return NotImplemented
 
-    def least_absent(self, A: Compressed, labels: VectorStore, allow: Allow | None) -> VectorStore:
-        """t[i] = the least number >= 0 that is not among labels[k] over the entries A[i,k], for each row i in allow.
+    def least_absent(self, A: Compressed, labels: VectorStore, mask: StoredMask | None) -> VectorStore:
+        """t[i] = the least number >= 0 that is not among labels[k] over the entries A[i,k], for each row i in mask.
 
         Types: labels and t INT64.  NotImplemented: as best_labels.
         """

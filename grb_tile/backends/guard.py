@@ -8,7 +8,7 @@ import functools
 import inspect
 
 from ..storage import place
-from ..storage.store import Allow, BitmapVector, Compressed, SparseVector
+from ..storage.store import BitmapVector, Compressed, SparseVector, StoredMask
 from .protocol import PRIMITIVES
 
 _STORES = (SparseVector, BitmapVector, Compressed)
@@ -45,6 +45,6 @@ def _here(argument):
         return place.host_array(argument)
     if inspect.isfunction(argument):  # gives a store when it is wanted
         return lambda *args: _here(argument(*args))
-    if isinstance(argument, Allow):
-        return Allow(place.host(argument.pattern), argument.complement)
+    if isinstance(argument, StoredMask):
+        return StoredMask(place.host(argument.pattern), argument.complement)
     return argument

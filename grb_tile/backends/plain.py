@@ -5,10 +5,10 @@ import numpy as np
 from ..dtypes import cast
 from ..operators import typed_semiring
 from ..storage.bits import scatter_words
+from ..storage.constructors import full_vector, row_matrix
 from ..storage.dense import in_order
-from ..storage.embed import full_vector, row_matrix
 from ..storage.place import first_value, host, is_of_device
-from ..storage.store import Allow, Dense
+from ..storage.store import Dense, StoredMask
 
 
 def host_array(data, dtype):
@@ -25,7 +25,7 @@ def host_array(data, dtype):
 def outside(backend, A, I, J):
     """A without its entries in the region I x J, which are gathered and moved back to where they are."""
     region = backend.expand_matrix(backend.gather_matrix(A, I, J), I, J, A.nrows, A.ncols)
-    return backend.restrict(A, Allow(region, True)) if region.nvals else A
+    return backend.restrict(A, StoredMask(region, True)) if region.nvals else A
 
 
 def concat_matrices(backend, tiles, dtype):
@@ -40,9 +40,9 @@ def concat_matrices(backend, tiles, dtype):
     return backend.build_matrix(sum(heights), sum(widths), i, j, v, None, dtype)
 
 
-def reduce_matmul(backend, A, B, semiring, monoid, axis, allow, plan, BT, keep):
+def reduce_matmul(backend, A, B, semiring, monoid, axis, mask, plan, BT, keep):
     """The product, formed and reduced."""
-    return reduce_matrix(backend, backend.matmul(A, B, semiring, allow, plan, BT, keep), monoid, axis)
+    return reduce_matrix(backend, backend.matmul(A, B, semiring, mask, plan, BT, keep), monoid, axis)
 
 
 def reduce_matrix(backend, C, monoid, axis):

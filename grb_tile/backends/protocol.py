@@ -3,8 +3,8 @@
 Stores come in (storage/store.py), stores go out.  For every primitive:
 
 - operands are never changed, and an array that goes from an operand into a result marks both `shared`;
-- the result holds nothing outside `allow` (an `Allow`, or None for everywhere).  A mask may have other formats than the
-  result: any vector format for vectors, CSR or DCSR for matrices;
+- the result holds nothing outside `mask` (a `StoredMask`, or None for everywhere).  A mask may have other
+  formats than the result: any vector format for vectors, CSR or DCSR for matrices;
 - the result's dtype is the operator's `return_type`; operands are cast to the types that the operator takes
   (`op.type`, `op.type2`) with the rules of `dtypes.cast`;
 - operators are typed (`TypedBinaryOp`, ...).  Shapes have been checked by the caller, indices too;
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from grb_tile.dtypes import DataType
     from grb_tile.planner import Plan
-    from grb_tile.storage.store import Allow, BitmapVector, Compressed, Dense, SparseVector
+    from grb_tile.storage.store import BitmapVector, Compressed, Dense, SparseVector, StoredMask
 
     VectorStore = SparseVector | BitmapVector
     Store = SparseVector | BitmapVector | Compressed
@@ -169,28 +169,29 @@ class Backend(GraphOperations):
     # ------------------------------------------------------------------ products
 
     def matvec_rows(
-        self, A: Compressed, x: VectorStore, semiring: Any, allow: Allow | None = None, plan: Plan | None = None
+        self, A: Compressed, x: VectorStore, semiring: Any, mask: StoredMask | None = None, plan: Plan | None = None
     ) -> VectorStore:
-        """w[i] = (+)_k A[i,k] (x) x[k]   for i in allow: reads the rows of A that are allowed, each against x."""
+        """w[i] = (+)_k A[i,k] (x) x[k]   for i in mask: reads the rows of A that are allowed, each against x."""
         return self._missing("matvec_rows")
 
     def matvec_cols(
-        self, AT: Compressed, x: VectorStore, semiring: Any, allow: Allow | None = None, plan: Plan | None = None
+        self, AT: Compressed, x: VectorStore, semiring: Any, mask: StoredMask | None = None, plan: Plan | None = None
     ) -> VectorStore:
-        """w[i] = (+)_k A[i,k] (x) x[k]   for i in allow, where AT[k,i] = A[i,k]: reads the rows k of AT where x[k] is.
+        """w[i] = (+)_k A[i,k] (x) x[k]   for i in mask, where AT[k,i] = A[i,k]: reads the rows k of AT where x[k] is.
 
         The first argument of the multiply is A's entry, as in matvec_rows: both give the same w.
         """
         return self._missing("matvec_cols")
 
     def matmul(
-        self, A: Compressed, B: Compressed | None, semiring: Any, allow: Allow | None = None, plan: Plan | None = None,
+        self, A: Compressed, B: Compressed | None, semiring: Any, mask: StoredMask | None = None,
+        plan: Plan | None = None,
         BT: Compressed | None = None, keep: tuple[Any, Any] | None = None,
     ) -> Compressed:  # fmt: skip
-        """C[i,j] = (+)_k A[i,k] (x) B[k,j]   for (i,j) in allow.
+        """C[i,j] = (+)_k A[i,k] (x) B[k,j]   for (i,j) in mask.
 
         plan: its method "gustavson" (None, too): rows of B are gathered for each row of A; "dot": for each allowed
-        (i,j) row i of A meets row j of BT, which needs an allow that is not a complement.
+        (i,j) row i of A meets row j of BT, which needs an mask that is not a complement.
         BT: the transpose of B, when the caller has it; B may then be None.
         keep: (select operator for C's type, its thunk): the result is select(C, operator, thunk).
         """
@@ -198,7 +199,7 @@ class Backend(GraphOperations):
 
     def reduce_matmul(
         self, A: Compressed, B: Compressed | None, semiring: Any, monoid: Any, axis: int | None = None,
-        allow: Allow | None = None, plan: Plan | None = None, BT: Compressed | None = None,
+        mask: StoredMask | None = None, plan: Plan | None = None, BT: Compressed | None = None,
         keep: tuple[Any, Any] | None = None,
     ) -> Any:  # fmt: skip
         """The product C that `matmul` computes, reduced by `monoid`, whose type C's values are cast to.
@@ -206,7 +207,7 @@ class Backend(GraphOperations):
         axis None: (+)_ij C[i,j] as a NumPy scalar, None when C is empty; 1: w[i] = (+)_j C[i,j]; 0: w[j] = (+)_i C[i,j]
         as a vector store, with an entry for each row or column of C that has one.
         """
-        return plain.reduce_matmul(self, A, B, semiring, monoid, axis, allow, plan, BT, keep)
+        return plain.reduce_matmul(self, A, B, semiring, monoid, axis, mask, plan, BT, keep)
 
     def matmul_inner(self, A: Compressed, at: bool, B: Compressed, bt: bool, semiring: Any) -> tuple | None:
         """(C, its plan), C[i,j] = (+)_k (A or A')[i,k] (x) (B or B')[k,j] by windows of k, with nothing transposed.
@@ -216,26 +217,26 @@ class Backend(GraphOperations):
         return None
 
     def dense_product(
-        self, A: Compressed, B: Compressed, semiring: Any, allow: Allow | None = None, said: list | None = None
+        self, A: Compressed, B: Compressed, semiring: Any, mask: StoredMask | None = None, notes: list | None = None
     ) -> tuple | None:
-        """(C<allow> = A B, name of the method) where A or B is dense; None: `matmul` of their CSR is as good.
+        """(C<mask> = A B, name of the method) where A or B is dense; None: `matmul` of their CSR is as good.
 
-        said: gets what explain() says of rounding (planner/choose_precision.py), where the backend rounds.
+        notes: gets what explain() says of rounding (planner/choose_precision.py), where the backend rounds.
         """
         return None
 
-    def dense_matvec(self, A: Dense, x: VectorStore, semiring: Any, allow: Allow | None = None) -> Any:
-        """w[i] = (+)_k A[i,k] (x) x[k] for i in allow, A dense; NotImplemented: a product with its CSR serves."""
+    def dense_matvec(self, A: Dense, x: VectorStore, semiring: Any, mask: StoredMask | None = None) -> Any:
+        """w[i] = (+)_k A[i,k] (x) x[k] for i in mask, A dense; NotImplemented: a product with its CSR serves."""
         return NotImplemented
 
     def dense_matmul(self, A: Dense, B: Dense, semiring: Any) -> Any:
         """C[i,j] = (+)_k A[i,k] (x) B[k,j] for full A and B; C is full and row-major.  NotImplemented: as `spmm`."""
         return NotImplemented
 
-    def spmm(self, A: Compressed, X: Dense, semiring: Any, said: list | None = None) -> Any:
+    def spmm(self, A: Compressed, X: Dense, semiring: Any, notes: list | None = None) -> Any:
         """C[i,j] = (+)_k A[i,k] (x) X[k,j], A in CSR, X and C dense and row-major; NotImplemented: `matmul` serves.
 
-        said: as in `dense_product`.
+        notes: as in `dense_product`.
         """
         return NotImplemented
 
@@ -264,8 +265,8 @@ class Backend(GraphOperations):
         """Would the backend's fast form of a primitive run now, without waiting for a compilation?
 
         False: a slower form runs until the fast one is compiled.  None: these operands have no fast form.
-        primitive: "matvec_rows" (A, x, semiring, allow), "matvec_cols" (AT, x, semiring, allow), "transpose" (A) or
-        "matmul" (A, B, semiring, allow, method), where method is "gustavson" or "dot", with B's transpose for B.
+        primitive: "matvec_rows" (A, x, semiring, mask), "matvec_cols" (AT, x, semiring, mask), "transpose" (A) or
+        "matmul" (A, B, semiring, mask, method), where method is "gustavson" or "dot", with B's transpose for B.
         Costs microseconds and changes nothing.
         """
         return True
@@ -292,7 +293,7 @@ class Backend(GraphOperations):
         x: Store,
         y: Store,
         op: Any,
-        allow: Allow | None = None,
+        mask: StoredMask | None = None,
         left_default: np.generic | None = None,
         right_default: np.generic | None = None,
         dtype: DataType | None = None,
@@ -308,20 +309,20 @@ class Backend(GraphOperations):
         """
         return self._missing("union")
 
-    def intersect(self, x: Store, y: Store, op: Any, allow: Allow | None = None) -> Store:
+    def intersect(self, x: Store, y: Store, op: Any, mask: StoredMask | None = None) -> Store:
         """t[p] = x[p] (op) y[p] where both are present."""
         return self._missing("intersect")
 
-    def restrict(self, x: Store, allow: Allow) -> Store:
-        """t[p] = x[p] where p is in allow."""
+    def restrict(self, x: Store, mask: StoredMask) -> Store:
+        """t[p] = x[p] where p is in mask."""
         return self._missing("restrict")
 
-    def select(self, x: Store, op: Any, thunk: Any, allow: Allow | None = None) -> Store:
+    def select(self, x: Store, op: Any, thunk: Any, mask: StoredMask | None = None) -> Store:
         """t[p] = x[p] where op(x[p], i, j, thunk); values keep x's type.  Vectors give j = 0."""
         return self._missing("select")
 
     def apply(
-        self, x: Store, op: Any, allow: Allow | None = None, left: Any = None, right: Any = None, thunk: Any = None
+        self, x: Store, op: Any, mask: StoredMask | None = None, left: Any = None, right: Any = None, thunk: Any = None
     ) -> Store:
         """t[p] = op(x[p]);  op(left, x[p]);  op(x[p], right);  op(x[p], i, j, thunk).
 
@@ -363,7 +364,7 @@ class Backend(GraphOperations):
         """
         return NotImplemented
 
-    def kronecker(self, A: Compressed, B: Compressed, op: Any, allow: Allow | None = None) -> Compressed:
+    def kronecker(self, A: Compressed, B: Compressed, op: Any, mask: StoredMask | None = None) -> Compressed:
         """C[i*B.nrows + k, j*B.ncols + l] = A[i,j] (op) B[k,l].
 
         A positional op sees the positions of A(i,j) and B(k,l).
@@ -372,10 +373,10 @@ class Backend(GraphOperations):
 
     # ------------------------------------------------------------------ the write step
 
-    def overwrite(self, c: Store, t: Store, allow: Allow) -> Store:
-        """C<allow> = T without accumulator: T inside the mask, C outside it.
+    def overwrite(self, c: Store, t: Store, mask: StoredMask) -> Store:
+        """C<mask> = T without accumulator: T inside the mask, C outside it.
 
-        T has C's type and no entry outside `allow`.  C's arrays may be written into where nobody shares them; the
+        T has C's type and no entry outside `mask`.  C's arrays may be written into where nobody shares them; the
         caller drops C.
         """
         return self._missing("overwrite")
@@ -402,7 +403,7 @@ class Backend(GraphOperations):
     # ------------------------------------------------------------------ placement, for whoever plans or times
 
     def to_device(self, operand: Any) -> Any:
-        """A store or an Allow (or None) with arrays where this backend computes: what a planner should see.
+        """A store or a StoredMask (or None) with arrays where this backend computes: what a planner should see.
 
         A host backend returns the operand.  A device backend moves it once and keeps the copy with it; a user-defined
         type, which has no device form, stays as it is.
@@ -410,15 +411,15 @@ class Backend(GraphOperations):
         return operand
 
     def operands_to_device(
-        self, A: Compressed, u: VectorStore, allow: Allow | None
-    ) -> tuple[Compressed, VectorStore, Allow | None]:
+        self, A: Compressed, u: VectorStore, mask: StoredMask | None
+    ) -> tuple[Compressed, VectorStore, StoredMask | None]:
         """to_device of a product's matrix, vector and mask, in one call."""
-        return A, u, allow
+        return A, u, mask
 
     def synchronize(self) -> None:
         """Wait until every result is complete."""
 
-    def bring(self, store: Store) -> Store:
+    def copy_here(self, store: Store) -> Store:
         """A store from wherever it resides, with arrays where this backend computes; itself where they are there.
 
         Raises: HostOnly where a user-defined type has no device form.

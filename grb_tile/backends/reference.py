@@ -77,12 +77,12 @@ def _like(x, dtype, found):
     return vector(x.size, dtype, found)
 
 
-def _allowed(allow):
-    """The test whether a position is allowed by an Allow or None."""
-    if allow is None:
+def _allowed(mask):
+    """The test whether a position is allowed by a StoredMask or None."""
+    if mask is None:
         return lambda position: True
-    pattern = entries(allow.pattern)
-    if allow.complement:
+    pattern = entries(mask.pattern)
+    if mask.complement:
         return lambda position: position not in pattern
     return lambda position: position in pattern
 
@@ -208,8 +208,8 @@ class ReferenceBackend(Backend):
 
     # ------------------------------------------------------------------ products
 
-    def matvec_rows(self, A, x, semiring, allow=None, plan=None):
-        may, terms = _allowed(allow), {}
+    def matvec_rows(self, A, x, semiring, mask=None, plan=None):
+        may, terms = _allowed(mask), {}
         full = x.format == "bitmap" and x.words is None  # may have 2^60 positions: not to be listed
         found = None if full else entries(x)
         for (i, k), a in entries(A).items():
@@ -219,14 +219,14 @@ class ReferenceBackend(Backend):
         result = {i: _fold(semiring.monoid, products) for i, products in terms.items()}
         return vector(A.nrows, semiring.return_type, result)
 
-    def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
+    def matvec_cols(self, AT, x, semiring, mask=None, plan=None):
         A = matrix(AT.ncols, AT.nrows, AT.dtype, {(i, k): value for (k, i), value in entries(AT).items()})
-        return self.matvec_rows(A, x, semiring, allow)
+        return self.matvec_rows(A, x, semiring, mask)
 
-    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None, keep=None):
+    def matmul(self, A, B, semiring, mask=None, plan=None, BT=None, keep=None):
         if B is None:
             B = matrix(BT.ncols, BT.nrows, BT.dtype, {(k, j): value for (j, k), value in entries(BT).items()})
-        may, rows, terms = _allowed(allow), {}, {}
+        may, rows, terms = _allowed(mask), {}, {}
         for (k, j), b in entries(B).items():
             rows.setdefault(k, []).append((j, b))
         for (i, k), a in entries(A).items():
@@ -239,10 +239,10 @@ class ReferenceBackend(Backend):
 
     # ------------------------------------------------------------------ element-wise
 
-    def union(self, x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
+    def union(self, x, y, op, mask=None, left_default=None, right_default=None, dtype=None):
         if dtype is None:
             dtype = x.dtype if op is None else op.return_type
-        may, xs, ys, result = _allowed(allow), entries(x), entries(y), {}
+        may, xs, ys, result = _allowed(mask), entries(x), entries(y), {}
         left = None if left_default is None else np.array([left_default])
         right = None if right_default is None else np.array([right_default])
         for position in sorted(set(xs) | set(ys)):
@@ -258,20 +258,20 @@ class ReferenceBackend(Backend):
             result[position] = cast(value, dtype)
         return _like(x, dtype, result)
 
-    def intersect(self, x, y, op, allow=None):
-        may, xs, ys, result = _allowed(allow), entries(x), entries(y), {}
+    def intersect(self, x, y, op, mask=None):
+        may, xs, ys, result = _allowed(mask), entries(x), entries(y), {}
         for position in xs:
             if position in ys and may(position):
                 i, j = _pair(position)
                 result[position] = _multiply(op, xs[position], ys[position], i, j, i, j)
         return _like(x, op.return_type, result)
 
-    def restrict(self, x, allow):
-        may = _allowed(allow)
+    def restrict(self, x, mask):
+        may = _allowed(mask)
         return _like(x, x.dtype, {position: value for position, value in entries(x).items() if may(position)})
 
-    def select(self, x, op, thunk, allow=None):
-        may, result = _allowed(allow), {}
+    def select(self, x, op, thunk, mask=None):
+        may, result = _allowed(mask), {}
         for position, value in entries(x).items():
             if may(position) and bool(np.asarray(self._indexed(op, position, value, thunk)).reshape(-1)[0]):
                 result[position] = value
@@ -283,8 +283,8 @@ class ReferenceBackend(Backend):
             thunk = cast(np.asarray(thunk), op.thunk_type)[()]
         return op.numpy(cast(value, op.type), np.array([i], np.int64), np.array([j], np.int64), thunk)
 
-    def apply(self, x, op, allow=None, left=None, right=None, thunk=None):
-        may, result = _allowed(allow), {}
+    def apply(self, x, op, mask=None, left=None, right=None, thunk=None):
+        may, result = _allowed(mask), {}
         for position, value in entries(x).items():
             if not may(position):
                 continue
@@ -310,8 +310,8 @@ class ReferenceBackend(Backend):
         found = {position: held[position[axis]] for position in entries(pattern) if position[axis] in held}
         return matrix(pattern.nrows, pattern.ncols, u.dtype, found)
 
-    def kronecker(self, A, B, op, allow=None):
-        may, result = _allowed(allow), {}
+    def kronecker(self, A, B, op, mask=None):
+        may, result = _allowed(mask), {}
         for (i, j), a in entries(A).items():
             for (k, m), b in entries(B).items():
                 position = (i * B.nrows + k, j * B.ncols + m)
@@ -319,8 +319,8 @@ class ReferenceBackend(Backend):
                     result[position] = _multiply(op, a, b, i, j, k, m)
         return matrix(A.nrows * B.nrows, A.ncols * B.ncols, op.return_type, result)
 
-    def best_labels(self, A, labels, weighted, allow, *penalty):
-        label_of, may = {k: int(value[0]) for k, value in entries(labels).items()}, _allowed(allow)
+    def best_labels(self, A, labels, weighted, mask, *penalty):
+        label_of, may = {k: int(value[0]) for k, value in entries(labels).items()}, _allowed(mask)
         scores = {}
         for (i, k), a in entries(A).items():
             if k in label_of:
@@ -339,8 +339,8 @@ class ReferenceBackend(Backend):
             best[i], gain[i], kept[i] = (np.array([x]) for x in (found, row[found] - row[own], row[own]))
         return vector(A.nrows, INT64, best), vector(A.nrows, FP64, gain), vector(A.nrows, FP64, kept)
 
-    def least_absent(self, A, labels, allow):
-        label_of, may = {k: int(value[0]) for k, value in entries(labels).items()}, _allowed(allow)
+    def least_absent(self, A, labels, mask):
+        label_of, may = {k: int(value[0]) for k, value in entries(labels).items()}, _allowed(mask)
         near = {i: set() for i in range(A.nrows) if may(i)}
         for i, k in entries(A):
             if i in near and k in label_of:
@@ -356,8 +356,8 @@ class ReferenceBackend(Backend):
 
     # ------------------------------------------------------------------ the write step
 
-    def overwrite(self, c, t, allow):
-        may = _allowed(allow)
+    def overwrite(self, c, t, mask):
+        may = _allowed(mask)
         result = {position: value for position, value in entries(c).items() if not may(position)}
         return _like(c, c.dtype, result | entries(t))
 

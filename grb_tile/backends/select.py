@@ -175,7 +175,7 @@ def moved(store: Store, device: str) -> Store:
     if kind not in ("cpu", NUMBERED):
         raise InvalidValue(f'device: {device!r} is no device; choose "cpu", "{NUMBERED}" or "{NUMBERED}:1"')
     backend = current() if device == NUMBERED and current().on_device else named(device)
-    return backend.bring(store)
+    return backend.copy_here(store)
 
 
 def on_device() -> Backend:

@@ -28,9 +28,9 @@ from ..operations.record import Record
 from ..operations.shaping import diagonal_matrix
 from ..operations.write import true_entries
 from ..operators import AggregatorBase, get_typed_op, registered, typed_semiring
-from ..storage.embed import empty_vector, full_vector, iso_like, row_matrix
+from ..storage.constructors import empty_vector, full_vector, iso_like, row_matrix
 from ..storage.place import first_value
-from ..storage.store import Allow
+from ..storage.store import StoredMask
 from . import kinds
 
 if TYPE_CHECKING:
@@ -209,19 +209,19 @@ class TypedAggregator(AggregatorBase):
 
     # A line reduction: store A (transposed first when `at`) -> vector store, an entry for each line that has one.
 
-    def lines(self, A, at, allow=None):
+    def lines(self, A, at, mask=None):
         """w(i) = this aggregate of row i."""
         agg = self.parent
         if agg.monoid is not None:
-            return _reduce_lines(A, at, _typed(agg.monoid, self.type, kind="monoid"), allow)
+            return _reduce_lines(A, at, _typed(agg.monoid, self.type, kind="monoid"), mask)
         if agg.composite is not None:
-            return agg.formula(*[part.lines(A, at, allow) for part in self._parts()])
+            return agg.formula(*[part.lines(A, at, mask) for part in self._parts()])
         if agg.position is not None:
-            return agg.position(A, at, self.type, allow)
-        w = self._products(A, at, allow)
+            return agg.position(A, at, self.type, mask)
+        w = self._products(A, at, mask)
         return w if agg.finalize is None else _map(agg.finalize, w)
 
-    def _products(self, A, at, allow=None):
+    def _products(self, A, at, mask=None):
         agg = self.parent
         dtype = self.type
         if agg.applybegin is not None:
@@ -230,7 +230,7 @@ class TypedAggregator(AggregatorBase):
         if agg.switch:
             semiring = _typed(agg.semiring, agg.init_dtype, self.type, kind="semiring").flip()
         init = full_vector(A.nrows if at else A.ncols, agg.init_dtype, agg.init)
-        return matvec(A, at, init, semiring, allow)
+        return matvec(A, at, init, semiring, mask)
 
     def _parts(self):
         """The typed aggregators of a composite."""
@@ -271,9 +271,9 @@ def _reduce_whole(x, monoid):
     return empty_vector(1, monoid.type) if value is None else full_vector(1, monoid.type, value)
 
 
-def _reduce_lines(A, at, monoid, allow):
+def _reduce_lines(A, at, monoid, mask):
     ones = full_vector(A.nrows if at else A.ncols, monoid.type, 1)
-    return matvec(A, at, ones, typed_semiring(monoid, "first"), allow)
+    return matvec(A, at, ones, typed_semiring(monoid, "first"), mask)
 
 
 class Aggregate(Record):
@@ -295,7 +295,7 @@ class Aggregate(Record):
     def operands(self):
         return ((self.x, self.xt),)
 
-    def compute(self, allow=None):
+    def compute(self, mask=None):
         backend = current()
         store = self.x._store
         if self.kind == "scalar":
@@ -304,9 +304,9 @@ class Aggregate(Record):
                 store = backend.transpose(store)
             w = backend.cast(self.op.whole(store), self.dtype)
             return first_value(w) if w.nvals else None
-        w = self.op.lines(store, self.xt != (self.kind == "columnwise"), allow)
+        w = self.op.lines(store, self.xt != (self.kind == "columnwise"), mask)
         w = backend.cast(w, self.dtype)
-        return w if allow is None else backend.restrict(w, allow)
+        return w if mask is None else backend.restrict(w, mask)
 
 
 def reduce_expression(x, op, kind, xt=False):
@@ -392,36 +392,36 @@ def _geometric_mean(n, x):
 
 
 def _extreme(monoid):
-    def position(A, at, dtype, allow):
+    def position(A, at, dtype, mask):
         # the entries equal to their line's extreme, and of them the smallest index
-        best = _reduce_lines(A, at, _typed(monoid, dtype, kind="monoid"), allow)
+        best = _reduce_lines(A, at, _typed(monoid, dtype, kind="monoid"), mask)
         equal = matmul(
             diagonal_matrix(best, 0), False, A, at, _typed("any_eq", best.dtype, dtype, kind="semiring"), None
         )
-        return _index_lines(true_entries(equal), False, "min_firstj", allow)
+        return _index_lines(true_entries(equal), False, "min_firstj", mask)
 
     return position
 
 
-def _index_lines(A, at, semiring, allow):
+def _index_lines(A, at, semiring, mask):
     init = full_vector(A.nrows if at else A.ncols, BOOL, False)
-    return matvec(A, at, init, _typed(registered("semiring", f"ss.{semiring}"), INT64), allow)
+    return matvec(A, at, init, _typed(registered("semiring", f"ss.{semiring}"), INT64), mask)
 
 
 def _index(semiring):
-    return lambda A, at, dtype, allow: _index_lines(A, at, semiring, allow)
+    return lambda A, at, dtype, mask: _index_lines(A, at, semiring, mask)
 
 
 def _value_at(semiring):
-    def position(A, at, dtype, allow):
+    def position(A, at, dtype, mask):
         # keep of A' the entry (index of the line's first or last, line), then any value of each line
         backend = current()
-        where = _index_lines(A, at, semiring, allow)
+        where = _index_lines(A, at, semiring, mask)
         lines, chosen = backend.tuples_vector(where)
         E = backend.transpose(A) if at else A
         ones = np.ones(1, BOOL.np_type)
         picked = backend.build_matrix(E.nrows, E.ncols, lines, chosen.astype(np.int64), ones, None, BOOL)
-        return _reduce_lines(backend.restrict(E, Allow(picked)), False, _typed("any", dtype, kind="monoid"), allow)
+        return _reduce_lines(backend.restrict(E, StoredMask(picked)), False, _typed("any", dtype, kind="monoid"), mask)
 
     return position
 

@@ -15,7 +15,7 @@ from ..exceptions import DimensionMismatch, OutOfMemory
 from ..storage.place import arrays_of
 from . import elements, kinds, recorder
 from .arguments import expect_type, literal, output_type, values_array
-from .partial import write_part
+from .pending_writes import write_part
 
 _LEAST, _MOST = -(2**63), 2**63 - 1  # of INT64
 

@@ -13,7 +13,7 @@ from ..dtypes import unify
 from ..exceptions import DimensionMismatch, EmptyObject
 from ..operators import find_opclass, from_string, get_typed_op, op_from_string, registered
 from ..storage.dense import in_order
-from ..storage.place import arrays_of, follow, is_host
+from ..storage.place import arrays_of, is_host, wait_stream
 from ..storage.store import Dense
 from . import kinds
 from .arguments import check_options, expect_op, expect_type, literal, output_type
@@ -241,7 +241,7 @@ class Collection:
         def compute():
             source = self.T if self._is_transposed else self
             store = current().transpose(source._store) if self._is_transposed else source._store
-            return current().restrict(store, ops.allow_of(mask))
+            return current().restrict(store, ops.stored_mask(mask))
 
         return _expression(Recipe("select", self.shape, self.dtype, compute), ("{0.name}.select({1.name})", self, mask))
 
@@ -320,7 +320,7 @@ class Collection:
         key = holder._store, self._is_transposed
         if key not in given:
             given[key] = self._on_device()
-        follow(given[key])
+        wait_stream(given[key])
         return given[key].__cuda_array_interface__
 
     def _on_device(self):
@@ -337,7 +337,7 @@ class Collection:
             )
         store = in_order(store, False).flat if type(store) is Dense else store
         store.shared = True
-        follow(store.values)
+        wait_stream(store.values)
         return (store.values.repeat(store.nvals) if store.iso else store.values).reshape(self.shape)
 
 

@@ -1,9 +1,9 @@
 """Changed elements kept beside a store until the store is needed.
 
 `A[i, j] = x`, `A(plus)[i, j] << x` and `del A[i, j]` in a loop must not copy A's arrays every time, nor must other
-writes that reach few positions (core/partial.py).  So an object keeps a dict of changed elements, `_pending`, beside
-its store `_base`, and has no `_store` while there are any: its slot is deleted, and the attribute look-up that fails
-then (`__getattr__`) merges them.  An object without pending elements pays nothing for this.
+writes that reach few positions (core/pending_writes.py).  So an object keeps a dict of changed elements,
+`_pending`, beside its store `_base`, and has no `_store` while there are any: its slot is deleted, and the attribute
+look-up that fails then (`__getattr__`) merges them.  An object without pending elements pays nothing for this.
 
     _pending     {row: {column: change}}; a vector has the one row 0
     change       a NumPy scalar of the object's type: the element's value
@@ -23,8 +23,8 @@ from ..dtypes import BOOL, cast_scalar
 from ..exceptions import OutOfMemory
 from ..storage import holders
 from ..storage.place import element, host, is_host, is_read_alone
-from ..storage.splice import find_keys, store_of
-from ..storage.store import Allow, Dense
+from ..storage.store import Dense, StoredMask
+from ..storage.update_entries import find_keys, store_of
 
 ABSENT = object()  # a change: the element is removed
 BASE = object()  # the start of an accumulation: the base's element, which may be absent
@@ -305,6 +305,6 @@ def _gathered(obj, base, keys):
     if not is_host(base):  # bring the entries at these positions alone
         order = np.lexsort((keys[:, 1], keys[:, 0]))
         pattern = store_of(obj.shape, BOOL, *keys[order].T, np.ones(len(order), np.bool_))
-        base = host(current().restrict(base, Allow(pattern)))
+        base = host(current().restrict(base, StoredMask(pattern)))
     at, found = find_keys(base, keys[:, 0], keys[:, 1])
     return found, base.values[:1].repeat(int(found.sum()), axis=0) if base.iso else base.values[at[found]]

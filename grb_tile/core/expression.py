@@ -16,7 +16,7 @@ from .. import operations as ops
 from ..config import config
 from ..dtypes import cast_scalar, lookup_dtype
 from ..exceptions import OutOfMemory
-from ..storage.embed import empty_matrix, empty_vector
+from ..storage.constructors import empty_matrix, empty_vector
 from . import recorder
 from .arguments import check_options
 from .display import format_expression

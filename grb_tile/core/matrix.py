@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .. import operations as ops
 from ..backends.select import current
 from ..dtypes import FP64
-from ..storage.embed import empty_matrix, vector_of_column
+from ..storage.constructors import empty_matrix, vector_of_column
 from . import elements, kinds, recipes, recorder
 from .arguments import check_options, dimension, scalar_of, type_argument
 from .base import ToolsProperty

@@ -13,7 +13,7 @@ from ..backends.select import current
 from ..dtypes import lookup_dtype
 from ..exceptions import IndexOutOfBound, InvalidObject, InvalidValue
 from ..operators import get_typed_op
-from ..storage.embed import empty_matrix, full_matrix
+from ..storage.constructors import empty_matrix, full_matrix
 from ..storage.store import BitmapVector, Dense
 from . import elements
 from .arguments import check_options, dimension, indices_array, scalar_of, values_array

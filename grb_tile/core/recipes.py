@@ -21,10 +21,10 @@ class Recipe(ops.Record):
     def __init__(self, name, shape, dtype, function, op=None):
         self.name, self.shape, self.dtype, self.function, self.op = name, shape, dtype, function, op
 
-    def compute(self, allow=None):
+    def compute(self, mask=None):
         store = self.function()
         store.shared = True  # the function may have handed out an operand's own store
-        return store if allow is None else current().restrict(store, allow)
+        return store if mask is None else current().restrict(store, mask)
 
     def notation(self, out="C", mask="NULL", accum="NULL", flags=""):
         return f"/* {out} = {self.name}(...) */"

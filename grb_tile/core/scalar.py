@@ -18,7 +18,7 @@ from .. import operations as ops
 from ..config import config
 from ..dtypes import FP64, _index_dtypes, cast_scalar, lookup_dtype
 from ..operators import get_typed_op
-from ..storage.embed import empty_vector
+from ..storage.constructors import empty_vector
 from . import elements, kinds, recorder
 from .arguments import check_options, expect_type, literal, name_of_choice, output_type, scalar_of, type_argument
 from .base import BaseType
@@ -365,7 +365,7 @@ class ScalarRecord(ops.Record):
     def operands(self):
         return self.inner.operands()
 
-    def compute(self, allow=None):
+    def compute(self, mask=None):
         return elements.read(self.inner.compute(), 0)
 
     def extra(self):

@@ -18,7 +18,7 @@ from .assign import assign, fill
 from .expression import Computable, MatrixExpression, VectorExpression
 from .index import Resolved
 from .mask import Mask, check_mask
-from .partial import write_part
+from .pending_writes import write_part
 from .recipes import RepositionRecipe
 
 if TYPE_CHECKING:
@@ -235,12 +235,12 @@ def update(self, expr: Any, desc: ops.Descriptor = ops.PLAIN, input_mask: Mask |
 
 
 def _write(self, record, desc):
-    t, allow = ops.compute(record, desc)
+    t, mask = ops.compute(record, desc)
 
     def finish(c):
-        return ops.finish(c, t, self.dtype, allow, desc)
+        return ops.finish(c, t, self.dtype, mask, desc)
 
-    if not write_part(self, lambda c: ops.part_of_write(c, t, allow, desc), finish):
+    if not write_part(self, lambda c: ops.part_of_write(c, t, mask, desc), finish):
         self._store = finish(elements.store_to_write(self))
 
 

@@ -14,7 +14,7 @@ from .. import operations as ops
 from ..backends.select import current
 from ..dtypes import FP64, cast, lookup_dtype
 from ..operators import get_typed_op
-from ..storage.embed import column_matrix, empty_vector, full_vector
+from ..storage.constructors import column_matrix, empty_vector, full_vector
 from ..storage.host_memory import check_memory
 from ..storage.place import host
 from ..storage.store import BitmapVector, full_values

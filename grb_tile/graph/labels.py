@@ -26,7 +26,7 @@ from ..core.matrix import Matrix
 from ..core.vector import Vector
 from ..dtypes import FP64, INT64, UINT64
 from ..exceptions import DimensionMismatch
-from ..storage.store import Allow
+from ..storage.store import StoredMask
 
 __all__ = ["best_move", "mex", "mode", "sum_of_own"]
 
@@ -93,8 +93,8 @@ def best_move(
     A = A if A.dtype is FP64 else A.dup(FP64)
     labels = _checked(labels, "labels", INT64, n, full=True)
     u, v, w = (_checked(x, name, FP64, n, full=True) for x, name in ((u, "u"), (v, "v"), (w, "w")))
-    allow = None if rows is None else Allow(rows._store)
-    found = current().best_labels(A._store, labels._store, True, allow, u._store, v._store, w._store)
+    stored = None if rows is None else StoredMask(rows._store)
+    found = current().best_labels(A._store, labels._store, True, stored, u._store, v._store, w._store)
     if found is not NotImplemented:
         t, gain, kept = (Vector._from_store(x) for x in found)
         return t, gain, kept
@@ -150,7 +150,7 @@ def mex(A: Matrix, colours: Vector, *, mask: Any = None) -> Vector:
     """
     pattern = None if mask is None else Vector.from_scalar(0, A.nrows, INT64).dup(mask=mask)
     colours = _checked(colours, "colours", INT64, A.ncols)
-    found = current().least_absent(A._store, colours._store, None if pattern is None else Allow(pattern._store))
+    found = current().least_absent(A._store, colours._store, None if pattern is None else StoredMask(pattern._store))
     if found is not NotImplemented:
         return Vector._from_store(found, name="mex")
     rows = np.arange(A.nrows) if pattern is None else pattern.to_coo(values=False)[0].astype(np.int64)

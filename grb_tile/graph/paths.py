@@ -156,7 +156,7 @@ def dependencies(
         return None
     if not by_edge:
         return Vector.from_dense(found)
-    store = current().bring(store)
+    store = current().copy_here(store)
     shares = Compressed(A.nrows, A.ncols, FP64, store.indptr, store.indices, found, rows=store.rows)
     return Matrix._from_store(shares, FP64)
 

@@ -18,7 +18,7 @@ from ..dtypes import lookup_dtype
 from ..exceptions import IndexOutOfBound, InvalidIndex, InvalidValue, NullPointer
 from ..operations.checks import mask_shape, output_shape, region_shape
 from ..operators import get_typed_op
-from ..storage.embed import empty_matrix, empty_vector
+from ..storage.constructors import empty_matrix, empty_vector
 from .descriptor import flags_of
 
 __all__ = [

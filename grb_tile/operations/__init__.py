@@ -8,7 +8,6 @@ from .elementwise import EWiseAdd, EWiseMult, EWiseUnion
 from .indexing import EMPTY, Extract, assign, fill
 from .mapping import Apply, ApplyBind, ApplyIndex, Select
 from .multiply import Inner, MxM, MxV, Outer, VxM
-from .partial import can_keep_changes, part_of_assign, part_of_write
 from .product_chains import SelectedProduct, chained
 from .record import Record
 from .reduction import ReduceRows, ReduceScalar
@@ -32,12 +31,13 @@ from .write import (
     Descriptor,
     accumulate_chains,
     accumulate_scalar,
-    allow_of,
     compute,
     finish,
     replace_entries,
+    stored_mask,
     write,
 )
+from .written_region import can_keep_changes, part_of_assign, part_of_write
 
 __all__ = [
     "EMPTY",
@@ -48,7 +48,7 @@ __all__ = [
     "SelectedProduct",
     "accumulate_chains",
     "accumulate_scalar",
-    "allow_of",
+    "stored_mask",
     "apply",
     "apply_bind",
     "apply_index",

@@ -8,7 +8,7 @@ number of columns), on the left a column (its size is the number of rows).
 from ..backends.select import current
 from ..dtypes import BOOL
 from ..operators import get_typed_op
-from ..storage.embed import column_matrix, full_matrix, full_vector, row_matrix
+from ..storage.constructors import column_matrix, full_matrix, full_vector, row_matrix
 from ..storage.store import Dense
 from . import checks
 from .record import Record
@@ -51,8 +51,8 @@ class _ElementWise(Record):
         self.x, self.y, self.op, self.xt, self.yt = x, y, op, xt, yt
         self.dtype = op.return_type
 
-    def stores(self, allow):
-        """Both operands as stores of one shape, whole at least inside `allow` and where both have entries.
+    def stores(self, mask):
+        """Both operands as stores of one shape, whole at least inside `mask` and where both have entries.
 
         A vector is broadcast over the entries that can matter: those of the other operand for an intersection, those of
         the mask for a union.  Only a union without a mask, or under a complement, makes all rows (or columns) where the
@@ -67,23 +67,23 @@ class _ElementWise(Record):
         if self.side is not None:
             vector, matrix = (y, x) if self.side == 1 else (x, y)
             if self.intersects:
-                if allow is not None:
-                    matrix = current().restrict(matrix, allow)
+                if mask is not None:
+                    matrix = current().restrict(matrix, mask)
                 matrix, vector = current().broadcast_over(vector, matrix, self.side)
-            elif allow is None or allow.complement:
+            elif mask is None or mask.complement:
                 vector = _everywhere(vector, self.shape, self.side)
             else:
-                vector = current().broadcast(vector, allow.pattern, self.side)
+                vector = current().broadcast(vector, mask.pattern, self.side)
             x, y = (matrix, vector) if self.side == 1 else (vector, matrix)
         return x, y
 
-    def compute(self, allow=None):
-        C = self.broadcast_full(allow)
-        return self.combine(*self.stores(allow), allow) if C is None else C
+    def compute(self, mask=None):
+        C = self.broadcast_full(mask)
+        return self.combine(*self.stores(mask), mask) if C is None else C
 
-    def broadcast_full(self, allow):
+    def broadcast_full(self, mask):
         """The result where a full matrix meets a full vector and most positions are admitted; None elsewhere."""
-        if self.side is None or allow is not None and not allow.complement and type(allow.pattern) is not Dense:
+        if self.side is None or mask is not None and not mask.complement and type(mask.pattern) is not Dense:
             return None
         (vector, _), (matrix, transposed) = ((self.y, self.yt), (self.x, self.xt))[:: 1 if self.side == 1 else -1]
         A, u = matrix._store, vector._store
@@ -93,7 +93,7 @@ class _ElementWise(Record):
         C = backend.broadcast_combine(backend.transpose(A) if transposed else A, u, self.op, self.side)
         if C is NotImplemented:
             return None
-        return C if allow is None else backend.restrict(C, allow)
+        return C if mask is None else backend.restrict(C, mask)
 
     def operands(self):
         return ((self.x, self.xt), (self.y, self.yt))
@@ -110,9 +110,9 @@ class EWiseAdd(_ElementWise):
     name = "ewise_add"
     c_stem = "eWiseAdd_BinaryOp"
 
-    def combine(self, x, y, allow):
+    def combine(self, x, y, mask):
         """The union of two stores of one shape."""
-        return current().union(x, y, self.op, allow)
+        return current().union(x, y, self.op, mask)
 
 
 class EWiseMult(_ElementWise):
@@ -123,9 +123,9 @@ class EWiseMult(_ElementWise):
     intersects = True
     c_stem = "eWiseMult_BinaryOp"
 
-    def combine(self, x, y, allow):
+    def combine(self, x, y, mask):
         """The intersection of two stores of one shape; `stores` has applied the mask where one was a vector."""
-        return current().intersect(x, y, self.op, allow if self.side is None else None)
+        return current().intersect(x, y, self.op, mask if self.side is None else None)
 
 
 class EWiseUnion(_ElementWise):
@@ -139,9 +139,9 @@ class EWiseUnion(_ElementWise):
         super().__init__(x, y, op, xt, yt)
         self.left_default, self.right_default = left_default, right_default
 
-    def combine(self, x, y, allow):
+    def combine(self, x, y, mask):
         """The union of two stores of one shape, with defaults."""
-        return current().union(x, y, self.op, allow, self.left_default, self.right_default)
+        return current().union(x, y, self.op, mask, self.left_default, self.right_default)
 
     def notation(self, out="C", mask="NULL", accum="NULL", flags=""):
         text = super().notation(out, mask, accum, flags)

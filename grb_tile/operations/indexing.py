@@ -19,8 +19,7 @@ import numpy as np
 from ..backends.select import current
 from ..dtypes import cast_scalar
 from ..planner import tuning
-from ..storage.convert import to_sparse
-from ..storage.embed import (
+from ..storage.constructors import (
     column_matrix,
     empty_matrix,
     empty_vector,
@@ -31,11 +30,12 @@ from ..storage.embed import (
     vector_of_column,
     vector_of_row,
 )
+from ..storage.convert import to_sparse
 from ..storage.place import first_value, is_host
-from ..storage.store import Allow
+from ..storage.store import StoredMask
 from . import checks
 from .record import Record
-from .write import PLAIN, allow_of, finish, finish_region, is_known_empty, put_value
+from .write import PLAIN, finish, finish_region, is_known_empty, put_value, stored_mask
 
 
 class _Empty:
@@ -69,11 +69,11 @@ class Extract(Record):
             shape = () if isinstance(I, int) else (nrows if I is None else len(I),)
             self.shape = shape if isinstance(J, int) else shape + (ncols if J is None else len(J),)
 
-    def compute(self, allow=None):
+    def compute(self, mask=None):
         backend = current()
         store = self.x._store
         if store.format in ("sparse", "bitmap"):
-            return self._of_vector(backend, store, allow)
+            return self._of_vector(backend, store, mask)
         I, J = (self.J, self.I) if self.xt else (self.I, self.J)  # indices into the stored orientation
         if isinstance(I, int) and isinstance(J, int):
             found = backend.gather_matrix(store, np.array([I]), np.array([J]))
@@ -90,14 +90,14 @@ class Extract(Record):
             t = backend.gather_matrix(store, I, J)
             if self.xt:
                 t = backend.transpose(t)
-        return t if allow is None else backend.restrict(t, allow)
+        return t if mask is None else backend.restrict(t, mask)
 
-    def _of_vector(self, backend, store, allow):
+    def _of_vector(self, backend, store, mask):
         if isinstance(self.I, int):
             found = backend.gather_vector(store, np.array([self.I]))
             return first_value(to_sparse(found)) if found.nvals else None
         t = store if self.I is None else backend.gather_vector(store, self.I)
-        return t if allow is None else backend.restrict(t, allow)
+        return t if mask is None else backend.restrict(t, mask)
 
     def operands(self):
         return ((self.x, self.xt),)
@@ -167,19 +167,19 @@ def _assign_line(c, value, I, J, dtype, desc, subassign):
     by_row = isinstance(I, int)
     where = np.array([I if by_row else J])
     K = J if by_row else I
-    embed = row_matrix if by_row else column_matrix
+    as_matrix = row_matrix if by_row else column_matrix
     place = (where, None) if by_row else (None, where)
     if is_known_empty(c):
         line = empty_vector(c.ncols if by_row else c.nrows, c.dtype)
         after = _assign_vector(line, value, K, dtype, desc, subassign)
-        return backend.expand_matrix(embed(after), *place, c.nrows, c.ncols)
+        return backend.expand_matrix(as_matrix(after), *place, c.nrows, c.ncols)
     if by_row:
         line = vector_of_row(backend.gather_matrix(c, where, None))
     else:
         line = vector_of_column(backend.gather_matrix(c, None, where))
     line.shared = True  # it may have C's arrays
     after = _assign_vector(line, value, K, dtype, desc, subassign)
-    new = backend.expand_matrix(embed(after), *place, c.nrows, c.ncols)
+    new = backend.expand_matrix(as_matrix(after), *place, c.nrows, c.ncols)
     return backend.union(backend.outside(c, *place), new, None)
 
 
@@ -187,29 +187,31 @@ def _assign_vector(c, value, I, dtype, desc, subassign):
     backend = current()
     if desc.is_plain and _holds_everywhere(c, value, dtype):
         return c
-    allow = None
+    mask = None
     if desc.mask is not None:
-        allow = backend.to_device(allow_of(desc.mask))  # copied once; results made from its structure reside there too
+        mask = backend.to_device(
+            stored_mask(desc.mask)
+        )  # copied once; results made from its structure reside there too
     keep = _last_of_each(I, c.size)
     if keep is not None:
         I = I[keep]
         if not _is_scalar(value):
             value = backend.gather_vector(value, keep)
-        if subassign and allow is not None:
-            allow = Allow(backend.gather_vector(allow.pattern, keep), allow.complement)
+        if subassign and mask is not None:
+            mask = StoredMask(backend.gather_vector(mask.pattern, keep), mask.complement)
     if subassign and I is not None:
         part = backend.gather_vector(c, I)
         old = backend.expand_vector(part, I, c.size)  # before `part` may be updated in place
-        t = _values_in(value, len(I), None, dtype, allow)
-        after = finish(part, t, dtype, allow, desc)
-        rest = backend.restrict(c, Allow(old, True)) if old.nvals else c
+        t = _values_in(value, len(I), None, dtype, mask)
+        after = finish(part, t, dtype, mask, desc)
+        rest = backend.restrict(c, StoredMask(old, True)) if old.nvals else c
         return backend.union(rest, backend.expand_vector(after, I, c.size), None)
     if I is None:
-        return finish(c, _values_in(value, c.size, None, dtype, allow), dtype, allow, desc)
+        return finish(c, _values_in(value, c.size, None, dtype, mask), dtype, mask, desc)
     t = _values_in(value, len(I), None, dtype, None)
     t = backend.expand_vector(t, I, c.size)
     region = None if t.nvals == len(I) else partial(_deleted, c, t, I, dtype)
-    return finish_region(c, t, region, dtype, allow, desc)
+    return finish_region(c, t, region, dtype, mask, desc)
 
 
 def _deleted(c, t, I, dtype):
@@ -234,32 +236,32 @@ def _holds_everywhere(c, value, dtype):
 
 def _assign_matrix(c, value, I, J, dtype, desc, subassign):
     backend = current()
-    allow = allow_of(desc.mask)
+    mask = stored_mask(desc.mask)
     keep_rows, keep_cols = _last_of_each(I, c.nrows), _last_of_each(J, c.ncols)
     if keep_rows is not None or keep_cols is not None:
         I = I if keep_rows is None else I[keep_rows]
         J = J if keep_cols is None else J[keep_cols]
         if not _is_scalar(value):
             value = backend.gather_matrix(value, keep_rows, keep_cols)
-        if subassign and allow is not None:
-            allow = Allow(backend.gather_matrix(allow.pattern, keep_rows, keep_cols), allow.complement)
+        if subassign and mask is not None:
+            mask = StoredMask(backend.gather_matrix(mask.pattern, keep_rows, keep_cols), mask.complement)
     shape = (c.nrows if I is None else len(I), c.ncols if J is None else len(J))
     if I is None and J is None:
-        return finish(c, _values_in(value, *shape, dtype, allow), dtype, allow, desc)
+        return finish(c, _values_in(value, *shape, dtype, mask), dtype, mask, desc)
     if subassign:
         part = backend.gather_matrix(c, I, J)
-        t = _values_in(value, *shape, dtype, allow)
-        after = finish(part, t, dtype, allow, desc)
+        t = _values_in(value, *shape, dtype, mask)
+        after = finish(part, t, dtype, mask, desc)
         return backend.union(backend.outside(c, I, J), backend.expand_matrix(after, I, J, c.nrows, c.ncols), None)
-    if isinstance(value, _VALUE) and allow is not None and not allow.complement:
-        pattern = _in_region(allow.pattern, I, J)  # only where the mask allows: no |I| x |J| array
+    if isinstance(value, _VALUE) and mask is not None and not mask.complement:
+        pattern = _in_region(mask.pattern, I, J)  # only where the mask allows: no |I| x |J| array
         t = iso_like(pattern, dtype, _cast(value, dtype))
     else:
         t = backend.expand_matrix(_values_in(value, *shape, dtype, None), I, J, c.nrows, c.ncols)
     if desc.is_plain and not is_known_empty(c):
         return backend.union(backend.outside(c, I, J), backend.cast(t, dtype), None)
     region = partial(_in_region, c, I, J)  # C's own entries there: all that can be deleted
-    return finish_region(c, t, region, dtype, allow, desc)
+    return finish_region(c, t, region, dtype, mask, desc)
 
 
 def _in_region(A, I, J):
@@ -274,18 +276,18 @@ def _cast(value, dtype):
     return value if isinstance(value, np.ndarray) else cast_scalar(value, dtype)
 
 
-def _values_in(value, nrows, ncols, dtype, allow):
-    """The value as a store of the region's shape (ncols None: a vector), restricted to `allow`."""
+def _values_in(value, nrows, ncols, dtype, mask):
+    """The value as a store of the region's shape (ncols None: a vector), restricted to `mask`."""
     backend = current()
     if value is EMPTY:
         return empty_vector(nrows, dtype) if ncols is None else empty_matrix(nrows, ncols, dtype)
     if isinstance(value, _VALUE):
         value = _cast(value, dtype)
-        if allow is not None and not allow.complement:
-            return iso_like(allow.pattern, dtype, value)
+        if mask is not None and not mask.complement:
+            return iso_like(mask.pattern, dtype, value)
         if ncols is None:
             t = full_vector(nrows, dtype, value)
         else:
             t = full_matrix(nrows, ncols, dtype, value)
-        return t if allow is None else backend.restrict(t, allow)
-    return value if allow is None else backend.restrict(value, allow)
+        return t if mask is None else backend.restrict(t, mask)
+    return value if mask is None else backend.restrict(value, mask)

@@ -42,8 +42,8 @@ class Apply(_Map):
     name = "apply"
     c_stem = "apply"
 
-    def compute(self, allow=None):
-        return current().apply(_oriented(self.x, self.xt), self.op, allow)
+    def compute(self, mask=None):
+        return current().apply(_oriented(self.x, self.xt), self.op, mask)
 
 
 class ApplyBind(_Map):
@@ -61,8 +61,8 @@ class ApplyBind(_Map):
         side, scalar = ("2nd", self.right) if self.left is None else ("1st", self.left)
         return f"apply_BinaryOp{side}_{_suffix(scalar)}"
 
-    def compute(self, allow=None):
-        return current().apply(_oriented(self.x, self.xt), self.op, allow, left=self.left, right=self.right)
+    def compute(self, mask=None):
+        return current().apply(_oriented(self.x, self.xt), self.op, mask, left=self.left, right=self.right)
 
     def extra(self):
         return (str(self.right if self.left is None else self.left),)
@@ -79,8 +79,8 @@ class ApplyIndex(_Map):
         super().__init__(x, op, xt)
         self.thunk = thunk
 
-    def compute(self, allow=None):
-        return current().apply(_oriented(self.x, self.xt), self.op, allow, thunk=self.thunk)
+    def compute(self, mask=None):
+        return current().apply(_oriented(self.x, self.xt), self.op, mask, thunk=self.thunk)
 
     def extra(self):
         return (str(self.thunk),)
@@ -98,8 +98,8 @@ class Select(_Map):
         self.thunk = thunk
         self.dtype = x.dtype
 
-    def compute(self, allow=None):
-        return current().select(_oriented(self.x, self.xt), self.op, self.thunk, allow)
+    def compute(self, mask=None):
+        return current().select(_oriented(self.x, self.xt), self.op, self.thunk, mask)
 
     def extra(self):
         return (str(self.thunk),)

@@ -8,78 +8,78 @@ from time import perf_counter
 from ..backends.select import current
 from ..operators import typed_semiring
 from ..planner import choose_matmul, choose_matvec, forced, record_plan
+from ..storage.constructors import column_matrix, full_vector, row_matrix
 from ..storage.convert import cached_transpose
 from ..storage.dense import by_rows, compressed
-from ..storage.embed import column_matrix, full_vector, row_matrix
 from ..storage.store import Dense
 from . import checks
 from .record import Record
 
 
-def matvec(A, transposed, u, semiring, allow, reuse=None):
+def matvec(A, transposed, u, semiring, mask, reuse=None):
     """w = E (+.x) u, where E is A or its transpose; the planner chooses the method.
 
-    rows: row-wise (dot, pull), one dot product for each row that `allow` admits; needs E by rows.
+    rows: row-wise (dot, pull), one dot product for each row that `mask` admits; needs E by rows.
     cols: column-wise (saxpy, push), the columns of E that u names; needs E's transpose by rows.
     reuse: a vector that takes u's place row-wise, because the caller says that w is the same (operand reuse,
     push_pull_graphblas_icpp18, section 5.4).
     """
     if type(A) is Dense:
-        w = _dense_matvec(A, transposed, u if reuse is None else reuse, semiring, allow)
+        w = _dense_matvec(A, transposed, u if reuse is None else reuse, semiring, mask)
         if w is not NotImplemented:
             return w
     backend = current()
-    A, u, allow = backend.operands_to_device(A if type(A) is not Dense else by_rows(A), u, allow)
-    plan = choose_matvec(A, transposed, u, allow, semiring, backend)
+    A, u, mask = backend.operands_to_device(A if type(A) is not Dense else by_rows(A), u, mask)
+    plan = choose_matvec(A, transposed, u, mask, semiring, backend)
     if (plan.method == "rows") == transposed:  # the rows of the transpose are wanted
         A = cached_transpose(A) or backend.transpose(A)
     if plan.method == "rows":
         if reuse is not None:
             u = backend.to_device(reuse)
-        w = backend.matvec_rows(A, u, semiring, allow, plan)
+        w = backend.matvec_rows(A, u, semiring, mask, plan)
     else:
-        w = backend.matvec_cols(A, u, semiring, allow, plan)
+        w = backend.matvec_cols(A, u, semiring, mask, plan)
     plan.done(backend)
     return w
 
 
-def matmul(A, at, B, bt, semiring, allow, keep=None):
+def matmul(A, at, B, bt, semiring, mask, keep=None):
     """C = A (+.x) B over stores, each transposed first if its flag is set; the planner chooses dot or Gustavson.
 
     keep: (select operator, thunk) of the entries of C that are wanted, or None for all.
     """
     if type(A) is Dense or type(B) is Dense:
-        C = _dense_product(A, at, B, bt, semiring, allow)
+        C = _dense_product(A, at, B, bt, semiring, mask)
         if C is not None:
             return C if keep is None else current().select(C, *keep)
-    backend, C = current(), _inner_product(A, at, B, bt, semiring, allow)
+    backend, C = current(), _inner_product(A, at, B, bt, semiring, mask)
     if C is not None:
         return C if keep is None else backend.select(C, *keep)
-    left, right, BT, allow, plan = _planned(A, at, B, bt, semiring, allow)
-    C = backend.matmul(left, right, semiring, allow, plan, BT, keep)
+    left, right, BT, mask, plan = _planned(A, at, B, bt, semiring, mask)
+    C = backend.matmul(left, right, semiring, mask, plan, BT, keep)
     plan.done(backend)
     return C
 
 
-def reduce_matmul(A, at, B, bt, semiring, allow, keep, monoid, axis):
+def reduce_matmul(A, at, B, bt, semiring, mask, keep, monoid, axis):
     """The C of `matmul`, reduced: (+)_ij C(i, j), None where C is empty; or over axis 1 (each row) or 0 (each column).
 
     C is not formed where the backend has a way round it.
     """
     if type(A) is Dense or type(B) is Dense:
-        C = _dense_product(A, at, B, bt, semiring, allow)
+        C = _dense_product(A, at, B, bt, semiring, mask)
         if C is not None:
             return reduced(C if keep is None else current().select(C, *keep), False, monoid, axis)
-    backend, C = current(), _inner_product(A, at, B, bt, semiring, allow)
+    backend, C = current(), _inner_product(A, at, B, bt, semiring, mask)
     if C is not None:
         return reduced(C if keep is None else backend.select(C, *keep), False, monoid, axis)
-    left, right, BT, allow, plan = _planned(A, at, B, bt, semiring, allow)
-    result = backend.reduce_matmul(left, right, semiring, monoid, axis, allow, plan, BT, keep)
+    left, right, BT, mask, plan = _planned(A, at, B, bt, semiring, mask)
+    result = backend.reduce_matmul(left, right, semiring, monoid, axis, mask, plan, BT, keep)
     plan.done(backend)
     return result
 
 
-def reduced(C, ct, monoid, axis, allow=None):
+def reduced(C, ct, monoid, axis, mask=None):
     """(+)_ij C(i, j), or over axis 1 (each row) or 0 (each column) of C, which is transposed first if `ct`."""
     if axis is None:
         return current().reduce(C, monoid)
@@ -87,20 +87,20 @@ def reduced(C, ct, monoid, axis, allow=None):
     if type(C) is Dense:
         w = current().reduce_lines(C, monoid, 0 if by_columns else 1)
         if w is not NotImplemented:
-            return w if allow is None else current().restrict(w, allow)
+            return w if mask is None else current().restrict(w, mask)
     ones = full_vector(C.nrows if by_columns else C.ncols, monoid.type, 1)
-    return matvec(C, by_columns, ones, typed_semiring(monoid, "first"), allow)
+    return matvec(C, by_columns, ones, typed_semiring(monoid, "first"), mask)
 
 
-def _dense_product(A, at, B, bt, semiring, allow):
+def _dense_product(A, at, B, bt, semiring, mask):
     """The product where an operand is dense, or None where its CSR serves as well or a method is forced."""
     if forced().product is not None:
         return None
     start, backend = perf_counter(), current()
     A = backend.transpose(A) if at else A
     B = backend.transpose(B) if bt else B
-    said: list = []
-    found = backend.dense_product(A, B, semiring, allow, said)
+    notes: list = []
+    found = backend.dense_product(A, B, semiring, mask, notes)
     if found is None:
         return None
     C, method = found
@@ -110,16 +110,16 @@ def _dense_product(A, at, B, bt, semiring, allow):
         "dense": ("dense_product", C.nrows * C.ncols),
     }[method]
     plan = record_plan("matmul", method, C.format, rule, (figure,))
-    if said:
-        plan.use_precision(said[-1])
+    if notes:
+        plan.use_precision(notes[-1])
     plan.done(backend)
     plan.seconds = perf_counter() - start
     return C
 
 
-def _inner_product(A, at, B, bt, semiring, allow):
+def _inner_product(A, at, B, bt, semiring, mask):
     """The product by windows of inner indices, where C has no mask and few rows and columns; else None."""
-    if allow is not None or type(A) is Dense or type(B) is Dense:
+    if mask is not None or type(A) is Dense or type(B) is Dense:
         return None
     backend = current()
     found = backend.matmul_inner(backend.to_device(A), at, backend.to_device(B), bt, semiring)
@@ -130,13 +130,13 @@ def _inner_product(A, at, B, bt, semiring, allow):
     return C
 
 
-def _dense_matvec(A, transposed, u, semiring, allow):
+def _dense_matvec(A, transposed, u, semiring, mask):
     """w of `matvec` for a dense A; NotImplemented where its CSR serves or a method over CSR is forced."""
     rules = forced()
     if rules.method is not None or rules.format is not None or rules.kernel is not None:
         return NotImplemented
     start, backend = perf_counter(), current()
-    w = backend.dense_matvec(backend.transpose(A) if transposed else A, u, semiring, allow)
+    w = backend.dense_matvec(backend.transpose(A) if transposed else A, u, semiring, mask)
     if w is not NotImplemented:
         plan = record_plan("matvec", "dense", A.format, "dense_array", (A.nrows, A.ncols))
         plan.done(backend)
@@ -144,17 +144,17 @@ def _dense_matvec(A, transposed, u, semiring, allow):
     return w
 
 
-def _planned(A, at, B, bt, semiring, allow):
-    """(A, B or None, B's transpose or None, allow, plan) as the planned method reads them."""
+def _planned(A, at, B, bt, semiring, mask):
+    """(A, B or None, B's transpose or None, mask, plan) as the planned method reads them."""
     backend = current()
-    if type(A) is Dense or type(B) is Dense or allow is not None:
-        A, B, allow = compressed(A), compressed(B), compressed(allow)
-    A, B, allow = backend.to_device(A), backend.to_device(B), backend.to_device(allow)
-    plan = choose_matmul(A, at, B, bt, allow, semiring)
+    if type(A) is Dense or type(B) is Dense or mask is not None:
+        A, B, mask = compressed(A), compressed(B), compressed(mask)
+    A, B, mask = backend.to_device(A), backend.to_device(B), backend.to_device(mask)
+    plan = choose_matmul(A, at, B, bt, mask, semiring)
     left = backend.transpose(A) if at else A
     if plan.method == "dot":
-        return left, None, B if bt else backend.transpose(B), allow, plan
-    return left, backend.transpose(B) if bt else B, None, allow, plan
+        return left, None, B if bt else backend.transpose(B), mask, plan
+    return left, backend.transpose(B) if bt else B, None, mask, plan
 
 
 class MxM(Record):
@@ -172,8 +172,8 @@ class MxM(Record):
         self.shape = (left[0], right[1])
         self.dtype = op.return_type
 
-    def compute(self, allow=None):
-        return matmul(self.A._store, self.at, self.B._store, self.bt, self.op, allow)
+    def compute(self, mask=None):
+        return matmul(self.A._store, self.at, self.B._store, self.bt, self.op, mask)
 
     def operands(self):
         return ((self.A, self.at), (self.B, self.bt))
@@ -202,9 +202,9 @@ class MxV(Record):
         self.shape = (nrows,)
         self.dtype = op.return_type
 
-    def compute(self, allow=None):
+    def compute(self, mask=None):
         reuse = None if self.reuse is None else self.reuse._store
-        return matvec(self.A._store, self.at, self.u._store, self.op, allow, reuse)
+        return matvec(self.A._store, self.at, self.u._store, self.op, mask, reuse)
 
     def operands(self):
         return ((self.A, self.at), (self.u, False))
@@ -233,9 +233,9 @@ class VxM(Record):
         self.shape = (ncols,)
         self.dtype = op.return_type
 
-    def compute(self, allow=None):
+    def compute(self, mask=None):
         reuse = None if self.reuse is None else self.reuse._store
-        return matvec(self.A._store, not self.at, self.u._store, self.op.flip(), allow, reuse)
+        return matvec(self.A._store, not self.at, self.u._store, self.op.flip(), mask, reuse)
 
     def operands(self):
         return ((self.u, False), (self.A, self.at))
@@ -255,7 +255,7 @@ class Inner(Record):
         self.shape = ()
         self.dtype = op.return_type
 
-    def compute(self, allow=None):
+    def compute(self, mask=None):
         return current().inner(self.u._store, self.v._store, self.op)
 
     def operands(self):
@@ -280,12 +280,12 @@ class Outer(Record):
         self.shape = (u.shape[0], v.shape[0])
         self.dtype = op.return_type
 
-    def compute(self, allow=None):
+    def compute(self, mask=None):
         backend, u, v = current(), self.u._store, self.v._store
-        if allow is not None and not allow.complement and self.op.positional is None:  # the cost follows the mask
-            left = backend.broadcast(u, allow.pattern, 0)
+        if mask is not None and not mask.complement and self.op.positional is None:  # the cost follows the mask
+            left = backend.broadcast(u, mask.pattern, 0)
             return backend.intersect(left, backend.broadcast(v, left, 1), self.op)
-        return backend.kronecker(column_matrix(u), row_matrix(v), self.op, allow)
+        return backend.kronecker(column_matrix(u), row_matrix(v), self.op, mask)
 
     def operands(self):
         return ((self.u, False), (self.v, False))

@@ -11,7 +11,7 @@ product of a matrix and a vector where (x) distributes over (+) exactly, which i
 
 from ..backends.select import current
 from ..operators import typed_semiring
-from ..storage.embed import full_vector
+from ..storage.constructors import full_vector
 from .distribution import distributed
 from .mapping import Select
 from .multiply import MxM, matmul, matvec, reduce_matmul
@@ -19,7 +19,7 @@ from .record import Record
 from .reduction import ReduceRows, ReduceScalar
 from .shaping import Kronecker
 from .structured_sums import kronecker_sums, power_sums
-from .write import allow_of
+from .write import stored_mask
 
 
 class SelectedProduct(MxM):
@@ -31,8 +31,8 @@ class SelectedProduct(MxM):
         super().__init__(product.A, product.B, product.op, product.at, product.bt)
         self.mask, self.keep = mask, keep
 
-    def compute(self, allow=None):
-        first, second = allow_of(self.mask), allow
+    def compute(self, mask=None):
+        first, second = stored_mask(self.mask), mask
         if first is None or (second is not None and first.complement and not second.complement):
             first, second = second, first
         C = matmul(self.A._store, self.at, self.B._store, self.bt, self.op, first, self.keep)
@@ -67,15 +67,15 @@ class ReducedProduct(Record):
     def name(self):
         return {None: "reduce", 1: "reduce_rowwise", 0: "reduce_columnwise"}[self.axis]
 
-    def compute(self, allow=None):
+    def compute(self, mask=None):
         product = self.product
         if type(product) is MxM and (multiplies := distributed(product.op, self.op)) is not None:
-            return _by_vectors(product, self.op, self.axis, multiplies, allow)
-        inside, keep = (allow_of(product.mask), product.keep) if type(product) is SelectedProduct else (None, None)
+            return _by_vectors(product, self.op, self.axis, multiplies, mask)
+        inside, keep = (stored_mask(product.mask), product.keep) if type(product) is SelectedProduct else (None, None)
         result = reduce_matmul(
             product.A._store, product.at, product.B._store, product.bt, product.op, inside, keep, self.op, self.axis
         )
-        return result if allow is None else current().restrict(result, allow)
+        return result if mask is None else current().restrict(result, mask)
 
     def operands(self):
         return self.product.operands()
@@ -89,7 +89,7 @@ class ReducedProduct(Record):
         return f"{self.product.notation('temp')} {call}({out}, {inputs}, {descriptor});"
 
 
-def _by_vectors(product, monoid, axis, multiplies, allow):
+def _by_vectors(product, monoid, axis, multiplies, mask):
     """The reduction of a product without mask and select, by products of matrices and vectors."""
     backend = current()
     over = 0 if axis == 0 else 1
@@ -102,7 +102,7 @@ def _by_vectors(product, monoid, axis, multiplies, allow):
     semiring = typed_semiring(monoid, multiply)
     if over == 0:  # w = (B' with the operands of (x) swapped) v
         semiring = semiring.flip()
-    w = matvec(outer._store, outer_at, v, semiring, allow)
+    w = matvec(outer._store, outer_at, v, semiring, mask)
     return backend.reduce(w, monoid) if axis is None else w
 
 

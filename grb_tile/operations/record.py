@@ -18,8 +18,8 @@ class Record:
     name = ""
     c_name = ""
 
-    def compute(self, allow=None):
-        """The result T as a store (a NumPy scalar or None when `shape` is ()), without entries outside `allow`."""
+    def compute(self, mask=None):
+        """The result T as a store (a NumPy scalar or None when `shape` is ()), without entries outside `mask`."""
         raise NotImplementedError
 
     def operands(self):

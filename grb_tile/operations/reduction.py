@@ -21,8 +21,8 @@ class ReduceRows(Record):
         self.shape = (checks.oriented(A.shape, at)[0],)
         self.dtype = monoid.return_type
 
-    def compute(self, allow=None):
-        return reduced(self.A._store, self.at, self.op, 1, allow)
+    def compute(self, mask=None):
+        return reduced(self.A._store, self.at, self.op, 1, mask)
 
     def operands(self):
         return ((self.A, self.at),)
@@ -39,7 +39,7 @@ class ReduceScalar(Record):
         self.shape = ()
         self.dtype = monoid.return_type
 
-    def compute(self, allow=None):
+    def compute(self, mask=None):
         return current().reduce(self.x._store, self.op)
 
     def operands(self):

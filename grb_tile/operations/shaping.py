@@ -9,9 +9,9 @@ import numpy as np
 from ..backends.select import current
 from ..exceptions import DimensionMismatch
 from ..operators import get_typed_op
+from ..storage.constructors import diagonal_of, empty_matrix, empty_vector, vector_of_column, vector_of_row
 from ..storage.convert import share
 from ..storage.dense import MOST_POSITIONS
-from ..storage.embed import diagonal_of, empty_matrix, empty_vector, vector_of_column, vector_of_row
 from ..storage.store import Dense
 from . import checks
 from .record import Record
@@ -29,10 +29,10 @@ class Transpose(Record):
         self.shape = checks.oriented(A.shape, not at)
         self.dtype = A.dtype
 
-    def compute(self, allow=None):
+    def compute(self, mask=None):
         backend = current()
         store = self.A._store if self.at else backend.transpose(self.A._store)
-        return store if allow is None else backend.restrict(store, allow)
+        return store if mask is None else backend.restrict(store, mask)
 
     def operands(self):
         return ((self.A, self.at),)
@@ -49,9 +49,9 @@ class Copy(Record):
         self.x, self.op = x, None
         self.shape, self.dtype = x.shape, x.dtype
 
-    def compute(self, allow=None):
+    def compute(self, mask=None):
         store = self.x._store
-        return store if allow is None else current().restrict(store, allow)
+        return store if mask is None else current().restrict(store, mask)
 
     def operands(self):
         return ((self.x, False),)
@@ -71,11 +71,11 @@ class Kronecker(Record):
         checks.size_limit("kronecker", self.shape)
         self.dtype = op.return_type
 
-    def compute(self, allow=None):
+    def compute(self, mask=None):
         backend = current()
         left = backend.transpose(self.A._store) if self.at else self.A._store
         right = backend.transpose(self.B._store) if self.bt else self.B._store
-        return backend.kronecker(left, right, self.op, allow)
+        return backend.kronecker(left, right, self.op, mask)
 
     def operands(self):
         return ((self.A, self.at), (self.B, self.bt))

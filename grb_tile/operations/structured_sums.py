@@ -7,7 +7,7 @@ C = A (+.x) ... (+.x) A:  w = A (A ... (A e)),  A e the sums of the rows of A
 from ..backends.select import current
 from ..operators import typed_semiring
 from ..planner import tuning
-from ..storage.embed import column_matrix, full_vector, vector_of_column
+from ..storage.constructors import column_matrix, full_vector, vector_of_column
 from .distribution import distributed
 from .multiply import matvec, reduced
 from .record import Record
@@ -29,9 +29,9 @@ class StructuredSum(Record):
     def name(self):
         return {None: "reduce", 1: "reduce_rowwise", 0: "reduce_columnwise"}[self.axis]
 
-    def compute(self, allow=None):
+    def compute(self, mask=None):
         w = self.sums()
-        return w if allow is None else current().restrict(w, allow)
+        return w if mask is None else current().restrict(w, mask)
 
     def operands(self):
         return self.whole.operands()

@@ -26,11 +26,11 @@ from ..dtypes import cast, cast_scalar
 from ..planner import tuning
 from ..storage import bits
 from ..storage.bits import scatter_words
+from ..storage.constructors import bit_patterns
 from ..storage.convert import choose_format, to_sparse
-from ..storage.embed import bit_patterns
 from ..storage.place import first_value, is_host
-from ..storage.splice import owns_arrays, splice
-from ..storage.store import Allow, forms_of, full_values
+from ..storage.store import StoredMask, forms_of, full_values
+from ..storage.update_entries import owns_arrays, update_entries
 
 
 class Descriptor:
@@ -54,12 +54,12 @@ class Descriptor:
 PLAIN = Descriptor()
 
 
-def allow_of(mask):
-    """Allow of a mask object (`parent`, `structure`, `complement`); None without a mask.
+def stored_mask(mask):
+    """StoredMask of a mask object (`parent`, `structure`, `complement`); None without a mask.
 
     A value mask is the structure of its true entries.
     """
-    return None if mask is None else Allow(pattern_of(mask), mask.complement)
+    return None if mask is None else StoredMask(pattern_of(mask), mask.complement)
 
 
 def pattern_of(mask):
@@ -91,11 +91,11 @@ def true_entries(store):
     return result
 
 
-def reach(c, desc, allow=None, t=None):
+def reach(c, desc, stored=None, t=None):
     """[(structure, overwrites), ...]: outside each structure (a store of C's shape) the write leaves C as it is;
     overwrites: inside it nothing depends on C's entries.  None where entries anywhere may be deleted.
 
-    allow, t: the Allow of the mask and a store with an entry wherever T has one, where they are known.
+    stored, t: the StoredMask and a store with an entry wherever T has one, where they are known.
     """
     mask, found = desc.mask, []
     if mask is not None and desc.replace:
@@ -103,59 +103,59 @@ def reach(c, desc, allow=None, t=None):
     if desc.accum is not None and t is not None:
         found.append((t, False))
     if mask is not None and not mask.complement and len(mask.parent.shape) == len(c.shape):  # else that of a line
-        found.append((pattern_of(mask) if allow is None else allow.pattern, desc.accum is None))
+        found.append((pattern_of(mask) if stored is None else stored.pattern, desc.accum is None))
     return found
 
 
 def write(c, record, dtype, desc=PLAIN):
     """The store of C after C<mask, replace> accum= record; `c` is C's store before, `dtype` C's type."""
-    t, allow = compute(record, desc)
-    return finish(c, t, dtype, allow, desc)
+    t, mask = compute(record, desc)
+    return finish(c, t, dtype, mask, desc)
 
 
 def compute(record, desc):
-    """(T, the Allow of the mask): the record computed inside the mask, everywhere without one."""
-    allow = None if desc.mask is None else allow_of(desc.mask)
-    t = record.compute(allow)
+    """(T, the StoredMask): the record computed inside the mask, everywhere without one."""
+    mask = None if desc.mask is None else stored_mask(desc.mask)
+    t = record.compute(mask)
     for operand, _ in record.operands():
         if operand._store is t:
             t.shared = True
-    return t, allow
+    return t, mask
 
 
-def finish(c, t, dtype, allow, desc):
-    """The write step: T (inside `allow`, the mask) into C."""
-    accum, clears = desc.accum, allow is not None and desc.replace
+def finish(c, t, dtype, mask, desc):
+    """The write step: T (inside `mask`, the mask) into C."""
+    accum, clears = desc.accum, mask is not None and desc.replace
     if accum is None:
-        if allow is None or clears or is_known_empty(c):
+        if mask is None or clears or is_known_empty(c):
             return t if t.dtype is dtype else current().cast(t, dtype)
         if can_update_in_place(c, t):
-            return _overwrite(c, t, dtype, allow)
-        return current().overwrite(c, t if t.dtype is dtype else current().cast(t, dtype), allow)
+            return _overwrite(c, t, dtype, mask)
+        return current().overwrite(c, t if t.dtype is dtype else current().cast(t, dtype), mask)
     if can_update_in_place(c, t) and not clears:
         return _accumulate(c, t, dtype, accum)
     z = accumulate(c, t, dtype, accum)
-    return current().restrict(z, allow) if clears else z
+    return current().restrict(z, mask) if clears else z
 
 
-def finish_region(c, t, region, dtype, allow, desc):
+def finish_region(c, t, region, dtype, mask, desc):
     """The write step of an assignment to a region: T (all of it inside the region) into C.
 
     region: a function that gives the positions of C that are deleted before T is written, without an accumulator (the
     region, or C's entries there); None where they are T's.
     The mask has C's shape, so replace clears entries outside the mask inside the region and outside it.
     """
-    backend, clears = current(), allow is not None and desc.replace
-    if allow is not None:
-        t = backend.restrict(t, allow)
+    backend, clears = current(), mask is not None and desc.replace
+    if mask is not None:
+        t = backend.restrict(t, mask)
     if clears:
         c.shared = True  # not in place: should the last step fail, C is as it was
     if desc.accum is not None:
         result = finish(c, t, dtype, None, desc)
     else:
-        gone = t if region is None else region() if allow is None else backend.restrict(region(), allow)
-        result = finish(c, t, dtype, Allow(gone), PLAIN)
-    return backend.restrict(result, allow) if clears else result
+        gone = t if region is None else region() if mask is None else backend.restrict(region(), mask)
+        result = finish(c, t, dtype, StoredMask(gone), PLAIN)
+    return backend.restrict(result, mask) if clears else result
 
 
 def replace_entries(c, t, touched, own):
@@ -168,11 +168,11 @@ def replace_entries(c, t, touched, own):
     if is_known_empty(c):
         return choose_format(t) if is_host(c) else t
     if is_host(c):
-        result = splice(c, t, touched, own and current().updates_in_place)
+        result = update_entries(c, t, touched, own and current().updates_in_place)
         if result is not NotImplemented:
             return result
     c.shared = True  # should this step fail, C is as it was
-    return current().overwrite(c, t, Allow(touched))
+    return current().overwrite(c, t, StoredMask(touched))
 
 
 def accumulate_chains(values, present, chains, accum, dtype):
@@ -245,14 +245,14 @@ def can_update_in_place(c, t):
     return t.nvals * tuning.OVERWRITTEN_SHARE <= c.size and owns_arrays(c)
 
 
-def _overwrite(c, t, dtype, allow):
+def _overwrite(c, t, dtype, mask):
     """C = C without the allowed positions, plus T, in place."""
     if t.dtype is not dtype:
         t = current().cast(t, dtype)
-    pattern, gone = allow.pattern, _NOWHERE
-    covered = not allow.complement and pattern.nvals == t.nvals  # T fills the mask: nothing to delete
+    pattern, gone = mask.pattern, _NOWHERE
+    covered = not mask.complement and pattern.nvals == t.nvals  # T fills the mask: nothing to delete
     if not covered:
-        gone = to_sparse(current().restrict(c, allow)).indices
+        gone = to_sparse(current().restrict(c, mask)).indices
     t = to_sparse(t)
     with _restored(c, t.indices, gone):
         if gone.shape[0]:

@@ -1,4 +1,4 @@
-"""Dot products or Gustavson's rows for C<allow> = A B.
+"""Dot products or Gustavson's rows for C<mask> = A B.
 
 A dot product reads row i of A and column j of B for each permitted (i,j): worth it where the mask is sparse against the
 products that a row-by-row product forms. Paper: push_pull_graphblas_icpp18, section 5.2 (masking), for matrices.
@@ -17,19 +17,19 @@ from .choose_matmul_gpu import choose_matmul_on_gpu
 from .record import Plan, forced
 
 
-def choose_matmul(A, at: bool, B, bt: bool, allow, semiring) -> Plan:
-    """The Plan for C<allow> = (A or A') (+.x) (B or B'): method "dot" (wants B by columns) or "gustavson".
+def choose_matmul(A, at: bool, B, bt: bool, mask, semiring) -> Plan:
+    """The Plan for C<mask> = (A or A') (+.x) (B or B'): method "dot" (wants B by columns) or "gustavson".
 
     A forced tile format is for products with a vector: no product of two matrices goes over tiles.
     """
     product, kernel = forced().product, forced().kernel
     if kernel in SPGEMM and product is None:
         return Plan("matmul", "gustavson", "csr", "kernel_unsuited" if is_host(A) else "forced", (kernel,))
-    if product is not None and (product != "dot" or (allow is not None and not allow.complement)):
+    if product is not None and (product != "dot" or (mask is not None and not mask.complement)):
         return Plan("matmul", product, "csr", "forced")
-    if allow is None or allow.complement:
+    if mask is None or mask.complement:
         return Plan("matmul", "gustavson", "csr", "no_mask")
-    pattern = allow.pattern
+    pattern = mask.pattern
     if not is_host(A):
         return choose_matmul_on_gpu(A, at, B, bt, pattern)
     dots = dot_work(B, bt, pattern) * tuning.DOT_ENTRY + A.indices.shape[0]

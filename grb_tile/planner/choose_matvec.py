@@ -1,4 +1,4 @@
-"""Rows or columns for w<allow> = E u, where E is A or its transpose.
+"""Rows or columns for w<mask> = E u, where E is A or its transpose.
 
 Paper: push_pull_graphblas_icpp18, sections 3 (costs), 5.1, 5.2, 6.3 (hysteresis); Beamer's edges of the frontier
 against edges of what is still allowed. Costs are in nanoseconds (tuning/host.py).
@@ -28,8 +28,8 @@ def can_stop_early(semiring) -> bool:
                                             or monoid.binaryop.kind == "any")  # fmt: skip
 
 
-def choose_matvec(A, transposed: bool, u, allow, semiring, backend=None) -> Plan:
-    """The Plan for w<allow> = E u over `semiring`; E = A, or A's transpose when `transposed`.
+def choose_matvec(A, transposed: bool, u, mask, semiring, backend=None) -> Plan:
+    """The Plan for w<mask> = E u over `semiring`; E = A, or A's transpose when `transposed`.
 
     rows needs E by rows, cols needs E's transpose by rows. The one that is not stored costs a transpose, which is made
     once a break-even counter (ski rental) has reached its cost. backend: says which methods are compiled, on a
@@ -52,14 +52,14 @@ def choose_matvec(A, transposed: bool, u, allow, semiring, backend=None) -> Plan
             return Plan("matvec", "rows", format, "forced")
     if not on_host:
         sorts = backend.sorts_products(A, u, semiring)
-        return choose_on_gpu(A, transposed, u, allow, can_stop_early(semiring), backend, sorts)
+        return choose_on_gpu(A, transposed, u, mask, can_stop_early(semiring), backend, sorts)
     entries = A.indices.shape[0]
     if u.nvals == 0 or entries == 0:
         return Plan("matvec", "cols" if transposed else "rows", "csr", "vector_empty")
     transpose = cached_transpose(A)
     if entries <= tuning.CPU_SMALL_MATRIX:
         return Plan("matvec", _of_small(A, transposed, transpose, u), "csr", "matrix_small", (entries,))
-    return _by_costs(A, transposed, transpose, u, allow, semiring, backend)
+    return _by_costs(A, transposed, transpose, u, mask, semiring, backend)
 
 
 def _of_small(A, transposed, transpose, u):
@@ -75,24 +75,24 @@ def _of_small(A, transposed, transpose, u):
     return "cols" if saved >= price else "rows"
 
 
-def _by_costs(A, transposed, transpose, u, allow, semiring, backend):
+def _by_costs(A, transposed, transpose, u, mask, semiring, backend):
     """The Plan by the costs of both methods, each as it would run now: compiled, or in NumPy."""
     early, iso = can_stop_early(semiring), is_iso_product(semiring, A, u)
     by_rows, by_columns = (transpose, A) if transposed else (A, transpose)
     dense = is_dense_sum(by_columns or A, u, semiring)
-    work = estimate_work(A, transposed, by_rows, by_columns, u, allow)
-    rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, allow, True, iso, dense)
+    work = estimate_work(A, transposed, by_rows, by_columns, u, mask)
+    rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, mask, True, iso, dense)
     low, high = (rows, columns) if rows < columns else (columns, rows)
     if low > 2 * tuning.CPU_SAMPLE_NS and high < low * tuning.CPU_SURE:  # a wrong choice may cost more than a sample
-        work = sample_work(A, transposed, by_rows, by_columns, u, allow, early)
-        rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, allow, True, iso, dense)
+        work = sample_work(A, transposed, by_rows, by_columns, u, mask, early)
+        rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, mask, True, iso, dense)
     sure = columns * tuning.CPU_SURE < rows or max(rows, columns) < tuning.CPU_UNASKED_NS
     if backend is None or sure and transpose is not None:
         return cheaper(A, transposed, transpose, rows, columns, u.nvals, tuning.CPU_TRANSPOSE_NS)
-    rows_ready = backend.is_ready("matvec_rows", A, u, semiring, allow)
-    columns_ready = backend.is_ready("matvec_cols", A, u, semiring, allow)
+    rows_ready = backend.is_ready("matvec_rows", A, u, semiring, mask)
+    columns_ready = backend.is_ready("matvec_cols", A, u, semiring, mask)
     numpy_rows = 0.0 if rows_ready else row_wise_ns(work, u, early, False)
-    numpy_columns = 0.0 if columns_ready else column_wise_ns(work, u, allow, False)
+    numpy_columns = 0.0 if columns_ready else column_wise_ns(work, u, mask, False)
     # once the kernels are compiled; a method without kernel stays in NumPy
     rows = numpy_rows if rows_ready is None else rows
     columns = numpy_columns if columns_ready is None else columns
@@ -103,7 +103,7 @@ def _by_costs(A, transposed, transpose, u, allow, semiring, backend):
     rows_now, columns_now = numpy_rows or rows, numpy_columns or columns
     plan = cheaper(A, transposed, transpose, rows_now, columns_now, u.nvals, 0.0)
     if plan.method == "cols" and rows < min(rows_now, columns_now):
-        backend.count_saving((columns_now - rows) * 1e-9, "matvec_rows", A, u, semiring, allow)
+        backend.count_saving((columns_now - rows) * 1e-9, "matvec_rows", A, u, semiring, mask)
     elif plan.method == "rows" and columns < min(rows_now, columns_now):
-        backend.count_saving((rows_now - columns) * 1e-9, "matvec_cols", A, u, semiring, allow)
+        backend.count_saving((rows_now - columns) * 1e-9, "matvec_cols", A, u, semiring, mask)
     return plan

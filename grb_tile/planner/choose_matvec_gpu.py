@@ -1,4 +1,4 @@
-"""Rows or columns for w<allow> = E u over stores on a GPU.
+"""Rows or columns for w<mask> = E u over stores on a GPU.
 
 A read-back takes as long as a small product. So the entries of a vector that were not counted yet are counted only
 where the matrix is large, and the vector's edges only where the mean degree favours columns but high-degree columns
@@ -14,8 +14,8 @@ from .choose_direction import cheaper
 from .record import Plan
 
 
-def choose_on_gpu(A, transposed: bool, u, allow, early: bool, backend, sorts: bool = False) -> Plan:
-    """The Plan for w<allow> = E u; E = A, or A's transpose when `transposed`; early: may a row stop early?
+def choose_on_gpu(A, transposed: bool, u, mask, early: bool, backend, sorts: bool = False) -> Plan:
+    """The Plan for w<mask> = E u; E = A, or A's transpose when `transposed`; early: may a row stop early?
 
     sorts: are the products of the column-wise method sorted, because their values have no atomic?
     u.nvals_if_read is None for a vector whose number of entries is still on the device; its estimate reads nothing.
@@ -29,9 +29,9 @@ def choose_on_gpu(A, transposed: bool, u, allow, early: bool, backend, sorts: bo
         return Plan("matvec", here if transpose is None else "rows", "csr", "matrix_small", (entries,))
     if count is None:
         count = u.nvals
-    pattern = None if allow is None else allow.pattern
+    pattern = None if mask is None else mask.pattern
     masked = -1 if pattern is None else pattern.estimated_nvals
-    key = transposed, early, sorts, count, u.size, masked, allow is not None and allow.complement
+    key = transposed, early, sorts, count, u.size, masked, mask is not None and mask.complement
     last = None if transpose is None else A.forms.get("last_plan")
     if last is not None and last[0] == key and (last[5] is None or u.forms and last[5] is u.forms.get("edges")):
         plan = Plan("matvec", last[1], "csr", last[2], last[3])
@@ -39,7 +39,7 @@ def choose_on_gpu(A, transposed: bool, u, allow, early: bool, backend, sorts: bo
         return plan
     stored = A.indptr.shape[0] - 1 or 1
     by_rows, by_columns = (transpose, A) if transposed else (A, transpose)
-    open_rows = _open_rows(stored, by_rows, allow)
+    open_rows = _open_rows(stored, by_rows, mask)
     if sorts:
         edge_ns, launch_ns = tuning.GPU_SORT_EDGE_NS, tuning.GPU_SORT_NS
     elif early:
@@ -52,8 +52,8 @@ def choose_on_gpu(A, transposed: bool, u, allow, early: bool, backend, sorts: bo
         edge_ns, entry_ns = edge_ns * (1.0 if sorts else profile.atomics), entry_ns * profile.latency
     edges = min(count * entries / stored, entries)
     fixed = 0.0
-    if not early and (count < u.size or allow is not None):
-        fixed = tuning.GPU_BINNED_NS + _every_row(stored, allow)
+    if not early and (count < u.size or mask is not None):
+        fixed = tuning.GPU_BINNED_NS + _every_row(stored, mask)
     rows = _rows_cost(entries, stored, open_rows, early, edges, u, count) * entry_ns + fixed
     columns = edges * edge_ns + count * entry_ns + launch_ns
     counted = (
@@ -112,23 +112,23 @@ def _try_tiles(plan, by_rows, u, count, cost, backend):
     plan.method, plan.format, plan.rule, plan.figures = "rows", "tiled", "tiles_cheaper", (tiled, cost, fill)
 
 
-def _every_row(stored, allow):
+def _every_row(stored, mask):
     """ns of passing over all stored rows against a mask or a vector with gaps; a mask that is a list saves them."""
     cost = stored * tuning.GPU_BINNED_ROW_NS
-    if allow is not None and not allow.complement and allow.pattern.format == "sparse":
+    if mask is not None and not mask.complement and mask.pattern.format == "sparse":
         return min(cost, tuning.LISTED_NS)
     return cost
 
 
-def _open_rows(stored, by_rows, allow):
+def _open_rows(stored, by_rows, mask):
     """An estimate of the rows that may be written; empty rows do not count where their number is known."""
     form = None if by_rows is None or by_rows.forms is None else by_rows.forms.get("pull")
     live = stored if form is None else form.live_count or 1
-    if allow is None:
+    if mask is None:
         return live
-    pattern = allow.pattern
+    pattern = mask.pattern
     masked = min(pattern.estimated_nvals, live)
-    return live - masked if allow.complement else masked
+    return live - masked if mask.complement else masked
 
 
 def _rows_cost(entries, stored, open_rows, early, edges, u, count):

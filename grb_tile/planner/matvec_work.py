@@ -1,4 +1,4 @@
-"""What w<allow> = E u reads row-wise and column-wise: estimated from means, or from a sample of E's entries."""
+"""What w<mask> = E u reads row-wise and column-wise: estimated from means, or from a sample of E's entries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .statistics import edges_of, is_counted, mean_degree, members, sample_of, s
 
 
 class Work(NamedTuple):
-    """rows: those that `allow` admits; edges: their entries; reads: how many a product reads that stops a row early;
+    """rows: those that `mask` admits; edges: their entries; reads: how many a product reads that stops a row early;
     frontier: entries in the columns of u; hit: probability that an entry of an admitted row meets u; admitted: that a
     product of the frontier is admitted."""
 
@@ -23,28 +23,28 @@ class Work(NamedTuple):
     admitted: float
 
 
-def admitted_rows(A, transposed: bool, allow) -> int:
-    """Rows of E that `allow` admits and that may have entries."""
+def admitted_rows(A, transposed: bool, mask) -> int:
+    """Rows of E that `mask` admits and that may have entries."""
     n_rows = stored_rows(A)
     if transposed:
         n_rows = A.ncols if A.rows is None else min(A.ncols, A.indices.shape[0])
-    if allow is None:
+    if mask is None:
         return n_rows
-    masked = allow.pattern.nvals
-    return min(max(allow.pattern.size - masked, 0) if allow.complement else masked, n_rows)
+    masked = mask.pattern.nvals
+    return min(max(mask.pattern.size - masked, 0) if mask.complement else masked, n_rows)
 
 
-def estimate_work(A, transposed: bool, by_rows, by_columns, u, allow) -> Work:
-    """The Work of w<allow> = E u, every row and column as long as the mean; short lists are counted.
+def estimate_work(A, transposed: bool, by_rows, by_columns, u, mask) -> Work:
+    """The Work of w<mask> = E u, every row and column as long as the mean; short lists are counted.
 
     A is E or its transpose; by_rows and by_columns: E and E's transpose where they are stored, else None.
     """
     count = A.indices.shape[0]
-    rows = admitted_rows(A if by_rows is None else by_rows, by_rows is None, allow)
-    if allow is None:
+    rows = admitted_rows(A if by_rows is None else by_rows, by_rows is None, mask)
+    if mask is None:
         edges = float(count)
-    elif by_rows is not None and not allow.complement:
-        edges = edges_of(by_rows, allow.pattern)
+    elif by_rows is not None and not mask.complement:
+        edges = edges_of(by_rows, mask.pattern)
     else:
         all_rows = admitted_rows(A if by_rows is None else by_rows, by_rows is None, None)
         edges = rows * count / max(all_rows, 1)
@@ -54,7 +54,7 @@ def estimate_work(A, transposed: bool, by_rows, by_columns, u, allow) -> Work:
     return Work(rows, edges, min(edges, rows / max(hit, 1 / count)), frontier, hit, edges / count)
 
 
-def sample_work(A, transposed: bool, by_rows, by_columns, u, allow, early: bool) -> Work:
+def sample_work(A, transposed: bool, by_rows, by_columns, u, mask, early: bool) -> Work:
     """The Work from a sample of the entries: each is tested against u and the mask.
 
     A row of d entries, each of which meets u with probability p, stops after (1 - (1-p)^d) / p of them on average.
@@ -62,21 +62,21 @@ def sample_work(A, transposed: bool, by_rows, by_columns, u, allow, early: bool)
     matrix, flipped = (A, transposed) if by_rows is None else (by_rows, False)
     count, sample = A.indices.shape[0], sample_of(matrix)
     targets, sources = (sample.cols, sample.rows) if flipped else (sample.rows, sample.cols)
-    rows = admitted_rows(matrix, flipped, allow)
+    rows = admitted_rows(matrix, flipped, mask)
     met = members(u, sources)
     if by_columns is not None and is_counted(by_columns, u):
         frontier = edges_of(by_columns, u)
     else:
         frontier = count * float(np.add.reduce(met)) / met.shape[0]
-    if allow is None:
+    if mask is None:
         admitted, share, hit = None, 1.0, frontier / count
     else:
-        admitted = members(allow.pattern, targets) ^ allow.complement
+        admitted = members(mask.pattern, targets) ^ mask.complement
         inside = int(np.add.reduce(admitted))
         share = inside / admitted.shape[0]
         hit = float(np.add.reduce(met & admitted)) / inside if inside else 0.0
-    listed = by_rows is not None and allow is not None and not allow.complement and is_counted(by_rows, allow.pattern)
-    edges = edges_of(by_rows, allow.pattern) if listed else share * count
+    listed = by_rows is not None and mask is not None and not mask.complement and is_counted(by_rows, mask.pattern)
+    edges = edges_of(by_rows, mask.pattern) if listed else share * count
     hit = min(max(hit, 0.5 / met.shape[0]), 1.0)
     reads = min(edges, rows / hit)
     if early and not flipped and not listed:  # the lengths of E's rows are known
@@ -113,18 +113,18 @@ def is_dense_sum(A, u, semiring) -> bool:
     return semiring.monoid.binaryop.name == "plus" and semiring.return_type.np_type.kind in "iuf"
 
 
-def column_wise_ns(work: Work, u, allow, compiled: bool, iso: bool = False, dense: bool = False) -> float:
+def column_wise_ns(work: Work, u, mask, compiled: bool, iso: bool = False, dense: bool = False) -> float:
     """ns of the column-wise product (saxpy, push) on the CPU, by a compiled kernel or by NumPy.
 
     iso: its result is; dense: see is_dense_sum.
     """
     if not compiled:
-        masked = 0.0 if allow is None else tuning.NUMPY_MASK_NS
+        masked = 0.0 if mask is None else tuning.NUMPY_MASK_NS
         return tuning.NUMPY_CALL_NS + work.frontier * (tuning.NUMPY_SCATTER_NS + masked)
     if dense:
         return work.frontier * tuning.CPU_SUM_NS + u.size * tuning.CPU_ROW_NS
     cost = work.frontier * (tuning.CPU_SET_BIT_NS if iso else tuning.CPU_SCATTER_NS) + u.nvals * tuning.CPU_COLUMN_NS
-    if allow is not None and not iso:
+    if mask is not None and not iso:
         cost += work.frontier * min(work.admitted, 1 - work.admitted) * tuning.CPU_BRANCH_NS
     if u.format == "bitmap" and u.nvals < u.size:
         cost += u.size * tuning.CPU_LIST_NS

@@ -27,11 +27,11 @@ import numpy as np
 
 from ..exceptions import InvalidValue
 from . import bits
+from .constructors import empty_matrix
 from .convert import choose_format, compressed as compressed_of, share, to_bitmap, to_sparse, transpose_of, wants_dcsr
-from .embed import empty_matrix
 from .host_memory import check_memory
 from .place import backend_of, is_host
-from .store import Allow, BitmapVector, Compressed, Dense, SparseVector, forms_of, index_dtype
+from .store import BitmapVector, Compressed, Dense, SparseVector, StoredMask, forms_of, index_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,11 +139,11 @@ Dense.by_rows = staticmethod(by_rows)
 
 
 def compressed(x: Any) -> Any:
-    """A dense matrix (or an Allow of one) by rows; everything else as it is."""
+    """A dense matrix (or a StoredMask of one) by rows; everything else as it is."""
     if type(x) is Dense:
         return by_rows(x)
-    if type(x) is Allow and type(x.pattern) is Dense:
-        return Allow(by_rows(x.pattern), x.complement)
+    if type(x) is StoredMask and type(x.pattern) is Dense:
+        return StoredMask(by_rows(x.pattern), x.complement)
     return x
 
 

@@ -92,7 +92,7 @@ def is_host(store):
     return type(store.values if type(store) is not Dense else store.flat.values) is np.ndarray
 
 
-def follow(array):
+def wait_stream(array):
     """Order the caller's next work after the work that computes the device array `array`, on any stream."""
     backend = _backend(array)
     if backend is not None:

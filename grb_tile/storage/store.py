@@ -251,7 +251,7 @@ class Dense(Compressed):
         return self.flat.nbytes
 
 
-class Allow:
+class StoredMask:
     """A mask for backends: the structure of `pattern` (a store), or its complement.
 
     A value mask is reduced to the structure of its true entries before.  A complement is never materialised: kernels
@@ -265,7 +265,7 @@ class Allow:
         self.complement = complement
 
     def __invert__(self):
-        return Allow(self.pattern, not self.complement)
+        return StoredMask(self.pattern, not self.complement)
 
 
 def forms_of(store):

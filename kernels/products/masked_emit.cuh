@@ -1,6 +1,6 @@
 // What becomes of an entry of C<M> = A (+.x) B when its value is known: stored, or selected and reduced at once.
 //
-// E, Stored<S> or written by backends/cuda/products/emission.py:
+// E, Stored<S> or written by backends/cuda/products/epilogue.py:
 //   Value, R, Out, Thunk  types of C's values, the monoid of the reduction (a semiring struct whose times casts a
 //                         value), what is written, the scalar of the select operator
 //   into                  AT_MASK: C's entries, at the mask's; BY_ROW, BY_COLUMN: sums of C's rows or columns, merged

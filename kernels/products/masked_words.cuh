@@ -6,7 +6,7 @@
 // Phases: word_begins   begins[e]: is entry e the first of its word?  (fresh, then the first of each row)
 //         an inclusive scan `ends` of begins
 //         word_fill     column and bits of each word, read from its first entry on; row pointers
-// Launch: backends/cuda/products/words.py; one thread for each entry, for each stored row.
+// Launch: backends/cuda/products/rows_as_words.py; one thread for each entry, for each stored row.
 #pragma once
 #include "products/masked_table.cuh"
 

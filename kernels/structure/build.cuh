@@ -1,6 +1,6 @@
 // GraphBLAS build from tuples: sortedness test, segment flags, sort keys, and a fold of each segment of duplicates.
 //
-// Callers: backends/cuda/structure/structure.py (build_vector, build_matrix).
+// Callers: backends/cuda/structure/build.py.
 // Positions are one list (rows null) or (row, column) pairs; segments: equal positions, sorted.
 // Launch: one thread for each entry; fold_segments: one for each distinct position.
 #pragma once

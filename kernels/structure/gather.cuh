@@ -1,6 +1,6 @@
 // Gathers, lookups in sorted lists, and the expansion of ranges (rows into entries).
 //
-// Callers: backends/cuda/structure/structure.py and entries.py.
+// Callers: backends/cuda/structure/gather.py and arrays.py.
 // Values are moved as unsigned integers of their size.  Launch: one thread for each result.
 #pragma once
 #include "base/views.cuh"

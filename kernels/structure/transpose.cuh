@@ -1,6 +1,6 @@
 // Row pointers (CSR) from the sorted row numbers of entries (COO), and the start and length of given rows.
 //
-// Callers: backends/cuda/structure/entries.py (line_starts) and structure.py (gather_matrix).
+// Callers: backends/cuda/structure/arrays.py (line_starts) and gather.py (gather_matrix).
 // Launch: one thread for each row, with one binary search.
 #pragma once
 #include "base/views.cuh"

@@ -20,9 +20,9 @@ from grb_tile.operators.monoid import Monoid
 from grb_tile.operators.semiring import Semiring
 from grb_tile.operators.unary import UnaryOp
 from grb_tile.planner import unrecorded
+from grb_tile.storage.constructors import full_vector
 from grb_tile.storage.convert import transpose_of
-from grb_tile.storage.embed import full_vector
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 
 SEEDS = range(60)
 REFERENCE = choose.named("reference")
@@ -54,7 +54,7 @@ def typed(rng, cls, **fixed):
 def mask_for(rng, make):
     """None, a mask or its complement; dense and sparse ones."""
     which = int(rng.integers(4))
-    return None if which == 0 else Allow(make(), complement=which == 1)
+    return None if which == 0 else StoredMask(make(), complement=which == 1)
 
 
 def operand_type(rng, typed_type):
@@ -157,7 +157,7 @@ def test_matmul_in_many_blocks(monkeypatch):
     n = (60, np.arange(60))
     semiring = get_typed_op("plus_times", dtypes.INT64, kind="semiring")
     A, B, M = (random_matrix(rng, n, n, dtypes.INT64, 0.3) for _ in range(3))
-    for allow in (None, Allow(M), Allow(M, True)):
+    for allow in (None, StoredMask(M), StoredMask(M, True)):
         want = numpy_matmul.matmul(A, B, semiring, allow)
         monkeypatch.setattr(numpy_matmul, "EXPAND", 50)
         assert_same(numpy_matmul.matmul(A, B, semiring, allow), want)
@@ -222,7 +222,7 @@ def test_restrict_select_reduce_cast(backend, seed, huge):
     before = snapshot(x)
     for complement in (False, True):
         for pattern in (other, make(), x):
-            allow = Allow(pattern, complement)
+            allow = StoredMask(pattern, complement)
             assert_same(backend.restrict(x, allow), REFERENCE.restrict(x, allow))
     dtype = choice(rng, TYPES)
     assert_same(backend.cast(x, dtype), REFERENCE.cast(x, dtype))
@@ -423,7 +423,7 @@ def test_shared_arrays_are_marked(backend):
     pattern = random_vector(rng, (150, np.arange(150)), dtypes.BOOL, 0.9)
     identity = get_typed_op("identity", dtypes.INT64, kind="unary")
     second = get_typed_op("second", dtypes.INT64, kind="binary")
-    for result in (backend.restrict(u, Allow(pattern)), backend.apply(u, identity), backend.cast(u, dtypes.FP64),
+    for result in (backend.restrict(u, StoredMask(pattern)), backend.apply(u, identity), backend.cast(u, dtypes.FP64),
                    backend.union(u, u, second), backend.intersect(u, u, second), backend.convert(u, "sparse"),
                    backend.convert(u, "bitmap"), backend.gather_vector(u, None)):  # fmt: skip
         arrays = [getattr(result, name) for name in ("words", "indices", "values") if hasattr(result, name)]

@@ -10,7 +10,7 @@ from grb_tile.backends import guard, select
 from grb_tile.backends.graph import GraphOperations
 from grb_tile.backends.protocol import PRIMITIVES, Backend
 from grb_tile.storage.place import DeviceBackend
-from grb_tile.storage.store import Allow, BitmapVector, Compressed, SparseVector
+from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, StoredMask
 
 BACKENDS = {name: select._class_of(name) for name in select.AVAILABLE}
 INHERITED = {  # what a backend need not say again: identity, a plain form in NumPy, or a composition of others
@@ -95,7 +95,7 @@ def test_overwrite_and_fill(backend, complement):
     t = SparseVector(6, dtypes.INT64, inside, np.array([8, 9]))
     want = {1: 8, 2: 2, 4: 3, 5: 9} if complement else {0: 1, 3: 8, 4: 9}
     for other in (backend, REFERENCE):
-        assert entries(other.overwrite(c, t, Allow(pattern, complement))) == want
+        assert entries(other.overwrite(c, t, StoredMask(pattern, complement))) == want
         assert entries(other.fill(c, np.int64(7), pattern)) == {0: 1, 2: 7, 3: 7, 4: 7}
 
 

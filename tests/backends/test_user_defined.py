@@ -14,7 +14,7 @@ from grb_tile.operators.monoid import Monoid
 from grb_tile.operators.semiring import Semiring
 from grb_tile.operators.unary import UnaryOp
 from grb_tile.storage import convert
-from grb_tile.storage.store import Allow, BitmapVector, SparseVector
+from grb_tile.storage.store import BitmapVector, SparseVector, StoredMask
 from support.seeds import generator
 
 REFERENCE = choose.named("reference")
@@ -89,7 +89,7 @@ def test_records_travel_whole(backend, point):
         expected = dict(zip(*(t.tolist() for t in backend.tuples_vector(a)), strict=True))
         expected.update(zip(*(t.tolist() for t in backend.tuples_vector(b)), strict=True))
         assert backend.tuples_vector(united)[1].tolist() == [expected[k] for k in sorted(expected)]
-        kept = backend.restrict(a, Allow(b, True))
+        kept = backend.restrict(a, StoredMask(b, True))
         assert set(backend.tuples_vector(kept)[0].tolist()) == (
             set(backend.tuples_vector(a)[0].tolist()) - set(backend.tuples_vector(b)[0].tolist())
         )

@@ -31,7 +31,7 @@ from grb_tile.operations import multiply
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import explain, tuning
 from grb_tile.planner.record import KERNEL_METHODS
-from grb_tile.storage.store import Allow, BitmapVector, Compressed, SparseVector
+from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, StoredMask
 
 START = time.perf_counter()
 OUT = os.environ.get("OUT")
@@ -109,10 +109,10 @@ def vector(machine, n, dtype, density, rng):
 
 
 def masks(machine, n, rng):
-    """(name, Allow): none, the complement of half the positions, a list of one in a hundred."""
+    """(name, StoredMask): none, the complement of half the positions, a list of one in a hundred."""
     half = machine.backend.convert(vector(machine, n, dtypes.BOOL, 0.5, rng), "bitmap")
     few = vector(machine, n, dtypes.BOOL, 0.01, rng)
-    return (("none", None), ("complement of half", Allow(half, True)), ("1 in 100", Allow(few, False)))
+    return (("none", None), ("complement of half", StoredMask(half, True)), ("1 in 100", StoredMask(few, False)))
 
 
 def products(machine, structure, rng):
@@ -136,7 +136,7 @@ def products(machine, structure, rng):
                 if A.forms:
                     A.forms.pop("last_method", None)
 
-                def run(A=A, x=x, semiring=semiring, allow=allow):
+                def run(A=A, x=x, semiring=semiring, mask=allow):
                     return multiply.matvec(A, False, x, semiring, allow)
 
                 yield f"{name} x {density:g} mask {mask}", run, edges

@@ -43,7 +43,7 @@ def on_device(function):
     def call(store, *arguments):
         device = shim().device
         with device.bound():
-            return function(device, device.own(store), *arguments)
+            return function(device, device.to_device(store), *arguments)
 
     return call
 
@@ -52,7 +52,7 @@ def of_windows(device, A, precision):
     """The tiles, which are made when they were asked for often enough; each precision has its own type of values."""
     x = stores.vector(generator("x"), A.ncols * 16, 0, FP32, "full")
     for _ in range(tuning.BUILD_AFTER + 1):
-        found = spmm_rounded._tiles_or_reason(device, A, device.own(x), 16, precision)
+        found = spmm_rounded._tiles_or_reason(device, A, device.to_device(x), 16, precision)
     return found
 
 

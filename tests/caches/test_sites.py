@@ -21,7 +21,8 @@ FORMS = {  # site: a row of test_kept_forms.FORMS
     "backends/cuda/graph/bfs_tiles.py: graph_of": "bfs tiles",
 }  # fmt: skip
 QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
-    "backends/cpu/compiled/entries.py": ("ewise of vectors",), "backends/cpu/compiled/kronecker.py": ("kronecker",),
+    "backends/cpu/compiled/transpose_and_merge.py": ("ewise of vectors",),
+    "backends/cpu/compiled/kronecker.py": ("kronecker",),
     "backends/cpu/compiled/matvec.py": ("mxv", "vxm", "mxm"), "backends/cpu/compiled/merging.py": ("ewise",),
     "backends/cpu/compiled/matvec.py: _spare = {}": ("vxm: type", "vxm: operator", "mxm: type"),
     "backends/cpu/compiled/matvec.py: _ones = {}": ("mxv: type", "vxm: type"),
@@ -54,8 +55,8 @@ REASONS = {
         backends/cuda/products/segments.py: reads_most, backends/cuda/products/segments.py: segments_of,
         backends/cuda/products/tile_blocks.py: bit_blocks_of, backends/cuda/products/tile_blocks.py: entries_per_block,
         backends/cuda/products/tiles.py: tile_facts, backends/cuda/runtime/device.py: Device.iso_value,
-        backends/cuda/runtime/device.py: Device.own, backends/cuda/structure/entries.py: to_bitmap,
-        backends/cuda/structure/entries.py: words_of, backends/cuda/graph/dispatch.py: _format_of,
+        backends/cuda/runtime/device.py: Device.to_device, backends/cuda/structure/arrays.py: to_bitmap,
+        backends/cuda/structure/arrays.py: words_of, backends/cuda/graph/dispatch.py: _format_of,
         backends/cuda/graph/strong_components.py: _pivot, planner/choose_matvec.py: _of_small,
         planner/choose_matvec_gpu.py: _try_tiles, planner/statistics.py: _degrees, planner/statistics.py: sample_of,
         storage/bit_tiles.py: bit_blocks_of, storage/convert.py: occupied, storage/convert.py: occupied_words,

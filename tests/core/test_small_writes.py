@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import grb_tile as gb
-from grb_tile.operations import partial
+from grb_tile.operations import written_region
 from support import seeds
 from support.library import engine
 from support.written import Program, entries_of
@@ -41,7 +41,7 @@ def run(shape, dtype, share, name, turn, steps=40):
 @pytest.mark.parametrize("few", [1, 64])
 @pytest.mark.parametrize("name", CASES)
 def test_programs_equal_a_dictionary(name, few, monkeypatch):
-    monkeypatch.setattr(partial, "FEW", few)
+    monkeypatch.setattr(written_region, "FEW", few)
     for turn in range(40):
         run(*CASES[name], name, turn)
 

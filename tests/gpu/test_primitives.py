@@ -26,7 +26,7 @@ from grb_tile.backends import select
 from grb_tile.exceptions import OutOfMemory
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Allow, BitmapVector, SparseVector
+from grb_tile.storage.store import BitmapVector, SparseVector, StoredMask
 
 MILLION = 1 << 20
 
@@ -104,15 +104,15 @@ def test_shared_arrays_are_marked(backend, places):
     """Whoever updates a store in place must know that another holds its arrays."""
     places = np.array(places)
     second = binary.second["INT64"]
-    fewer = Allow(backend.build_vector(300, places[1:], np.array([True]), None, dtypes.BOOL))
+    fewer = StoredMask(backend.build_vector(300, places[1:], np.array([True]), None, dtypes.BOOL))
     for call in (
-        lambda u: backend.restrict(u, fewer), lambda u: backend.restrict(u, Allow(u)),
+        lambda u: backend.restrict(u, fewer), lambda u: backend.restrict(u, StoredMask(u)),
         lambda u: backend.apply(u, unary.ainv["INT64"]), lambda u: backend.apply(u, unary.identity["INT64"]),
         lambda u: backend.union(u, u, second), lambda u: backend.intersect(u, u, second),
         lambda u: backend.select(u, selectors.valuegt["INT64"], np.int64(9)), lambda u: backend.cast(u, dtypes.FP64),
         lambda u: backend.convert(u, "sparse"), lambda u: backend.convert(u, "bitmap"),
     ):  # fmt: skip
-        u = backend.own(backend.build_vector(300, places, places, None, dtypes.INT64))
+        u = backend.store_to_device(backend.build_vector(300, places, places, None, dtypes.INT64))
         result = call(u)
         held = [
             {id(getattr(x, name, None)) for name in ("words", "indices", "values")} - {id(None)} for x in (u, result)
@@ -124,7 +124,7 @@ def test_shared_arrays_are_marked(backend, places):
 def test_large_vectors(backend, cpu, shares):
     rng = np.random.default_rng(1)
     u, v, m = (vector(rng, 4 * MILLION + 5, share) for share in (*shares, 0.4))
-    for allow in (None, Allow(m), Allow(m, True)):
+    for allow in (None, StoredMask(m), StoredMask(m, True)):
         same(backend.union(u, v, binary.plus["INT64"], allow), cpu.union(u, v, binary.plus["INT64"], allow))
         same(backend.intersect(u, v, binary.minus["INT64"], allow), cpu.intersect(u, v, binary.minus["INT64"], allow))
         same(
@@ -142,14 +142,14 @@ def test_large_matrices(backend, cpu, counts):
     rng = np.random.default_rng(2)
     shape = 200_000, 300_000
     A, B, M = (matrix(rng, *shape, count) for count in (*counts, MILLION))
-    for allow in (None, Allow(M), Allow(M, True)):
+    for allow in (None, StoredMask(M), StoredMask(M, True)):
         same(backend.union(A, B, binary.plus["INT64"], allow), cpu.union(A, B, binary.plus["INT64"], allow))
         same(backend.intersect(A, B, binary.minus["INT64"], allow), cpu.intersect(A, B, binary.minus["INT64"], allow))
         same(
             backend.select(A, selectors.tril["INT64"], np.int64(0), allow),
             cpu.select(A, selectors.tril["INT64"], np.int64(0), allow),
         )
-    same(backend.restrict(A, Allow(A)), A)
+    same(backend.restrict(A, StoredMask(A)), A)
     assert backend.reduce(A, monoid.plus["INT64"]) == cpu.reduce(A, monoid.plus["INT64"])
 
 

@@ -9,7 +9,7 @@ import pytest
 import grb_tile as gb
 from grb_tile import Matrix, Vector, binary, semiring
 from grb_tile.backends.select import current
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 from support.written import entries_of
 
 N = 400
@@ -338,8 +338,8 @@ def test_a_small_mask_reads_a_large_matrix_by_search(large):
     large.wait()
     met = {p: large.get(*p) for p in entries_of(M) if large.get(*p) is not None}
     tracemalloc.start()
-    outside = current().restrict(D._store, Allow(large._store, True))
-    inside = current().restrict(large._store, Allow(M._store))
+    outside = current().restrict(D._store, StoredMask(large._store, True))
+    inside = current().restrict(large._store, StoredMask(M._store))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100_000

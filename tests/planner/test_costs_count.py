@@ -10,7 +10,7 @@ import pytest
 from grb_tile.dtypes import FP64
 from grb_tile.planner import matvec_work, tuning
 from grb_tile.planner.matvec_work import Work, column_wise_ns, row_wise_ns
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 from support import stores
 from support.seeds import generator
 
@@ -31,7 +31,7 @@ def vectors():
 
 def times():
     """{scene: ns} of both products in every scene that tells one cost from another."""
-    mask = Allow(stores.vector(generator("costs mask"), 5000, 1000, FP64, "sparse"))
+    mask = StoredMask(stores.vector(generator("costs mask"), 5000, 1000, FP64, "sparse"))
     found = {}
     for k, u in enumerate(vectors()):
         for early, compiled in itertools.product((False, True), repeat=2):

@@ -10,7 +10,7 @@ from grb_tile.planner.device_profile import H200
 from grb_tile.planner.matvec_work import Work, admitted_rows, column_wise_ns, estimate_work, row_wise_ns, sample_work
 from grb_tile.planner.statistics import sample_of
 from grb_tile.storage.convert import compressed, to_bitmap, transpose_of
-from grb_tile.storage.store import Allow, SparseVector
+from grb_tile.storage.store import SparseVector, StoredMask
 from support import seeds
 from support.stores import matrix, vector
 
@@ -78,7 +78,7 @@ def test_sampled_work_is_near_the_exact_one(graph, which, transposed, masked):
     order = np.argsort(np.diff((graph if transposed else transpose_of(graph)).indptr), kind="stable")
     at = {"random": rng.permutation(N)[: N // 4], "hubs": order[-N // 64 :], "leaves": order[: N // 2]}[which]
     u = bitmap(at)
-    allow = None if masked is None else Allow(bitmap(rng.permutation(N)[: N // 2]), masked)
+    allow = None if masked is None else StoredMask(bitmap(rng.permutation(N)[: N // 2]), masked)
     # A is E's transpose when `transposed`: both stand for the same E = A'
     E, by_columns = (transpose_of(A), A) if transposed else (A, transpose_of(A))
     rows, edges, frontier, reads = exact(E, u, allow)
@@ -124,10 +124,10 @@ def test_the_costs_of_a_plan_are_those_of_its_orientation(graph, transposed):
     columns, rows = np.diff(transpose_of(E).indptr), np.diff(E.indptr)
     u = vector(np.random.default_rng(3), N, 300, gb.dtypes.BOOL, "sparse")
     listed = vector(np.random.default_rng(4), N, 200, gb.dtypes.BOOL, "sparse")
-    figures = choose_matvec(graph, transposed, u, Allow(listed), MIN_PLUS, Engines()).figures
-    work = estimate_work(graph, transposed, E, transpose_of(E), u, Allow(listed))
+    figures = choose_matvec(graph, transposed, u, StoredMask(listed), MIN_PLUS, Engines()).figures
+    work = estimate_work(graph, transposed, E, transpose_of(E), u, StoredMask(listed))
     assert (work.frontier, work.edges) == (columns[u.indices].sum(), rows[listed.indices].sum())
-    assert figures[:2] == (row_wise_ns(work, u, False, True), column_wise_ns(work, u, Allow(listed), True))
+    assert figures[:2] == (row_wise_ns(work, u, False, True), column_wise_ns(work, u, StoredMask(listed), True))
 
 
 def test_long_lists_are_scaled_up_from_what_was_gathered(graph):
@@ -147,7 +147,7 @@ def test_a_hypersparse_matrix_is_sampled_by_its_own_rows():
     assert set(sample.rows.tolist()) <= set(at.tolist()) and (sample.degrees == 1).all()
     u = bitmap(np.arange(35), 70)
     assert sample_work(A, False, A, None, u, None, False).frontier == pytest.approx(2500, abs=200)
-    none = Allow(SparseVector(2**60, gb.dtypes.BOOL, np.zeros(0, np.int64), np.ones(0, bool)), True)
+    none = StoredMask(SparseVector(2**60, gb.dtypes.BOOL, np.zeros(0, np.int64), np.ones(0, bool)), True)
     assert admitted_rows(A, False, none) == 5000  # of 2^60
 
 
@@ -158,7 +158,7 @@ def level(graph, count=N // 8, seed=5):
     """(frontier of hubs, complement of half the vertices): a level of a search from which both methods are possible."""
     rng = np.random.default_rng(seed)
     hubs = np.argsort(np.diff(graph.indptr))[-count:]
-    return bitmap(hubs), Allow(bitmap(rng.permutation(N)[: N // 2]), True)
+    return bitmap(hubs), StoredMask(bitmap(rng.permutation(N)[: N // 2]), True)
 
 
 def plan_of(A, u, allow, semiring, engines, transposed=False):
@@ -255,7 +255,7 @@ def test_the_transpose_that_is_missing_is_charged_to_the_method_that_needs_it():
     A, B, mask = (matrix(rng, 500, 500, 5000, gb.dtypes.FP64) for _ in range(3))
     op = gb.semiring.plus_pair["INT64"]
     price = B.nvals * tuning.MATMUL_TRANSPOSE
-    figures = lambda bt: choose_matmul(A, False, B, bt, Allow(mask), op).figures  # noqa: E731
+    figures = lambda bt: choose_matmul(A, False, B, bt, StoredMask(mask), op).figures  # noqa: E731
     before = {bt: figures(bt) for bt in (False, True)}
     transpose_of(B)
     for bt, which in ((False, 0), (True, 1)):  # dots need B by columns, rows need it by rows
@@ -279,7 +279,7 @@ def test_a_device_weighs_the_complement_of_the_mask():
     u = bitmap(rng.permutation(N)[: N // 4])
     most = bitmap(rng.permutation(N)[: N - N // 64])
     figures = {
-        complement: choose_on_gpu(A, False, u, Allow(most, complement), False, _Device()).figures
+        complement: choose_on_gpu(A, False, u, StoredMask(most, complement), False, _Device()).figures
         for complement in (False, True)
     }
     more = A.nvals * (1 - 2 / 64) * tuning.GPU_ENTRY_NS * tuning.GPU_LOOK_UP
@@ -289,7 +289,7 @@ def test_a_device_weighs_the_complement_of_the_mask():
 
 def test_a_mask_that_admits_half_costs_more_than_one_that_admits_nearly_all():
     """A branch that is taken at random is mispredicted, one that is nearly always taken is not."""
-    u, allow = bitmap(np.arange(0, N, 3)), Allow(bitmap(np.arange(0, N, 2)))
+    u, allow = bitmap(np.arange(0, N, 3)), StoredMask(bitmap(np.arange(0, N, 2)))
     half, most = (Work(N, 1e6, 1e6, 1e6, 0.3, admitted) for admitted in (0.5, 0.99))
     none = column_wise_ns(half, u, None, True)
     assert none < column_wise_ns(most, u, allow, True) < column_wise_ns(half, u, allow, True)
@@ -298,7 +298,7 @@ def test_a_mask_that_admits_half_costs_more_than_one_that_admits_nearly_all():
 def test_an_iso_product_pays_for_no_branch_of_its_mask():
     """Its kernel sets bits without testing the mask, which whole words meet afterwards."""
     A = skewed(np.random.default_rng(seeds.SEED + 9))
-    u, allow = bitmap(np.arange(0, N, 3)), Allow(bitmap(np.arange(0, N, 2)))
+    u, allow = bitmap(np.arange(0, N, 3)), StoredMask(bitmap(np.arange(0, N, 2)))
     half = Work(N, 1e6, 1e6, 1e6, 0.3, 0.5)
     assert column_wise_ns(half, u, allow, True, True) == column_wise_ns(half, u, None, True, True)
     assert column_wise_ns(half, u, allow, True, True) < column_wise_ns(half, u, allow, True, False) / 2

@@ -17,7 +17,7 @@ from grb_tile.planner import (
     unrecorded,
 )
 from grb_tile.storage.convert import keep_transpose, transpose_of
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 from grb_tile.storage.work import dot_work, masked_products, products
 from support.stores import matrix, vector
 
@@ -37,10 +37,10 @@ def frontier(count, form="sparse"):
     return vector(np.random.default_rng(2), N, count, gb.dtypes.FP64, form)
 
 
-def plan_of(A, u, allow=None, semiring=MIN_PLUS, dtype="FP64", transposed=False):
+def plan_of(A, u, mask=None, semiring=MIN_PLUS, dtype="FP64", transposed=False):
     if A.forms:
         A.forms.pop("last_method", None)
-    return choose_matvec(A, transposed, u, allow, getattr(gb.semiring, semiring)[dtype])
+    return choose_matvec(A, transposed, u, mask, getattr(gb.semiring, semiring)[dtype])
 
 
 @pytest.mark.parametrize("transposed", [False, True])
@@ -50,10 +50,10 @@ def test_a_small_frontier_is_pushed_and_a_full_vector_pulled(graph, transposed):
 
 
 def test_a_small_mask_makes_rows_cheap_whatever_the_vector(graph):
-    few = Allow(frontier(10))
+    few = StoredMask(frontier(10))
     assert plan_of(graph, frontier(2000, "bitmap")).rule != "mask_small"
     assert plan_of(graph, frontier(600, "bitmap"), few).method == "rows"
-    assert plan_of(graph, frontier(600, "bitmap"), Allow(frontier(10), complement=True)).method == "cols"
+    assert plan_of(graph, frontier(600, "bitmap"), StoredMask(frontier(10), complement=True)).method == "cols"
 
 
 def test_early_exit_pulls_sooner(graph):
@@ -108,11 +108,11 @@ def test_dots_where_the_mask_is_sparse(graph):
     rng = np.random.default_rng(5)
     few = matrix(rng, N, N, 300, gb.dtypes.BOOL)
     many = matrix(rng, N, N, 400 * N, gb.dtypes.BOOL)
-    assert choose_matmul(graph, False, graph, False, Allow(few), op).method == "dot"
-    assert choose_matmul(graph, False, graph, False, Allow(many), op).method == "gustavson"
+    assert choose_matmul(graph, False, graph, False, StoredMask(few), op).method == "dot"
+    assert choose_matmul(graph, False, graph, False, StoredMask(many), op).method == "gustavson"
     assert choose_matmul(graph, False, graph, False, None, op).rule == "no_mask"
-    assert choose_matmul(graph, False, graph, False, Allow(few, True), op).method == "gustavson"
-    assert choose_matmul(graph, False, graph, True, Allow(graph), op).method == "dot"
+    assert choose_matmul(graph, False, graph, False, StoredMask(few, True), op).method == "gustavson"
+    assert choose_matmul(graph, False, graph, True, StoredMask(graph), op).method == "dot"
 
 
 def test_edges_are_counted_for_lists(graph):
@@ -145,7 +145,7 @@ def test_dot_is_not_forced_where_it_cannot_be(graph):
     op = gb.semiring.plus_pair["INT64"]
     with gb.plan(force="dot"):
         assert choose_matmul(graph, False, graph, False, None, op).method == "gustavson"
-        assert choose_matmul(graph, False, graph, False, Allow(graph, True), op).method == "gustavson"
+        assert choose_matmul(graph, False, graph, False, StoredMask(graph, True), op).method == "gustavson"
 
 
 @pytest.mark.parametrize("backend", ["cpu", "numpy"])

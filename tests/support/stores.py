@@ -4,7 +4,7 @@ import numpy as np
 
 from grb_tile.storage import bits
 from grb_tile.storage.convert import to_sparse
-from grb_tile.storage.store import Allow, BitmapVector, Compressed, SparseVector, full_values
+from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, StoredMask, full_values
 
 
 def values(rng, dtype, count):
@@ -38,10 +38,10 @@ def vector(rng, size, count, dtype, form, iso=False):
 
 
 def masks(rng, size, dtype):
-    """Allow objects of every kind."""
+    """StoredMask objects of every kind."""
     patterns = [vector(rng, size, size // 3, dtype, "sparse"), vector(rng, size, size // 2, dtype, "bitmap"),
                 vector(rng, size, 0, dtype, "sparse"), vector(rng, size, size, dtype, "full")]  # fmt: skip
-    return [None, *(Allow(p, c) for p in patterns for c in (False, True))]
+    return [None, *(StoredMask(p, c) for p in patterns for c in (False, True))]
 
 
 def as_vector(store):

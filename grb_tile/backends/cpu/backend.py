@@ -10,12 +10,12 @@ import numpy as np
 from ...dtypes import cast
 from ...planner import forced
 from ...storage import convert as conversions
-from ...storage.embed import iso_like
-from ...storage.store import Allow, same_structure
+from ...storage.constructors import iso_like
+from ...storage.store import StoredMask, same_structure
 from .. import dense_products, plain
 from ..dense import DenseForms
 from ..protocol import Backend
-from .compiled import build, dense_products as compiled_dense, dispatch, entries, gather, kronecker
+from .compiled import build, dense_products as compiled_dense, dispatch, gather, kronecker, transpose_and_merge
 from .graph import bfs_numpy, traversal
 from .graph.methods import CompiledLoops
 from .jit.cache import tried, tried_first
@@ -23,11 +23,11 @@ from .vectorised import (
     broadcast,
     dense_lines,
     elementwise,
-    few,
     mapping,
     matmul,
     matvec,
     product_chains,
+    restrict_by_search,
     structure,
     tiles,
 )
@@ -59,7 +59,7 @@ class NumpyPrimitives(Backend):
     gather_matrix = TwoForms(structure.gather_matrix, gather.gather_matrix)
     expand_vector = staticmethod(structure.expand_vector)
     _copy_rows = TwoForms(structure.copy_rows, gather.copy_rows)
-    _new_row_ids = TwoForms(conversions.row_ids, entries.row_ids)
+    _new_row_ids = TwoForms(conversions.row_ids, transpose_and_merge.row_ids)
 
     def transpose(self, A):
         known = conversions.cached_transpose(A)
@@ -85,30 +85,30 @@ class NumpyPrimitives(Backend):
 
     # ------------------------------------------------------------------ products
 
-    def matvec_rows(self, A, x, semiring, allow=None, plan=None):
+    def matvec_rows(self, A, x, semiring, mask=None, plan=None):
         if plan is not None and plan.format in tiles.FORMATS:
-            result = tiles.matvec(A, x, semiring, allow, plan.format)
+            result = tiles.matvec(A, x, semiring, mask, plan.format)
             if result is not NotImplemented:
                 plan.engine = "numpy"
                 return result
             plan.use_plain_rows()
-        return self._matvec_rows(A, x, semiring, allow, plan)
+        return self._matvec_rows(A, x, semiring, mask, plan)
 
     _matvec_rows = TwoForms(matvec.matvec_rows, dispatch.matvec_rows)
     matvec_cols = TwoForms(matvec.matvec_cols, dispatch.matvec_cols)
 
-    def dense_matvec(self, A, x, semiring, allow=None):
-        return dense_lines.matvec(A, x, semiring, allow)
+    def dense_matvec(self, A, x, semiring, mask=None):
+        return dense_lines.matvec(A, x, semiring, mask)
 
     def dense_matmul(self, A, B, semiring):
         return dense_lines.matmul(A, B, semiring)
 
     _general_product = TwoForms(matmul.matmul, dispatch.matmul)
 
-    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None, keep=None):
-        result = matmul.scaled(A, B, semiring, allow, BT, self.restrict)
+    def matmul(self, A, B, semiring, mask=None, plan=None, BT=None, keep=None):
+        result = matmul.scaled(A, B, semiring, mask, BT, self.restrict)
         if result is NotImplemented:
-            result = self._general_product(A, B, semiring, allow, plan, BT)
+            result = self._general_product(A, B, semiring, mask, plan, BT)
         return result if keep is None else self.select(result, *keep)
 
     def is_ready(self, primitive, *operands, **options):
@@ -121,26 +121,26 @@ class NumpyPrimitives(Backend):
     _restrict = TwoForms(elementwise.restrict, dispatch.restrict)
     _select = TwoForms(mapping.select, dispatch.select)
 
-    def restrict(self, x, allow):
-        result = few.restrict(x, allow)
-        return self._restrict(x, allow) if result is NotImplemented else result
+    def restrict(self, x, mask):
+        result = restrict_by_search.restrict(x, mask)
+        return self._restrict(x, mask) if result is NotImplemented else result
 
-    def select(self, x, op, thunk, allow=None):
-        return self._select(x if allow is None else self.restrict(x, allow), op, thunk)
+    def select(self, x, op, thunk, mask=None):
+        return self._select(x if mask is None else self.restrict(x, mask), op, thunk)
 
-    def apply(self, x, op, allow=None, left=None, right=None, thunk=None):
-        x = x if allow is None else self.restrict(x, allow)
+    def apply(self, x, op, mask=None, left=None, right=None, thunk=None):
+        x = x if mask is None else self.restrict(x, mask)
         return mapping.apply(x, op, left, right, thunk, self._row_ids)
 
     reduce = staticmethod(mapping.reduce)
 
     _kronecker = TwoForms(broadcast.kronecker, kronecker.kronecker)
 
-    def kronecker(self, A, B, op, allow=None):
-        if broadcast.follows_mask(A.indices.shape[0] * B.indices.shape[0], allow):
-            return broadcast.kronecker_at(A, B, op, allow.pattern)
+    def kronecker(self, A, B, op, mask=None):
+        if broadcast.follows_mask(A.indices.shape[0] * B.indices.shape[0], mask):
+            return broadcast.kronecker_at(A, B, op, mask.pattern)
         C = self._kronecker(A, B, op)
-        return C if allow is None else self.restrict(C, allow)
+        return C if mask is None else self.restrict(C, mask)
 
     broadcast_over = staticmethod(broadcast.broadcast_over)
     broadcast = staticmethod(broadcast.broadcast)
@@ -148,16 +148,16 @@ class NumpyPrimitives(Backend):
 
     # ------------------------------------------------------------------ the write step
 
-    def overwrite(self, c, t, allow):
-        if allow.complement or not same_structure(t, allow.pattern):  # else T has an entry wherever C loses one
-            c = self.restrict(c, ~allow)
+    def overwrite(self, c, t, mask):
+        if mask.complement or not same_structure(t, mask.pattern):  # else T has an entry wherever C loses one
+            c = self.restrict(c, ~mask)
         return self.union(c, t, None)
 
     def fill(self, c, value, pattern):
-        return self.overwrite(c, iso_like(pattern, c.dtype, value), Allow(pattern))
+        return self.overwrite(c, iso_like(pattern, c.dtype, value), StoredMask(pattern))
 
-    put_entries = TwoForms(plain.put_entries, entries.put_entries)
-    clear_bits = TwoForms(plain.clear_bits, entries.clear_bits)
+    put_entries = TwoForms(plain.put_entries, transpose_and_merge.put_entries)
+    clear_bits = TwoForms(plain.clear_bits, transpose_and_merge.clear_bits)
 
     # ------------------------------------------------------------------ arrays
 
@@ -204,19 +204,19 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
 
     name = "cpu"
 
-    def matmul(self, A, B, semiring, allow=None, plan=None, BT=None, keep=None):
-        result = NotImplemented if keep is None else self._consumed(A, B, semiring, allow, plan, BT, keep, None, None)
+    def matmul(self, A, B, semiring, mask=None, plan=None, BT=None, keep=None):
+        result = NotImplemented if keep is None else self._consumed(A, B, semiring, mask, plan, BT, keep, None, None)
         if result is NotImplemented:
-            result = super().matmul(A, B, semiring, allow, plan, BT, keep)
+            result = super().matmul(A, B, semiring, mask, plan, BT, keep)
         return result
 
-    def reduce_matmul(self, A, B, semiring, monoid, axis=None, allow=None, plan=None, BT=None, keep=None):
-        result = self._consumed(A, B, semiring, allow, plan, BT, keep, monoid, axis)
+    def reduce_matmul(self, A, B, semiring, monoid, axis=None, mask=None, plan=None, BT=None, keep=None):
+        result = self._consumed(A, B, semiring, mask, plan, BT, keep, monoid, axis)
         if result is NotImplemented:
-            result = super().reduce_matmul(A, B, semiring, monoid, axis, allow, plan, BT, keep)
+            result = super().reduce_matmul(A, B, semiring, monoid, axis, mask, plan, BT, keep)
         return result
 
-    def _consumed(self, A, B, semiring, allow, plan, BT, keep, monoid, axis):
+    def _consumed(self, A, B, semiring, mask, plan, BT, keep, monoid, axis):
         """A product whose blocks of rows are selected from and reduced as they are computed, by a compiled kernel."""
         other = BT if B is None else B
         if not product_chains.consumes(keep, monoid):
@@ -225,15 +225,15 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
             return NotImplemented  # `scaled` is faster
         shape = A.nrows, other.nrows if B is None else other.ncols
         chain = product_chains.ProductChain(shape, semiring.return_type, keep, monoid, axis)
-        return tried(dispatch.matmul, A, B, semiring, allow, plan, BT, chain)
+        return tried(dispatch.matmul, A, B, semiring, mask, plan, BT, chain)
 
-    def dense_matvec(self, A, x, semiring, allow=None):
-        return dense_lines.matvec(A, x, semiring, allow, lambda: dense_products.matvec(self, A, x, semiring, allow))
+    def dense_matvec(self, A, x, semiring, mask=None):
+        return dense_lines.matvec(A, x, semiring, mask, lambda: dense_products.matvec(self, A, x, semiring, mask))
 
     def dense_matmul(self, A, B, semiring):
         return dense_lines.matmul(A, B, semiring, lambda: tried(compiled_dense.matmul_full, A, B, semiring))
 
-    def spmm(self, A, X, semiring, said=None):
+    def spmm(self, A, X, semiring, notes=None):
         return tried(compiled_dense.spmm, A, X, semiring)
 
     def sddmm(self, A, B, semiring, pattern):

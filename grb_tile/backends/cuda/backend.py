@@ -1,8 +1,8 @@
 """CudaBackend: every primitive on the device.  Meanings: backends/protocol.py.
 
-A primitive's operands are brought to the device first (`device.own`: moved once, kept with the host store); its result
-stays there.  The modules beside this one hold a function per primitive, `f(device, ...)` with device stores only;
-primitives.py lists those that need no more than that.
+A primitive's operands are copied to the device first (`device.to_device`: once, and kept with the host store); its
+result stays there.  The modules in the folders here hold a function per primitive, `f(device, ...)` with device stores
+only; primitives.py lists those that need no more than that.
 
 A function may return NotImplemented for what has no device form (user-defined types that are no numbers): the primitive
 is then computed on the host and its result moved, and `detours` counts it under the primitive's name.  Of a whole loop
@@ -20,7 +20,7 @@ from ...exceptions import GraphblasException
 from ...planner.device_limits import LEAST_ARCH
 from ...storage import place
 from ...storage.host_memory import check_memory
-from ...storage.store import Allow, BitmapVector, Compressed, SparseVector
+from ...storage.store import BitmapVector, Compressed, SparseVector, StoredMask
 from .. import plain
 from ..dense import DenseForms
 from ..guard import guarded
@@ -29,7 +29,7 @@ from .elementwise.element import element
 from .graph.methods import WholeLoops
 from .primitives import TabledPrimitives
 from .runtime import errors
-from .runtime.device import Device, bring_store
+from .runtime.device import Device, copy_from_device
 from .runtime.errors import HostOnly, reporting
 
 STORES = (SparseVector, BitmapVector, Compressed)
@@ -120,7 +120,7 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
         launcher = launcher or real_launcher(number)
         with launcher.bound():
             self.device = Device(launcher)
-        self.own = self.device.own
+        self.store_to_device = self.device.to_device
         self.profile = self.device.profile
         self.detours = Counter()
         self._host = None
@@ -137,13 +137,13 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
     @reporting
     def tuples_vector(self, u):
         """(indices, values) as NumPy arrays."""
-        return tuple(map(self.device.host, self._call("structure.structure", "tuples_vector", self.own(u))))
+        return tuple(map(self.device.host, self._call("structure.build", "tuples_vector", self.store_to_device(u))))
 
     @where_it_resides
     @reporting
     def tuples_matrix(self, A):
         """(rows, cols, values) as NumPy arrays."""
-        return tuple(map(self.device.host, self._call("structure.structure", "tuples_matrix", self.own(A))))
+        return tuple(map(self.device.host, self._call("structure.build", "tuples_matrix", self.store_to_device(A))))
 
     def cast(self, store, dtype):
         if store.dtype is dtype:
@@ -161,7 +161,7 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
 
     @reporting
     def concat_matrices(self, tiles, dtype):
-        tiles = [list(map(self.own, row)) for row in tiles]
+        tiles = [list(map(self.store_to_device, row)) for row in tiles]
         return self._call("structure.concat", "concat_matrices", tiles, dtype)
 
     def sorts_products(self, A, u, semiring):
@@ -174,24 +174,28 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
         device = self.device
         return device.several and not place.is_host(store) and place.number_of(store.values) != device.number
 
-    def operands_to_device(self, A, u, allow):
-        """(A, u, allow) on the device; all as they are where one has a user-defined type."""
+    def operands_to_device(self, A, u, mask):
+        """(A, u, mask) on the device; all as they are where one has a user-defined type."""
         try:
-            return self.device.own_operands(A, u, allow)
+            return self.device.operands_to_device(A, u, mask)
         except HostOnly:
-            return A, u, allow
+            return A, u, mask
 
     def to_device(self, operand):
         try:
-            return self.device.own_allow(operand) if operand is None or type(operand) is Allow else self.own(operand)
+            return (
+                self.device.mask_to_device(operand)
+                if operand is None or type(operand) is StoredMask
+                else self.store_to_device(operand)
+            )
         except HostOnly:
             return operand
 
-    def bring(self, store):
+    def copy_here(self, store):
         if self._is_elsewhere(store):
             place.wait_for(store)
-            return bring_store(self.device, store)
-        return self.own(store)
+            return copy_from_device(self.device, store)
+        return self.store_to_device(store)
 
     def synchronize(self):
         self.device.synchronize()
@@ -255,40 +259,40 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
         return isinstance(x, self.device.array_class)
 
     def cast_array(self, values, have, want):
-        return self._find("structure.entries", "cast_array")(self.device, values, have, want)
+        return self._find("structure.arrays", "cast_array")(self.device, values, have, want)
 
     def line_numbers(self, indptr, names=None):
         device = self.device
         names = None if names is None else device.array(names, np.int64)
-        ranges = self._find("structure.entries", "ranges")
+        ranges = self._find("structure.arrays", "ranges")
         return ranges(device, None, indptr[1:], int(indptr[-1]), names=names, want_at=False)[0]
 
     def has_ascending_columns(self, A):
-        rows = self._find("structure.entries", "row_ids")(self.device, A)
-        descents, repeats, _ = self._find("structure.entries", "order_facts")(self.device, rows, A.indices)
+        rows = self._find("structure.arrays", "row_ids")(self.device, A)
+        descents, repeats, _ = self._find("structure.arrays", "order_facts")(self.device, rows, A.indices)
         return not (descents or repeats)
 
     @reporting
     def tuples(self, x):
         name = "tuples_matrix" if x.format in ("csr", "dcsr") else "tuples_vector"
-        return self._call("structure.structure", name, self.own(x))
+        return self._call("structure.build", name, self.store_to_device(x))
 
     # ------------------------------------------------------------------ products
 
     @reporting
-    def matvec_rows(self, A, x, semiring, allow=None, plan=None):
-        A, x, allow = self.device.own_operands(A, x, allow)
-        return self._call("products.matvec", "matvec_rows", A, x, semiring, allow, plan)
+    def matvec_rows(self, A, x, semiring, mask=None, plan=None):
+        A, x, mask = self.device.operands_to_device(A, x, mask)
+        return self._call("products.matvec", "matvec_rows", A, x, semiring, mask, plan)
 
     @reporting
-    def matvec_cols(self, AT, x, semiring, allow=None, plan=None):
-        AT, x, allow = self.device.own_operands(AT, x, allow)
-        return self._call("products.matvec", "matvec_cols", AT, x, semiring, allow, plan)
+    def matvec_cols(self, AT, x, semiring, mask=None, plan=None):
+        AT, x, mask = self.device.operands_to_device(AT, x, mask)
+        return self._call("products.matvec", "matvec_cols", AT, x, semiring, mask, plan)
 
-    def reduce_matmul(self, A, B, semiring, monoid, axis=None, allow=None, plan=None, BT=None, keep=None):
-        result = super().reduce_matmul(A, B, semiring, monoid, axis, allow, plan, BT, keep)
+    def reduce_matmul(self, A, B, semiring, monoid, axis=None, mask=None, plan=None, BT=None, keep=None):
+        result = super().reduce_matmul(A, B, semiring, monoid, axis, mask, plan, BT, keep)
         if result is NotImplemented:
-            result = plain.reduce_matmul(self, A, B, semiring, monoid, axis, allow, plan, BT, keep)
+            result = plain.reduce_matmul(self, A, B, semiring, monoid, axis, mask, plan, BT, keep)
         return result
 
     # ------------------------------------------------------------------ element-wise
@@ -299,22 +303,22 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
         return super().is_equal(x, y, op, tolerance)
 
     @reporting
-    def overwrite(self, c, t, allow):
-        own = self.own
+    def overwrite(self, c, t, mask):
+        to_device = self.store_to_device
         try:
             found = self._find("elementwise.overwrite", "overwrite")(
-                self.device, own(c), own(t), self.device.own_allow(allow)
+                self.device, to_device(c), to_device(t), self.device.mask_to_device(mask)
             )
         except HostOnly:
             found = NotImplemented
-        return self.union(t, self.restrict(c, ~allow), None) if found is NotImplemented else found
+        return self.union(t, self.restrict(c, ~mask), None) if found is NotImplemented else found
 
     @reporting
     def fill(self, c, value, pattern):
-        own = self.own
+        to_device = self.store_to_device
         try:
             return self._find("elementwise.overwrite", "put")(
-                self.device, own(c), own(pattern), self.device.constant(value), True
+                self.device, to_device(c), to_device(pattern), self.device.constant(value), True
             )
         except HostOnly:
             return NotImplemented
@@ -350,7 +354,7 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
             self._host = guarded(CpuBackend())
         self.detours[name] += 1
         result = getattr(self._host, name)(*args, **(kwargs or {}))
-        return self.own(result) if isinstance(result, STORES) and not result.dtype._is_udt else result
+        return self.store_to_device(result) if isinstance(result, STORES) and not result.dtype._is_udt else result
 
 
 class CudaBackend(DenseForms, CudaPrimitives):

@@ -3,7 +3,7 @@
     {module: {primitive: names of its operands that are brought to the device}}
 
 The function has the primitive's name and is called as `f(device, ...)`, with all parameters of the primitive in the
-protocol's order.  `allow` among the operands is a mask, the others are stores or None.
+protocol's order.  `mask` among the operands is a mask, the others are stores or None.
 """
 
 from inspect import Signature, signature
@@ -12,21 +12,20 @@ from ..protocol import Backend
 from .runtime.errors import reporting
 
 PRIMITIVES = {  # where a function returns NotImplemented, the host computes
-    "structure.structure": {
-        "build_vector": "", "build_matrix": "", "convert": "store", "transpose": "A", "cast": "store",
-        "gather_vector": "u", "gather_matrix": "A", "expand_vector": "u", "expand_matrix": "A",
-    },
-    "elementwise.elementwise": {"union": "x y allow", "intersect": "x y allow", "restrict": "x allow"},
-    "elementwise.mapping": {"select": "x allow", "apply": "x allow", "reduce": "x"},
+    "structure.build": {"build_vector": "", "build_matrix": ""},
+    "structure.formats": {"convert": "store", "transpose": "A", "cast": "store"},
+    "structure.gather": {"gather_vector": "u", "gather_matrix": "A", "expand_vector": "u", "expand_matrix": "A"},
+    "elementwise.elementwise": {"union": "x y mask", "intersect": "x y mask", "restrict": "x mask"},
+    "elementwise.mapping": {"select": "x mask", "apply": "x mask", "reduce": "x"},
     "elementwise.compare": {"is_equal": "x y"},
-    "elementwise.broadcast": {"broadcast": "u pattern", "kronecker": "A B allow"},
-    "products.matmul": {"matmul": "A B allow BT"},
+    "elementwise.broadcast": {"broadcast": "u pattern", "kronecker": "A B mask"},
+    "products.matmul": {"matmul": "A B mask BT"},
     "products.inner": {"inner": "u v"},
     "products.columns": {"edges_of": ""},  # read back, and kept with u
     "products.tiles": {"tile_facts": ""},  # read back, and kept with A
 }  # fmt: skip
 DECLINING = {  # where a function returns NotImplemented, so does the primitive
-    "products.matmul": {"reduce_matmul": "A B allow BT"},
+    "products.matmul": {"reduce_matmul": "A B mask BT"},
     "products.inner_windows": {"matmul_inner": "A B"},
     "products.spmm": {"spmm": "A"},
     "products.sddmm": {"sddmm": "pattern"},
@@ -39,8 +38,8 @@ def method(name, module, operands, declines):
     parameters = [p.replace(annotation=p.empty) for p in signature(getattr(Backend, name)).parameters.values()]
     lines = [f"def {name}{Signature(parameters)}:", " device = self.device"]
     for operand in operands.split():
-        own = "device.own_allow" if operand == "allow" else "self.own"
-        lines.append(f" if {operand} is not None: {operand} = {own}({operand})")
+        to_device = "device.mask_to_device" if operand == "mask" else "self.store_to_device"
+        lines.append(f" if {operand} is not None: {operand} = {to_device}({operand})")
     given = ", ".join(p.name for p in parameters[1:])
     lines += [
         f" function = self._functions.get({(module, name)}) or self._find({module!r}, {name!r})",

@@ -9,9 +9,9 @@ from grb_tile.backends.cpu.compiled import dispatch as accelerate
 from grb_tile.backends.cpu.vectorised import matmul as numpy_matmul
 from grb_tile.backends.reference import ReferenceBackend
 from grb_tile.planner import tuning, unrecorded
+from grb_tile.storage.constructors import full_vector
 from grb_tile.storage.convert import to_csr, to_dcsr
-from grb_tile.storage.embed import full_vector
-from grb_tile.storage.store import Allow, BitmapVector, Compressed, SparseVector
+from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, StoredMask
 from support.stores import matrix, same_matrix, same_vector, values, vector
 
 REFERENCE = ReferenceBackend()
@@ -99,7 +99,7 @@ def test_diagonals(backend, name, dtype, iso, monkeypatch):
     for A in (matrix(rng, 30, 30, 200, kind), matrix(rng, 30, 30, 200, gb.dtypes.INT16, iso=True),
               matrix(rng, 30, 30, 0, kind)):  # fmt: skip
         pattern = matrix(rng, 30, 30, 300, gb.dtypes.BOOL)
-        for allow in (None, Allow(pattern), Allow(pattern, True), Allow(to_dcsr(pattern))):
+        for allow in (None, StoredMask(pattern), StoredMask(pattern, True), StoredMask(to_dcsr(pattern))):
             for X, Y in ((A, D), (D, A), (to_dcsr(A), D), (D, to_dcsr(A))):
                 wanted = to_csr(REFERENCE.matmul(X, Y, op, allow))
                 same_matrix(to_csr(backend.matmul(X, Y, op, allow)), wanted)

@@ -10,7 +10,7 @@ from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.reference import ReferenceBackend
 from grb_tile.planner import tuning
 from grb_tile.storage.convert import to_csr, to_dcsr
-from grb_tile.storage.store import Allow, Compressed
+from grb_tile.storage.store import Compressed, StoredMask
 from support.stores import matrix, same_matrix
 
 
@@ -85,7 +85,7 @@ def test_masks():
     for count in (10, 2000):
         pattern = matrix(rng, 54, 77, count, gb.dtypes.BOOL)
         for complement in (False, True):
-            allow = Allow(pattern, complement)
+            allow = StoredMask(pattern, complement)
             found = CpuBackend().kronecker(A, B, op, allow)
             same_matrix(to_csr(found), to_csr(ReferenceBackend().kronecker(A, B, op, allow)))
 

@@ -10,7 +10,7 @@ from grb_tile.backends.cpu.vectorised import matmul as numpy_matmul
 from grb_tile.backends.reference import ReferenceBackend
 from grb_tile.planner import tuning, unrecorded
 from grb_tile.storage.convert import to_csr, to_dcsr, transpose_of
-from grb_tile.storage.store import Allow, Compressed
+from grb_tile.storage.store import Compressed, StoredMask
 from support.stores import matrix, same_matrix, values
 
 
@@ -31,7 +31,9 @@ def check(A, B, op, any_value=False, masks=slice(None)):
     rng = np.random.default_rng(1)
     pattern = matrix(rng, A.nrows, B.ncols, A.nrows * B.ncols // 6, gb.dtypes.BOOL)
     empty = matrix(rng, A.nrows, B.ncols, 0, gb.dtypes.BOOL)
-    for allow in (None, Allow(pattern), Allow(pattern, True), Allow(empty), Allow(empty, True))[masks]:
+    for allow in (None, StoredMask(pattern), StoredMask(pattern, True), StoredMask(empty), StoredMask(empty, True))[
+        masks
+    ]:
         wanted = to_csr(numpy_matmul.matmul(A, B, op, allow))
         found = accelerate.matmul(A, B, op, allow)
         assert found is not NotImplemented
@@ -91,8 +93,8 @@ def test_lopsided_dots_search():
     for name in ("plus_pair", "plus_times"):
         op = getattr(gb.semiring, name)["INT64"]
         pattern = matrix(rng, 50, 20, 400, gb.dtypes.BOOL)
-        found = accelerate.matmul(A, None, op, Allow(pattern), unrecorded("dot"), BT=transpose_of(B))
-        same_matrix(to_csr(found), to_csr(numpy_matmul.matmul(A, B, op, Allow(pattern))))
+        found = accelerate.matmul(A, None, op, StoredMask(pattern), unrecorded("dot"), BT=transpose_of(B))
+        same_matrix(to_csr(found), to_csr(numpy_matmul.matmul(A, B, op, StoredMask(pattern))))
 
 
 def test_shared_out_work(monkeypatch):

@@ -11,7 +11,7 @@ from grb_tile.backends import select
 from grb_tile.backends.cpu.vectorised import matmul_dot
 from grb_tile.planner import tuning
 from grb_tile.storage.convert import transpose_of
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 from support.seeds import SEED
 from support.stores import matrix
 
@@ -33,7 +33,7 @@ def test_tables_and_searches_agree_with_the_reference(monkeypatch, semiring, one
     A = matrix(rng, rows, inner, 400, gb.dtypes.FP64)
     BT = A if one_object else matrix(rng, columns, inner, 150, gb.dtypes.FP64)
     op = operator.attrgetter(semiring)(gb.semiring)["FP64"]
-    allow = Allow(matrix(rng, rows, columns, 300, gb.dtypes.BOOL), False)
+    allow = StoredMask(matrix(rng, rows, columns, 300, gb.dtypes.BOOL), False)
     found = matmul_dot.matmul_dot(A, BT, op, allow)
     wanted = select.named("reference").matmul(A, transpose_of(BT), op, allow)
     assert_same(found, wanted)

@@ -11,7 +11,7 @@ from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.reference import ReferenceBackend
 from grb_tile.planner import tuning
 from grb_tile.storage.convert import to_csr, to_dcsr
-from grb_tile.storage.store import Allow, Compressed
+from grb_tile.storage.store import Compressed, StoredMask
 from support.stores import matrix, same_matrix, same_vector, vector
 
 REFERENCE = ReferenceBackend()
@@ -60,7 +60,7 @@ def test_row_lists_of_both_operands_are_merged(x_type, y_type):
             compared(accelerate.union(A, B, None), REFERENCE.union(A, B, None))
             compared(accelerate.intersect(A, B, op), REFERENCE.intersect(A, B, op))
         for complement in (False, True):
-            allow = Allow(B, complement)
+            allow = StoredMask(B, complement)
             compared(accelerate.restrict(A, allow), REFERENCE.restrict(A, allow))
 
 
@@ -118,7 +118,7 @@ def test_masks_before_and_after_a_union(monkeypatch, complement, first):
     op = gb.binary.plus["FP64"]
     for A, mask in itertools.product(stores(rng, "FP64"), stores(rng, "BOOL")):
         B = stores(rng, "INT64")[0]
-        allow = Allow(mask, complement)
+        allow = StoredMask(mask, complement)
         with np.errstate(all="ignore"):
             compared(accelerate.union(A, B, op, allow), REFERENCE.union(A, B, op, allow))
             compared(accelerate.union(A, B, op, allow, 1, 2), REFERENCE.union(A, B, op, allow, 1, 2))
@@ -139,7 +139,7 @@ def test_rows_beyond_any_array_are_merged():
         for found, expected in (
             (accelerate.union(A, B, op), REFERENCE.union(A, B, op)),
             (accelerate.intersect(A, B, op), REFERENCE.intersect(A, B, op)),
-            (accelerate.restrict(A, Allow(B, True)), REFERENCE.restrict(A, Allow(B, True))),
+            (accelerate.restrict(A, StoredMask(B, True)), REFERENCE.restrict(A, StoredMask(B, True))),
         ):
             np.testing.assert_array_equal(found.rows, expected.rows)
             same_matrix(found, expected)

@@ -15,7 +15,7 @@ from grb_tile.backends.cpu.jit import cache as jit
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import tuning, unrecorded
 from grb_tile.storage.convert import transpose_of
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 from support.seeds import SEED
 from support.stores import matrix, same_matrix
 
@@ -43,8 +43,9 @@ def cases():
     A = matrix(rng, 30, 40, 150, gb.dtypes.INT64)
     B = matrix(rng, 40, 35, 160, gb.dtypes.INT64)
     pattern = matrix(rng, 30, 35, 250, gb.dtypes.BOOL)
-    for allow, method in ((None, "gustavson"), (Allow(pattern), "gustavson"), (Allow(pattern, True), "gustavson"),
-                          (Allow(pattern), "dot")):  # fmt: skip
+    inside, outside = StoredMask(pattern), StoredMask(pattern, True)
+    for allow, method in ((None, "gustavson"), (inside, "gustavson"), (outside, "gustavson"),
+                          (StoredMask(pattern), "dot")):  # fmt: skip
         yield A, B, allow, method
 
 

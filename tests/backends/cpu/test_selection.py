@@ -12,7 +12,7 @@ from grb_tile.backends.reference import ReferenceBackend
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import tuning
 from grb_tile.storage.convert import to_csr, to_dcsr
-from grb_tile.storage.store import Allow, BitmapVector
+from grb_tile.storage.store import BitmapVector, StoredMask
 from support.stores import masks, matrix, same_matrix, same_vector, vector
 
 REFERENCE, CPU = ReferenceBackend(), CpuBackend()
@@ -104,7 +104,7 @@ def test_vectors(form, name, thunk):
 def test_masks(complement):
     rng = np.random.default_rng(6)
     A, mask = matrix(rng, 50, 40, 500, gb.dtypes.INT64), matrix(rng, 50, 40, 500, gb.dtypes.BOOL)
-    allow = Allow(mask, complement)
+    allow = StoredMask(mask, complement)
     op = typed("valuegt", "INT64")
     same_matrix(to_csr(CPU.select(A, op, 0, allow)), to_csr(REFERENCE.select(A, op, 0, allow)))
     minus = gb.binary.minus["FP32"]

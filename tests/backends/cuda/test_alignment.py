@@ -17,7 +17,7 @@ from grb_tile.operators import get_typed_op
 from grb_tile.planner import force, record_plan, tuning, unrecorded
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 
 NUMPY = select.named("numpy")
 
@@ -31,7 +31,7 @@ def shifted(store):
         room[1:] = array
         return room[1:]
 
-    return device.own(store).moved(moved)
+    return device.to_device(store).moved(moved)
 
 
 def matrix(rng, dtype, most=130, ncols=140):
@@ -68,9 +68,9 @@ def test_products_of_matrices(type_):
         with force(kernel):
             plan = record_plan("matmul", "gustavson", "csr", "no_mask")
             agree.assert_same(host(shim().matmul(shifted(A), shifted(B), semiring, None, plan)), want)
-    allow = Allow(M)
+    allow = StoredMask(M)
     want = NUMPY.matmul(A, None, semiring, allow, unrecorded("dot"), BT=B)
-    got = shim().matmul(shifted(A), None, semiring, Allow(shifted(M)), unrecorded("dot"), BT=shifted(B))
+    got = shim().matmul(shifted(A), None, semiring, StoredMask(shifted(M)), unrecorded("dot"), BT=shifted(B))
     agree.assert_same(host(got), want)
 
 

@@ -116,7 +116,7 @@ def test_directed(direction):
 def test_high_diameter(name, high_diameter):
     A = GRAPHS[name]()
     outcome = check(A, A, 0)
-    graph = on_device.graph_of(shim().device, shim().own(A), shim().own(A))
+    graph = on_device.graph_of(shim().device, shim().store_to_device(A), shim().store_to_device(A))
     assert graph.is_high_diameter or name == "random"
     check(A, A, A.nrows - 1, max_level=3)
     assert outcome.seconds == 0 if EMULATED else outcome.seconds > 0  # the emulated clock stands still
@@ -164,7 +164,7 @@ def test_high_diameter_queue_overflows():
     A = random_graph(30000, 115000, 6)
     device = shim().device
     level, parent, outcome = on_device.traverse(device, A, A, 0, True, True, None, None, None)
-    graph = on_device.graph_of(device, device.own(A), device.own(A))
+    graph = on_device.graph_of(device, device.to_device(A), device.to_device(A))
     assert graph.is_high_diameter
     want, _, report = plain.bfs(A, None, np.array([0]), True, False, None, None)
     expected, count = dense(want, A.nrows)
@@ -279,7 +279,7 @@ def test_algorithms_reach_it():
 
 
 def test_bfs_and_products_share_the_highest_degree_neighbours():
-    A = shim().own(random_graph(200, 900, 9, symmetric=False))
+    A = shim().store_to_device(random_graph(200, 900, 9, symmetric=False))
     transpose = shim().transpose(A)
     graph = traverse_graph.graph_of(shim().device, transpose, A)
     form = pull.form_of(shim().device, A)

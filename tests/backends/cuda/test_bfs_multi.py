@@ -44,8 +44,8 @@ def check(A, AT, sources, limit=None, direction=None, levels=True, parents=True,
         counts = [row["frontier"] for row in outcome.rows()]
         assert counts == [frontiers[b, k] for k in range(len(counts))]
         assert limit is not None or outcome.reached == sum(counts)
-    own = device.own(A)
-    graph = many_graph.multi_graph_of(device, own, own if AT is A else None if AT is None else device.own(AT))
+    own = device.to_device(A)
+    graph = many_graph.multi_graph_of(device, own, own if AT is A else None if AT is None else device.to_device(AT))
     assert not device.host(graph.control).any()
 
 
@@ -187,5 +187,5 @@ def test_edges_to_vertices_that_should_have_none(leaves):
         {source, 0} <= set(row.tolist()) <= set(range(leaves + 1))
         for source, row in zip((1, 0, leaves), rows, strict=True)
     )
-    graph = many_graph.multi_graph_of(device, device.own(A), device.own(A))
+    graph = many_graph.multi_graph_of(device, device.to_device(A), device.to_device(A))
     assert graph.live == A.nrows and device.host(graph.out.near).max() < graph.live

@@ -186,8 +186,8 @@ def test_the_planner_takes_tiles_where_entries_cluster(monkeypatch):
     full, thin = blocks_of(600, 20), random_graph(600, 5000, 5)
     chain = path(3000)
     device = shim().device
-    assert tiles.entries_per_tile(device, device.own(full), 16) > tuning.TILES_FULL
-    assert tiles.entries_per_tile(device, device.own(thin), 16) < tuning.TILES_FULL
+    assert tiles.entries_per_tile(device, device.to_device(full), 16) > tuning.TILES_FULL
+    assert tiles.entries_per_tile(device, device.to_device(thin), 16) < tuning.TILES_FULL
     with using_shim():
         for A, format in ((full, "bittiled"), (thin, "csr"), (chain, "csr")):
             want, _, _ = plain.bfs(A, None, np.array([3]), True, False, None, None)
@@ -212,7 +212,7 @@ def test_the_planner_takes_tiles_where_entries_cluster(monkeypatch):
 
 def test_occupancy_of_a_sample_is_near(monkeypatch):
     device = shim().device
-    A = device.own(blocks_of(4000, 20))
+    A = device.to_device(blocks_of(4000, 20))
     exact = tiles.entries_per_tile(device, A, 16)
     monkeypatch.setattr(tiles, "SAMPLE", 512)
     near = tiles.entries_per_tile(device, A, 16)

@@ -13,7 +13,7 @@ from grb_tile.operators import Monoid, get_typed_op
 from grb_tile.operators.semiring import Semiring
 from grb_tile.planner import tuning, unrecorded
 from grb_tile.storage import bit_tiles, convert
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -52,8 +52,8 @@ def copied(array):
 
 def masks(rng, size):
     yield None
-    yield Allow(samples.random_vector(rng, (size, np.arange(size)), dtypes.BOOL, 0.4))
-    yield Allow(samples.random_vector(rng, (size, np.arange(size)), dtypes.BOOL, 0.7), True)
+    yield StoredMask(samples.random_vector(rng, (size, np.arange(size)), dtypes.BOOL, 0.4))
+    yield StoredMask(samples.random_vector(rng, (size, np.arange(size)), dtypes.BOOL, 0.7), True)
 
 
 def check(rng, A, semiring):
@@ -63,7 +63,7 @@ def check(rng, A, semiring):
         for allow in masks(rng, A.nrows):
             want = NUMPY.matvec_rows(A, x, semiring, allow)
             agree.assert_same(shim().matvec_rows(A, x, semiring, allow, unrecorded("bitblock")), want)
-    form = shim().own(A).forms.get("bitblock")
+    form = shim().store_to_device(A).forms.get("bitblock")
     if form is not None and form.arrived is not None:
         assert not form.arrived.any()
     return form
@@ -138,7 +138,7 @@ def test_form_has_the_entries(rest, monkeypatch):
     rng = rng_of(5)
     A = clustered(rng, 90, 130, dtypes.FP64, 0.2)
     A = convert.compressed(90, 130, dtypes.FP64, *NUMPY.tuples_matrix(A)[:2], rng.random(A.nvals))
-    form, want = bitblocks.spmv_blocks_of(shim().device, shim().own(A)), bit_tiles.bit_blocks_from(A)
+    form, want = bitblocks.spmv_blocks_of(shim().device, shim().store_to_device(A)), bit_tiles.bit_blocks_from(A)
     found = {}
     maps, codes, bases = copied(form.maps), copied(form.codes), copied(form.bases)
     names = np.arange(form.block_ptr.shape[0] - 1) if form.names is None else copied(form.names)
@@ -175,7 +175,7 @@ def test_wide_rows_are_cut_and_codes_are_wide():
     agree.assert_same(
         shim().matvec_rows(A, x, semiring, None, unrecorded("bitblock")), NUMPY.matvec_rows(A, x, semiring, None)
     )
-    form = shim().own(A).forms["bitblock"]
+    form = shim().store_to_device(A).forms["bitblock"]
     assert form.bases is None and form.codes.dtype == np.int32
 
 
@@ -191,7 +191,7 @@ def test_a_chunk_of_as_many_columns_as_a_code_of_16_bits_has(span):
     agree.assert_same(
         shim().matvec_rows(A, x, semiring, None, unrecorded("bitblock")), NUMPY.matvec_rows(A, x, semiring, None)
     )
-    assert (shim().own(A).forms["bitblock"].bases is None) == (span == 1 << 15)
+    assert (shim().store_to_device(A).forms["bitblock"].bases is None) == (span == 1 << 15)
 
 
 def test_planner_takes_blocks_when_they_pay(monkeypatch):

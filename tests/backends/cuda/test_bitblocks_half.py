@@ -14,7 +14,7 @@ from grb_tile.operators import get_typed_op
 from grb_tile.planner import tuning, unrecorded
 from grb_tile.planner.choose_precision import UNIT_ROUNDOFF
 from grb_tile.storage import convert
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -74,7 +74,7 @@ def test_error_bound_and_rounding(precision):
     x_values = np.asarray(x.values, np.float64)
     with gb.config.set(matmul_precision=precision):
         y = dense_of(shim().matvec_rows(A, x, PLUS_TIMES, None, unrecorded("bitblock")))
-    form = shim().own(A).forms["bitblock"]
+    form = shim().store_to_device(A).forms["bitblock"]
     count = int(form.value_ptr[-1])
     kept = np.asarray(form.values.get())[:count]
     bits, _ = half(precision, kept)
@@ -93,7 +93,7 @@ def test_any_number_of_values_is_rounded():
         keys = np.sort(rng.choice(40 * 16, 200 + more, replace=False))
         values = rng.uniform(0.5, 2, keys.size).astype(np.float32)
         A = convert.compressed(40, 16, dtypes.FP32, keys // 16, keys % 16, values, False)
-        form = bitblocks.spmv_blocks_of(shim().device, shim().own(A))
+        form = bitblocks.spmv_blocks_of(shim().device, shim().store_to_device(A))
         count = int(form.value_ptr[-1])
         found = bitblocks.values_in(shim().device, form, "fp16").get()[:count]
         assert np.array_equal(found, half("fp16", np.asarray(form.values.get())[:count])[0])
@@ -136,7 +136,7 @@ def test_masks_sparse_vectors_and_infinite_x():
     mask = samples.random_vector(rng, (A.nrows, np.arange(A.nrows)), dtypes.BOOL, 0.5)
     with gb.config.set(matmul_precision="fp16"):
         for vector in (x, whole):
-            for allow in (None, Allow(mask), Allow(mask, True)):
+            for allow in (None, StoredMask(mask), StoredMask(mask, True)):
                 want = NUMPY.matvec_rows(A, vector, PLUS_TIMES, allow)
                 got = shim().matvec_rows(A, vector, PLUS_TIMES, allow, unrecorded("bitblock"))
                 got, want = agree.entries(agree.host(got)), agree.entries(want)

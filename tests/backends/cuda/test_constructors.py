@@ -169,7 +169,7 @@ def test_full_matrices_and_equal_values_too():
     assert shim().device.xp.from_dlpack(A.T).tolist() == [[1, 4], [2, 5], [3, 6]]
     v = gb.Vector.from_scalar(7, 4, "INT64")
     v << v.apply(gb.unary.identity)
-    shim().own(v._store)
+    shim().store_to_device(v._store)
     assert np.asarray(v).tolist() == [7, 7, 7, 7] and gb.io.as_numpy(v).tolist() == [7, 7, 7, 7]
 
 

@@ -16,12 +16,12 @@ from grb_tile.backends.cuda import backend as cuda
 from grb_tile.backends.cuda.runtime import compile as jit
 from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.backends.cuda.runtime.mailbox import NOT_WRITTEN
-from grb_tile.backends.cuda.structure import entries
+from grb_tile.backends.cuda.structure import arrays
 from grb_tile.exceptions import GraphblasException, JitError, OutOfMemory
 from grb_tile.planner import tuning
 from grb_tile.planner.device_limits import limits_of, restricted
-from grb_tile.storage import embed, place
-from grb_tile.storage.store import Allow
+from grb_tile.storage import constructors, place
+from grb_tile.storage.store import StoredMask
 
 
 def vector(n=100, step=7):
@@ -34,8 +34,8 @@ def test_operands_move_once_and_stay_as_they_are():
     u = vector()
     store = u._store
     with using_shim() as backend:
-        first = backend.own(store)
-        assert backend.own(store) is first and backend.own(first) is first
+        first = backend.store_to_device(store)
+        assert backend.store_to_device(store) is first and backend.store_to_device(first) is first
         assert (
             isinstance(first.values, shim().device.array_class)
             and type(store.values) is np.ndarray
@@ -96,12 +96,15 @@ def test_pickles_and_files_hold_host_arrays(tmp_path):
 def test_relabelling_of_device_stores():
     with using_shim() as backend:
         u = gb.Vector.from_coo([1, 4], [2.0, 3.0], size=9)._store
-        column = embed.column_matrix(u)
+        column = constructors.column_matrix(u)
         assert [part.tolist() for part in backend.tuples_matrix(column)] == [[1, 4], [0, 0], [2.0, 3.0]]
-        assert backend.tuples_vector(embed.vector_of_column(backend.own(column)))[0].tolist() == [1, 4]
-        assert backend.tuples_matrix(embed.row_matrix(u))[1].tolist() == [1, 4]
-        iso = embed.iso_like(u, dtypes.INT64, 7)
-        assert place.first_value(iso) == 7 and backend.own(iso) is iso
+        assert backend.tuples_vector(constructors.vector_of_column(backend.store_to_device(column)))[0].tolist() == [
+            1,
+            4,
+        ]
+        assert backend.tuples_matrix(constructors.row_matrix(u))[1].tolist() == [1, 4]
+        iso = constructors.iso_like(u, dtypes.INT64, 7)
+        assert place.first_value(iso) == 7 and backend.store_to_device(iso) is iso
 
 
 def test_constants_are_made_once():
@@ -109,7 +112,7 @@ def test_constants_are_made_once():
     one = device.constant(np.float32(1))
     assert device.constant(1, np.float32) is one and device.constant(np.float64(1)) is not one
     assert device.known_constant(one) == np.float32(1)
-    assert device.own(embed.full_vector(5, dtypes.FP32, 1)).values is one
+    assert device.to_device(constructors.full_vector(5, dtypes.FP32, 1)).values is one
 
 
 def test_counts_are_read_together():
@@ -138,7 +141,7 @@ def test_out_of_memory_is_named_and_leaves_operands(monkeypatch):
             def out_of_memory(*args):
                 raise MemoryError("asked for 77 bytes")
 
-            patch.setitem(backend._functions, ("structure.structure", "gather_vector"), out_of_memory)
+            patch.setitem(backend._functions, ("structure.gather", "gather_vector"), out_of_memory)
             with pytest.raises(OutOfMemory, match="gather_vector: asked for 77 bytes; 1000 of 2000 bytes are free"):
                 backend.gather_vector(u._store, np.array([1]))
         assert u.to_dict() == {1: 2.0, 4: 3.0}
@@ -219,7 +222,7 @@ def test_an_entry_count_is_read_when_asked_for(monkeypatch):
     count = device.counters()
     count[0] = 2
     words = device.array(np.array([5, 0], np.uint64))
-    u = entries.counted_later(device, 70, dtypes.INT64, words, device.arange(70), count)
+    u = arrays.counted_later(device, 70, dtypes.INT64, words, device.arange(70), count)
     assert not reads and u.format == "bitmap"
     assert u.nvals == 2 and u.nvals == 2 and len(reads) == 1
     assert [part.tolist() for part in shim().tuples_vector(u)] == [[0, 2], [0, 2]]
@@ -228,7 +231,7 @@ def test_an_entry_count_is_read_when_asked_for(monkeypatch):
     fresh = device.counters()
     assert fresh.tolist() == [0, 0, 0, 0]
     assert (
-        entries.counted_later(
+        arrays.counted_later(
             device, 10**3, dtypes.INT64, device.zeros(16, np.uint64), device.arange(10**3), fresh
         ).format
         == "sparse"
@@ -388,7 +391,7 @@ def test_results_of_a_search_lie_apart(levels, parents):
 
 def test_masks_move_too():
     u = vector(10, 3)
-    allow = Allow(u._store, complement=True)
-    moved = shim().device.own_allow(allow)
+    allow = StoredMask(u._store, complement=True)
+    moved = shim().device.mask_to_device(allow)
     assert moved.complement and isinstance(moved.pattern.values, shim().device.array_class)
-    assert shim().device.own_allow(moved) is moved and shim().device.own_allow(None) is None
+    assert shim().device.mask_to_device(moved) is moved and shim().device.mask_to_device(None) is None

@@ -26,7 +26,7 @@ from grb_tile.planner import force, tuning, unrecorded
 from grb_tile.planner.device_limits import ENVIRONMENT, KIB, LIMITS, restricted
 from grb_tile.storage import convert, place
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Allow, Compressed
+from grb_tile.storage.store import Compressed, StoredMask
 from support import seeds
 from support.graphs import dense, grid, power_law
 
@@ -144,8 +144,8 @@ def test_the_longest_bitmap_of_a_masked_product(backend, monkeypatch):
     keys = np.unique(rows * span + cols.ravel())
     BT = convert.compressed(8, span, dtypes.INT64, keys // span, keys % span, np.ones(keys.size, np.int64))
     pattern = convert.compressed(1, 8, dtypes.BOOL, np.zeros(8, np.int64), np.arange(8), np.ones(8, np.bool_))
-    got = host(backend.matmul(A, None, semiring, Allow(pattern), unrecorded("dot"), BT=BT))
-    agree.assert_same(got, NUMPY.matmul(A, None, semiring, Allow(pattern), unrecorded("dot"), BT=BT))
+    got = host(backend.matmul(A, None, semiring, StoredMask(pattern), unrecorded("dot"), BT=BT))
+    agree.assert_same(got, NUMPY.matmul(A, None, semiring, StoredMask(pattern), unrecorded("dot"), BT=BT))
     assert capacities and all(table != BITMAP or capacity >= (span // 32 + 1) * 4 for table, capacity in capacities)
 
 

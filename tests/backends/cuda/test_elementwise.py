@@ -13,7 +13,7 @@ from cuda_emulation.backend import shim
 from grb_tile import binary, dtypes
 from grb_tile.backends import select
 from grb_tile.exceptions import UdfParseError
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -72,7 +72,7 @@ def operands(rng, op, huge):
 def mask(rng, make):
     """None, a mask or its complement, of every density."""
     which = int(rng.integers(4))
-    return None if which == 0 else Allow(make(dtypes.BOOL), complement=which == 1)
+    return None if which == 0 else StoredMask(make(dtypes.BOOL), complement=which == 1)
 
 
 @pytest.mark.parametrize("case", OPERATORS, ids=identity)
@@ -109,7 +109,7 @@ def test_restrict_and_disjoint_union(dtype, detours):
     for turn in ROUNDS:
         rng = rng_of(turn, dtype.rank, 3)
         x, y, make = operands(rng, binary.second[dtype], turn % 4 == 3)
-        allow = Allow(make(dtypes.BOOL), bool(rng.integers(2)))
+        allow = StoredMask(make(dtypes.BOOL), bool(rng.integers(2)))
         inside, outside = NUMPY.restrict(x, allow), NUMPY.restrict(y, ~allow)
         agree.assert_same(shim().restrict(x, allow), inside)
         agree.assert_same(shim().restrict(y, ~allow), outside)
@@ -126,12 +126,12 @@ def test_larger_operands(share, detours):
         ((9000, np.arange(9000)), (2**40, np.arange(5))),
     ):
         A, B, M = (samples.random_matrix(rng, rows, cols, dtypes.INT64, s) for s in (*share, 0.3))
-        for allow in (None, Allow(M), Allow(M, True)):
+        for allow in (None, StoredMask(M), StoredMask(M, True)):
             agree.assert_same(shim().union(A, B, op, allow), NUMPY.union(A, B, op, allow))
             agree.assert_same(shim().intersect(A, B, op, allow), NUMPY.intersect(A, B, op, allow))
     dim = 20000, np.arange(20000)
     u, v, m = (samples.random_vector(rng, dim, dtypes.INT64, s) for s in (*share, 0.3))
-    for allow in (None, Allow(m), Allow(m, True)):
+    for allow in (None, StoredMask(m), StoredMask(m, True)):
         agree.assert_same(shim().union(u, v, op, allow), NUMPY.union(u, v, op, allow))
         agree.assert_same(shim().intersect(u, v, op, allow), NUMPY.intersect(u, v, op, allow))
 
@@ -152,7 +152,7 @@ def test_kronecker(case, detours):
         agree.assert_same(shim().kronecker(A, B, op), want)
         if turn < 5:
             M = samples.random_matrix(rng, *((n, np.arange(n)) for n in want.shape), dtypes.BOOL)
-            agree.assert_same(shim().kronecker(A, B, op, Allow(M)), NUMPY.kronecker(A, B, op, Allow(M)))
+            agree.assert_same(shim().kronecker(A, B, op, StoredMask(M)), NUMPY.kronecker(A, B, op, StoredMask(M)))
 
 
 def test_broadcast(detours):

@@ -20,7 +20,7 @@ from grb_tile.planner import force, record_plan, tuning, unrecorded
 from grb_tile.planner.device_limits import LIMITS
 from grb_tile.storage import convert, place
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 
 NUMPY = select.named("numpy")
 
@@ -62,7 +62,7 @@ def test_rows_of_a_product_with_a_vector(name):
     few = NUMPY.build_vector(A.nrows, np.arange(0, A.nrows, 3), np.ones(1, np.bool_), None, dtypes.BOOL)
     for share in (1.0, 0.5, 0.03):
         x = full(rng, A.ncols, semiring.type2, share)
-        for allow in (None, Allow(few), Allow(few, True)):
+        for allow in (None, StoredMask(few), StoredMask(few, True)):
             want = NUMPY.matvec_rows(A, x, semiring, allow)
             agree.assert_same(shim().matvec_rows(A, x, semiring, allow), want)
             agree.assert_same(shim().matvec_cols(AT, x, semiring, allow), want)
@@ -147,7 +147,7 @@ def test_rows_deferred_by_a_pull(by_neighbours, limit, monkeypatch):
         lengths[8 + rng.choice(192, count, replace=False)] = rng.choice([limit + 33, limit * 3, limit * 3 + 32], count)
         A = of_lengths(rng, lengths, 3 * limit + 64, dtypes.BOOL)
         if by_neighbours:
-            backend.transpose(backend.device.own(A))
+            backend.transpose(backend.device.to_device(A))
         for at in ([A.ncols - 1], [0, A.ncols - 1], rng.choice(A.ncols, 3, replace=False)):
             x = NUMPY.build_vector(A.ncols, np.sort(at), np.ones(1, np.bool_), None, dtypes.BOOL)
             plan = record_plan("matvec", "rows", "csr", "no_mask")
@@ -173,10 +173,10 @@ def test_inner_products_and_reductions(blocks):
 # ------------------------------------------------------------------------------------------------------------ matrices
 
 
-def product(backend, A, B, semiring, kernel, allow=None):
+def product(backend, A, B, semiring, kernel, mask=None):
     plan = record_plan("matmul", "gustavson", "csr", "no_mask")
     with force(kernel):
-        found = host(backend.matmul(A, B, semiring, allow, plan))
+        found = host(backend.matmul(A, B, semiring, mask, plan))
     assert plan.kernel == kernel
     return found, plan
 
@@ -249,14 +249,14 @@ def test_rows_at_a_mask(method, table, monkeypatch):
     BT = of_lengths(rng, rng.permutation(np.resize(shuffled_lengths(rng, 130), 520)), 600, semiring.type2)
     pattern = of_lengths(rng, np.resize(shuffled_lengths(rng, 513), A.nrows), BT.nrows, dtypes.BOOL)
     B = NUMPY.transpose(BT)
-    want = NUMPY.matmul(A, None, semiring, Allow(pattern), unrecorded("dot"), BT=BT)
+    want = NUMPY.matmul(A, None, semiring, StoredMask(pattern), unrecorded("dot"), BT=BT)
     for left, mask in ((A, pattern), (convert.to_dcsr(A), convert.to_dcsr(pattern))):
         if method == "dot":
-            got = shim().matmul(left, None, semiring, Allow(mask), unrecorded("dot"), BT=BT)
+            got = shim().matmul(left, None, semiring, StoredMask(mask), unrecorded("dot"), BT=BT)
         else:
             with force("merge_at_mask"):
                 plan = record_plan("matmul", "gustavson", "csr", "forced", (0, 0, 0))
-                got = shim().matmul(left, B, semiring, Allow(mask), plan)
+                got = shim().matmul(left, B, semiring, StoredMask(mask), plan)
         agree.assert_same(got, want)
 
 
@@ -277,8 +277,8 @@ def test_the_entry_behind_a_row_is_the_sought_one(table, monkeypatch):
     every = of_lengths(rng_of(37), np.full(n, n), n, dtypes.BOOL)
     if table is not None:
         for left, right in ((A, behind), (behind, A)):
-            got = host(shim().matmul(left, None, semiring, Allow(every), unrecorded("dot"), BT=right))
-            agree.assert_same(got, NUMPY.matmul(left, None, semiring, Allow(every), unrecorded("dot"), BT=right))
+            got = host(shim().matmul(left, None, semiring, StoredMask(every), unrecorded("dot"), BT=right))
+            agree.assert_same(got, NUMPY.matmul(left, None, semiring, StoredMask(every), unrecorded("dot"), BT=right))
             assert got.nvals
         return
     times = get_typed_op("times", dtypes.INT64, kind="binary")
@@ -286,8 +286,8 @@ def test_the_entry_behind_a_row_is_the_sought_one(table, monkeypatch):
         for x, y in ((left, right), (convert.to_dcsr(left), right), (left, convert.to_dcsr(right))):
             agree.assert_same(shim().intersect(x, y, times), NUMPY.intersect(left, right, times))
             for complement in (False, True):
-                got = shim().restrict(x, Allow(y, complement))
-                agree.assert_same(got, NUMPY.restrict(left, Allow(right, complement)))
+                got = shim().restrict(x, StoredMask(y, complement))
+                agree.assert_same(got, NUMPY.restrict(left, StoredMask(right, complement)))
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from grb_tile.operators import get_typed_op
 from grb_tile.planner import force, record_plan
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Allow, BitmapVector
+from grb_tile.storage.store import BitmapVector, StoredMask
 from support import seeds
 
 NUMPY, REFERENCE = select.named("numpy"), select.named("reference")
@@ -58,7 +58,7 @@ def test_chunks_of_a_merge(total, monkeypatch):
             agree.assert_same(shim().union(*stores, op, None), NUMPY.union(*stores, op, None))
             agree.assert_same(shim().intersect(*stores, op, None), NUMPY.intersect(*stores, op, None))
             for complement in (False, True):
-                allow = Allow(stores[1], complement)
+                allow = StoredMask(stores[1], complement)
                 agree.assert_same(shim().restrict(stores[0], allow), NUMPY.restrict(stores[0], allow))
 
 
@@ -75,7 +75,7 @@ def test_words_of_vectors(size):
         )
         agree.assert_same(shim().union(u, v, op), NUMPY.union(u, v, op))
         agree.assert_same(shim().intersect(u, v, op), NUMPY.intersect(u, v, op))
-        agree.assert_same(shim().restrict(u, Allow(v, True)), NUMPY.restrict(u, Allow(v, True)))
+        agree.assert_same(shim().restrict(u, StoredMask(v, True)), NUMPY.restrict(u, StoredMask(v, True)))
         agree.assert_same(shim().reduce(u, plus), NUMPY.reduce(u, plus))
         at, vector = rng.permutation(size), gb.Vector._from_store(u, dtypes.INT32)
         wanted = vector[at].new()

@@ -11,7 +11,7 @@ from cuda_emulation.backend import shim
 from grb_tile import binary, dtypes, indexunary, monoid, select as selectors, unary
 from grb_tile.backends import select
 from grb_tile.exceptions import UdfParseError
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -49,7 +49,7 @@ def operand(rng, wanted, huge):
 
 def mask(rng, pattern):
     which = int(rng.integers(4))
-    return None if which == 0 else Allow(pattern, complement=which == 1)
+    return None if which == 0 else StoredMask(pattern, complement=which == 1)
 
 
 def compare(rng, wanted, turn, primitive, *args, **keywords):
@@ -57,7 +57,7 @@ def compare(rng, wanted, turn, primitive, *args, **keywords):
     x, pattern = operand(rng, wanted, turn % 4 == 3)
     allow = mask(rng, pattern)
     before = agree.snapshot(x)
-    got, want = (getattr(b, primitive)(x, *args, allow=allow, **keywords) for b in (shim(), NUMPY))
+    got, want = (getattr(b, primitive)(x, *args, mask=allow, **keywords) for b in (shim(), NUMPY))
     agree.assert_same(got, want)
     assert agree.snapshot(x) == before
 
@@ -182,7 +182,7 @@ def test_a_function_without_cuda_text_is_refused_with_the_remedy():
 def test_apply_of_a_full_bitmap_shares_its_words(detours):
     u = NUMPY.build_vector(300, np.arange(0, 300, 2), np.arange(150), None, dtypes.INT64)
     w = shim().apply(u, unary.ainv["INT64"])
-    assert w.format == "bitmap" and w.shared and w.words is shim().own(u).words
+    assert w.format == "bitmap" and w.shared and w.words is shim().store_to_device(u).words
 
 
 def test_a_program_in_the_language(detours):

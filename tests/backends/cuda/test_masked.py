@@ -16,7 +16,7 @@ from grb_tile.operators import get_typed_op
 from grb_tile.planner import force, record_plan, tuning, unrecorded
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -48,8 +48,8 @@ def test_rows_of_every_table(name, type_):
     before = agree.snapshot(A, BT, pattern)
     for left, mask in ((A, pattern), (convert.to_dcsr(A), convert.to_dcsr(pattern))):
         plan = record_plan("matmul", "dot", "csr", "mask_small", (0, 0, 0))
-        got = host(shim().matmul(left, None, semiring, Allow(mask), plan, BT=BT))
-        want = NUMPY.matmul(left, None, semiring, Allow(mask), unrecorded("dot"), BT=BT)
+        got = host(shim().matmul(left, None, semiring, StoredMask(mask), plan, BT=BT))
+        want = NUMPY.matmul(left, None, semiring, StoredMask(mask), unrecorded("dot"), BT=BT)
         if semiring.name.startswith("any_second"):  # any of the products: the positions agree
             one = get_typed_op("one", want.dtype, kind="unary")
             got, want = NUMPY.apply(got, one), NUMPY.apply(want, one)
@@ -68,7 +68,7 @@ def test_rows_that_are_pushed(name, type_, monkeypatch):
     semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
     rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 3, len(name), semiring.type.rank])
     A, B, pattern = pushed_operands(rng, semiring)
-    want = NUMPY.matmul(A, B, semiring, Allow(pattern))
+    want = NUMPY.matmul(A, B, semiring, StoredMask(pattern))
     if semiring.name.startswith("any_second"):  # any of the products: the positions agree
         want = NUMPY.apply(want, get_typed_op("one", want.dtype, kind="unary"))
     for method, rule, push_ns, pulled in (
@@ -79,7 +79,7 @@ def test_rows_that_are_pushed(name, type_, monkeypatch):
         plan = record_plan("matmul", method, "csr", rule, (0, 0, 0))
         with force("merge_at_mask") if method == "gustavson" else nullcontext():
             BT = convert.transpose_of(B)
-            got = host(shim().matmul(A, B, semiring, Allow(pattern), plan, BT=BT if method == "dot" else None))
+            got = host(shim().matmul(A, B, semiring, StoredMask(pattern), plan, BT=BT if method == "dot" else None))
         if semiring.name.startswith("any_second"):
             got = NUMPY.apply(got, get_typed_op("one", want.dtype, kind="unary"))
         agree.assert_same(got, want)
@@ -95,8 +95,8 @@ def test_positions_by_bisection(one, monkeypatch):
     A, BT, pattern = operands(rng, semiring)
     for lanes in (1, 8):
         monkeypatch.setattr(masked, "STEPS", 1 << 20 if lanes == 1 else 1)
-        got = host(shim().matmul(A, None, semiring, Allow(pattern), unrecorded("dot"), BT=BT))
-        agree.assert_same(got, NUMPY.matmul(A, None, semiring, Allow(pattern), unrecorded("dot"), BT=BT))
+        got = host(shim().matmul(A, None, semiring, StoredMask(pattern), unrecorded("dot"), BT=BT))
+        agree.assert_same(got, NUMPY.matmul(A, None, semiring, StoredMask(pattern), unrecorded("dot"), BT=BT))
 
 
 def test_a_row_whose_sampled_positions_have_no_work():
@@ -108,6 +108,6 @@ def test_a_row_whose_sampled_positions_have_no_work():
     BT = convert.compressed(5000, 50, dtypes.FP64, rows, np.tile(np.arange(0, 15, 3), 2500), np.ones(rows.size))
     rows, cols = np.arange(2).repeat((4096, 2000)), np.concatenate((np.arange(4096), np.arange(2000)))
     pattern = convert.compressed(2, 5000, dtypes.BOOL, rows, cols, np.ones(rows.size, np.bool_))
-    got = host(shim().matmul(A, None, semiring, Allow(pattern), unrecorded("dot"), BT=BT))
-    agree.assert_same(got, NUMPY.matmul(A, None, semiring, Allow(pattern), unrecorded("dot"), BT=BT))
+    got = host(shim().matmul(A, None, semiring, StoredMask(pattern), unrecorded("dot"), BT=BT))
+    agree.assert_same(got, NUMPY.matmul(A, None, semiring, StoredMask(pattern), unrecorded("dot"), BT=BT))
     assert got.nvals == 2048 + 1000

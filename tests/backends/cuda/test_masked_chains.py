@@ -1,6 +1,6 @@
 """Masked products that are selected from or reduced as they are computed, and rows of words, kernels run as fibers.
 
-Against the product formed by NumPy (backends/cuda/products/emission.py, words.py).
+Against the product formed by NumPy (backends/cuda/products/epilogue.py, rows_as_words.py).
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from grb_tile.operators import get_typed_op
 from grb_tile.planner import force, record_plan, tuning, unrecorded
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -88,18 +88,18 @@ def check_chain(k):
         before = agree.snapshot(A, BT or B, pattern)
         plan = record_plan("matmul", method, "csr", "mask_small", (0, 0, 0))
         with force("merge_at_mask" if pushed else "dot"):
-            formed = NUMPY.matmul(A, B, semiring, Allow(pattern), unrecorded(method), BT=BT, keep=keep)
+            formed = NUMPY.matmul(A, B, semiring, StoredMask(pattern), unrecorded(method), BT=BT, keep=keep)
             rows = (k % 2 == 0) != pushed  # half of the kernels each, because the emulation compiles them
             for axis, left, mask in (
                 ((None, A, pattern), (1, convert.to_dcsr(A), convert.to_dcsr(pattern))) if rows else ((0, A, pattern),)
             ):
                 what = f"{CHAINS[k]} axis {axis} pushed {pushed} seed {seeds.SEED}"
                 check(
-                    lambda m, a: shim().reduce_matmul(left, B, semiring, m, a, Allow(mask), plan, BT, keep),
+                    lambda m, a: shim().reduce_matmul(left, B, semiring, m, a, StoredMask(mask), plan, BT, keep),
                     formed, typed, axis, what,
                 )  # fmt: skip
             if keep is not None and rows:
-                agree.assert_same(host(shim().matmul(A, B, semiring, Allow(pattern), plan, BT, keep)), formed)
+                agree.assert_same(host(shim().matmul(A, B, semiring, StoredMask(pattern), plan, BT, keep)), formed)
         assert agree.snapshot(A, BT or B, pattern) == before
 
 
@@ -114,13 +114,13 @@ def test_rows_without_a_table_that_are_pushed():
     B = of_rows(rng, width, dtypes.FP64, [width // 2] * 20, (width,))
     pattern = of_rows(rng, width, dtypes.BOOL, [width - 500, 5], (width,))
     keep = keep_of(dtypes.FP64, ("valuegt", 0))
-    formed = NUMPY.matmul(A, B, semiring, Allow(pattern), keep=keep)
+    formed = NUMPY.matmul(A, B, semiring, StoredMask(pattern), keep=keep)
     with force("merge_at_mask"):
         check(
-            lambda m, a: shim().reduce_matmul(A, B, semiring, m, a, Allow(pattern), keep=keep),
+            lambda m, a: shim().reduce_matmul(A, B, semiring, m, a, StoredMask(pattern), keep=keep),
             formed, monoid.max["FP64"], 1, "rows",
         )  # fmt: skip
-        agree.assert_same(host(shim().matmul(A, B, semiring, Allow(pattern), keep=keep)), formed)
+        agree.assert_same(host(shim().matmul(A, B, semiring, StoredMask(pattern), keep=keep)), formed)
 
 
 COUNTS = [("plus_pair", "INT64"), ("any_pair", "BOOL"), ("plus_pair", "UINT8")]
@@ -148,12 +148,12 @@ def check_words(one):
         (A, A, of_rows(rng, A.nrows, dtypes.BOOL, [A.nrows] * A.nrows, (A.nrows,))),
     ):  # fmt: skip
         plan = record_plan("matmul", "dot", "csr", "mask_small", (0, 0, 0))
-        got = host(shim().matmul(left, None, semiring, Allow(mask), plan, BT=other))
-        want = NUMPY.matmul(left, None, semiring, Allow(mask), unrecorded("dot"), BT=other)
+        got = host(shim().matmul(left, None, semiring, StoredMask(mask), plan, BT=other))
+        want = NUMPY.matmul(left, None, semiring, StoredMask(mask), unrecorded("dot"), BT=other)
         agree.assert_same(got, want)
         assert "lookups of words" in plan.note
         check(
-            lambda m, a: shim().reduce_matmul(left, None, semiring, m, a, Allow(mask), plan, other),
+            lambda m, a: shim().reduce_matmul(left, None, semiring, m, a, StoredMask(mask), plan, other),
             want, monoid.max[semiring.return_type], None, f"{one}",
         )  # fmt: skip
 
@@ -164,7 +164,7 @@ def test_a_product_without_the_form_is_formed():
     rng = np.random.default_rng(3)
     A, B, pattern = pushed_operands(rng, semiring)
     empty = convert.compressed(A.nrows, B.ncols, dtypes.BOOL, *(np.empty(0, np.int64),) * 2, np.empty(0, np.bool_))
-    for allow in (Allow(pattern, True), Allow(empty), Allow(pattern), None):
+    for allow in (StoredMask(pattern, True), StoredMask(empty), StoredMask(pattern), None):
         formed = NUMPY.matmul(A, B, semiring, allow)
         for axis in (None, 1, 0):
             check(

@@ -12,7 +12,7 @@ from grb_tile.operators import get_typed_op
 from grb_tile.planner import force, unrecorded
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -61,7 +61,7 @@ def test_every_method(name, type_, turn, monkeypatch):
     BT = convert.transpose_of(B)
     before = agree.snapshot(A, B)
     pattern = samples.random_matrix(rng, rows, cols, dtypes.BOOL, 0.2)
-    for allow in (None, Allow(pattern), Allow(pattern, True)):
+    for allow in (None, StoredMask(pattern), StoredMask(pattern, True)):
         want = NUMPY.matmul(A, B, semiring, allow)
         compare(shim().matmul(A, B, semiring, allow), want, semiring)
         if allow is not None and not allow.complement:
@@ -77,7 +77,7 @@ def test_products_expanded_and_sorted_at_a_mask(monkeypatch):
     for expand in (1 << 26, 100):
         monkeypatch.setattr(matmul, "EXPAND", expand)
         for complement in (False, True):
-            allow = Allow(pattern, complement)
+            allow = StoredMask(pattern, complement)
             with force("esc"):
                 found = shim().matmul(A, B, semiring, allow)
             agree.assert_same(found, NUMPY.matmul(A, B, semiring, allow))
@@ -92,7 +92,7 @@ def test_subnormal_sums_are_kept(method):
     A = full_matrix(signs * rng.integers(400, 500, (40, 60)) * 2.0**-75)
     B = full_matrix(rng.integers(400, 500, (60, 50)) * 2.0**-74)
     semiring = get_typed_op("plus_times", dtypes.FP32, kind="semiring")
-    allow = Allow(samples.random_matrix(rng, (40, np.arange(40)), (50, np.arange(50)), dtypes.BOOL, 0.7))
+    allow = StoredMask(samples.random_matrix(rng, (40, np.arange(40)), (50, np.arange(50)), dtypes.BOOL, 0.7))
     want = NUMPY.matmul(A, B, semiring, allow)
     sizes = np.abs(want.values)
     assert (sizes < 2.0**-126).any() and (sizes > 2.0**-126).any()

@@ -14,9 +14,9 @@ from grb_tile.operators import Monoid, get_typed_op
 from grb_tile.operators.semiring import Semiring
 from grb_tile.planner import record_plan, tuning
 from grb_tile.storage import convert
-from grb_tile.storage.embed import iso_like
+from grb_tile.storage.constructors import iso_like
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Allow, SparseVector
+from grb_tile.storage.store import SparseVector, StoredMask
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -48,7 +48,7 @@ def semiring_of(name, type_):
 
 def mask_for(rng, make):
     which = int(rng.integers(4))
-    return None if which == 0 else Allow(make(), complement=which == 1)
+    return None if which == 0 else StoredMask(make(), complement=which == 1)
 
 
 def operand_type(rng, wanted):
@@ -138,13 +138,13 @@ def test_long_rows_are_cut_into_pieces(name, monkeypatch):
     A = NUMPY.build_matrix(150, 170, full, columns, numbers, binary.any[semiring.type], semiring.type)
     for share in (0.05, 0.5, 1.0):
         x = samples.random_vector(rng, dims[1], semiring.type2, share)
-        for allow in (None, Allow(samples.random_vector(rng, dims[0], dtypes.BOOL, 0.5), share == 0.5)):
+        for allow in (None, StoredMask(samples.random_vector(rng, dims[0], dtypes.BOOL, 0.5), share == 0.5)):
             check(A, x, semiring, allow)
             AT = convert.transpose_of(A)
             y = samples.random_vector(rng, dims[0], semiring.type2, share)
             check(AT, y, semiring, None)
         few = NUMPY.build_vector(150, np.array([0, 3, 9, 70, 149]), np.ones(1, bool), None, dtypes.BOOL)
-        check(A, x, semiring, Allow(few))  # listed rows, the first and the last of them long
+        check(A, x, semiring, StoredMask(few))  # listed rows, the first and the last of them long
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_columns_leave_the_kept_accumulator_clean(name, type_, monkeypatch):
     kept = 0
     for turn in range(4):
         x = samples.random_vector(rng, dims[1], semiring.type2, 0.01 if turn < 3 else 0.9)
-        for allow in (None, Allow(samples.random_vector(rng, dims[0], dtypes.BOOL, 0.5), turn % 2 == 1)):
+        for allow in (None, StoredMask(samples.random_vector(rng, dims[0], dtypes.BOOL, 0.5), turn % 2 == 1)):
             want = NUMPY.matvec_rows(A, x, semiring, allow)
             got = shim().matvec_cols(AT, x, semiring, allow)
             agree.assert_same(got, want)
@@ -192,13 +192,16 @@ def test_rows_that_end_at_their_first_product(name, wide, monkeypatch):
             x = samples.random_vector(rng, (m, np.arange(m)), semiring.type2, share)
             if name == "lor_land":
                 x = iso_like(x, dtypes.BOOL, True)
-            for allow in (None, Allow(samples.random_vector(rng, (n, np.arange(n)), dtypes.BOOL, 0.5), share != 0.3)):
+            for allow in (
+                None,
+                StoredMask(samples.random_vector(rng, (n, np.arange(n)), dtypes.BOOL, 0.5), share != 0.3),
+            ):
                 got, want = shim().matvec_rows(A, x, semiring, allow), NUMPY.matvec_rows(A, x, semiring, allow)
                 same_places(got, want)
                 products_of(got, A, x, name)
         if turn == 0:
             A.forms.pop(("device", shim().device.number))
-            on_device = shim().own(A)
+            on_device = shim().store_to_device(A)
             shim().transpose(on_device)
 
 
@@ -282,7 +285,7 @@ def test_lists_bitmaps_and_full_vectors_by_columns(name, type_, few, long, monke
     A = samples.random_matrix(rng, *dims, semiring.type, 0.01)
     for share in (0.002, 0.3, 1.0):
         x = samples.random_vector(rng, dims[1], semiring.type2, share)
-        for allow in (None, Allow(samples.random_vector(rng, dims[0], dtypes.BOOL, 0.5), share == 0.3)):
+        for allow in (None, StoredMask(samples.random_vector(rng, dims[0], dtypes.BOOL, 0.5), share == 0.3)):
             want = NUMPY.matvec_rows(A, x, semiring, allow)
             same = same_places if semiring.name.startswith("any_second") else agree.assert_same
             for u in (convert.to_sparse(x), convert.to_bitmap(x)):
@@ -390,7 +393,7 @@ def test_a_row_without_its_value_at_the_highest_degree_neighbour():
     n = 200
     rows, cols = np.unique(rng.integers(0, n, (2, 900)), axis=1)
     A = convert.compressed(n, n, dtypes.INT32, rows, cols, np.arange(rows.size, dtype=np.int32))
-    on_device = shim().own(A)
+    on_device = shim().store_to_device(A)
     shim().transpose(on_device)
     for share in (0.2, 1.0):
         x = samples.random_vector(rng, (n, np.arange(n)), dtypes.INT32, share)

@@ -55,7 +55,7 @@ def matrix():
 
 def test_forms_make_room_and_the_call_runs_again(monkeypatch):
     A = matrix()
-    limit = Limit(monkeypatch, "structure.structure", "gather_matrix", A._store)
+    limit = Limit(monkeypatch, "structure.gather", "gather_matrix", A._store)
     B = A[[2, 1, 0], [0, 1, 2]].new()
     assert limit.calls == 2 and B.to_dicts() == {0: {0: 3.0, 2: 4.0}, 1: {2: 2.0}, 2: {1: 1.0}}
     assert A.T.new().to_dicts() == {0: {2: 3.0}, 1: {0: 1.0}, 2: {1: 2.0, 2: 4.0}}, "what was dropped is made again"
@@ -63,7 +63,7 @@ def test_forms_make_room_and_the_call_runs_again(monkeypatch):
 
 def test_it_runs_once_more_only(monkeypatch):
     A = matrix()
-    limit = Limit(monkeypatch, "structure.structure", "gather_matrix")
+    limit = Limit(monkeypatch, "structure.gather", "gather_matrix")
     monkeypatch.setattr(shim().device, "memory", lambda: (1000, 2000))
     with pytest.raises(OutOfMemory, match="gather_matrix: asked for 77 bytes; 1000 of 2000 bytes are free"):
         A[[2, 1, 0], [0, 1, 2]].new()
@@ -76,7 +76,7 @@ def test_it_runs_once_more_only(monkeypatch):
 
 def test_the_failed_try_holds_nothing_when_the_second_begins(monkeypatch):
     A = matrix()
-    limit = Limit(monkeypatch, "structure.structure", "gather_matrix")
+    limit = Limit(monkeypatch, "structure.gather", "gather_matrix")
     seen = []
     drop = memory.drop_forms
 
@@ -108,7 +108,7 @@ def test_a_request_that_is_foreseen_to_fail_makes_room_too(monkeypatch):
 def test_what_is_dropped_and_what_stays():
     with select.using("cpu"):
         host = gb.Vector.from_coo([1, 5], [2.0, 3.0], size=1000)._store
-    there = shim().own(host)
+    there = shim().store_to_device(host)
     A = matrix()._store
     A.forms.update(host="kept", iso_value=3, last_direction="rows", tiled=object())
     host.forms["words"] = "on the host"
@@ -116,7 +116,7 @@ def test_what_is_dropped_and_what_stays():
     assert A.forms == {"host": "kept", "iso_value": 3, "last_direction": "rows"} and host.forms == {
         "words": "on the host"
     }
-    assert shim().own(host) is not there and memory.drop_forms() == 1
+    assert shim().store_to_device(host) is not there and memory.drop_forms() == 1
     assert memory.drop_forms() == 0
 
 
@@ -184,7 +184,7 @@ class CUDARuntimeError(RuntimeError):
 )
 def test_errors_name_the_call(monkeypatch, error, expected, message):
     A = matrix()
-    limit = Limit(monkeypatch, "structure.structure", "gather_matrix", error=error)
+    limit = Limit(monkeypatch, "structure.gather", "gather_matrix", error=error)
     with pytest.raises(expected, match=message):
         A[[2, 1, 0], [0, 1, 2]].new()
     assert limit.calls == (2 if expected is OutOfMemory else 1)
@@ -211,7 +211,7 @@ def fake_device(log):
         xp=SimpleNamespace(cuda=cuda), stream=None, now=None, lock=threading.RLock(), several=False
     )
     device.current_stream = lambda: device.now
-    device.follow = lambda: Device.follow(device)
+    device.wait_stream = lambda: Device.wait_stream(device)
     return device
 
 
@@ -246,7 +246,7 @@ def test_a_stream_that_is_gone_is_no_error():
     device = fake_device(log)
     for now in (stream(13, log), stream(1, log)):
         device.now = now
-        device.follow()
+        device.wait_stream()
     assert log == ["wait for all"] and device.stream.ptr == 1
 
 
@@ -261,7 +261,7 @@ def test_reading_on_the_host_waits_too(monkeypatch):
         lambda: shim().device.host(A._store.values),
         lambda: shim().device.synchronize(),
         lambda: shim().device.read(A._store.indptr[:1]),
-        lambda: place.follow(A._store.values),
+        lambda: place.wait_stream(A._store.values),
     ):
         before = len(followed)
         read()

@@ -10,7 +10,7 @@ from grb_tile.backends import select
 from grb_tile.backends.cuda.structure import merging
 from grb_tile.backends.cuda.structure.positions import AND, OR, WITHOUT
 from grb_tile.storage import convert
-from grb_tile.storage.store import Allow, SparseVector
+from grb_tile.storage.store import SparseVector, StoredMask
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -40,7 +40,7 @@ def entries_of(found):
 
 def check_matrices(a, b, nrows, ncols):
     device = shim().device
-    stores = [device.own(matrix(keys, nrows, ncols)) for keys in (a, b)]
+    stores = [device.to_device(matrix(keys, nrows, ncols)) for keys in (a, b)]
     for mode, join in JOINED.items():
         merge, want = merging.Merge(device, *stores, mode), join(a, b)
         assert merge.count == want.size
@@ -91,7 +91,7 @@ def test_vectors(bits):
     a, b = (np.unique(rng.integers(0, 1 << bits, count)) for count in (700, 300))
     b = np.union1d(b, a[::5])
     kind = np.int32 if bits < 31 else np.int64
-    stores = [device.own(SparseVector(1 << bits, dtypes.BOOL, keys.astype(kind), ONE, True)) for keys in (a, b)]
+    stores = [device.to_device(SparseVector(1 << bits, dtypes.BOOL, keys.astype(kind), ONE, True)) for keys in (a, b)]
     for x, y, s, t in ((*stores, a, b), (*stores[::-1], b, a)):
         for mode, join in JOINED.items():
             merge, want = merging.Merge(device, x, y, mode), join(s, t)
@@ -102,19 +102,19 @@ def test_vectors(bits):
 def test_what_is_merged():
     """A short store with a long one, bitmaps and rows by their numbers are not."""
     device = shim().device
-    short, long = (device.own(matrix(np.arange(count), 100, 1000)) for count in (900, 100_000))
+    short, long = (device.to_device(matrix(np.arange(count), 100, 1000)) for count in (900, 100_000))
     assert merging.merges(long, short) and not merging.merges(short, long)
-    few = device.own(matrix(np.arange(0, 1 << 40, 1 << 30), 1 << 20, 1 << 20))
+    few = device.to_device(matrix(np.arange(0, 1 << 40, 1 << 30), 1 << 20, 1 << 20))
     assert few.rows is not None and not merging.merges(few, few)
 
 
 def test_a_mask_that_holds_all_returns_the_matrix():
     device, keys = shim().device, np.arange(0, 3000, 3)
-    A, M = (device.own(matrix(k, 30, 100)) for k in (keys, np.arange(0, 3000)))
-    assert shim().restrict(A, Allow(M)) is A
-    assert shim().restrict(A, Allow(M, True)).nvals == 0
-    B = device.own(matrix(keys + 1, 30, 100))
-    assert shim().restrict(A, Allow(B, True)) is A
+    A, M = (device.to_device(matrix(k, 30, 100)) for k in (keys, np.arange(0, 3000)))
+    assert shim().restrict(A, StoredMask(M)) is A
+    assert shim().restrict(A, StoredMask(M, True)).nvals == 0
+    B = device.to_device(matrix(keys + 1, 30, 100))
+    assert shim().restrict(A, StoredMask(B, True)) is A
     assert shim().intersect(A, B, binary.land[dtypes.BOOL], None).nvals == 0
 
 

@@ -10,9 +10,9 @@ from grb_tile.backends import select
 from grb_tile.backends.cuda.runtime.late_vector import LateVector
 from grb_tile.planner import tuning
 from grb_tile.storage import holders
-from grb_tile.storage.embed import iso_like
+from grb_tile.storage.constructors import iso_like
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -39,7 +39,7 @@ def test_all_formats(type_, turn, monkeypatch):
         c = samples.random_vector(rng, dim, dtype)
         pattern = samples.random_vector(rng, dim, dtypes.INT8)
         complement = turn % 3 == 2
-        allow = Allow(pattern, complement)
+        allow = StoredMask(pattern, complement)
         if complement or turn % 2:
             t = NUMPY.restrict(samples.random_vector(rng, dim, dtype), allow)
         else:
@@ -61,8 +61,8 @@ def test_all_formats(type_, turn, monkeypatch):
         for _ in range(2):  # once more into what is now C's own
             pattern = samples.random_vector(rng, dim, dtypes.BOOL)
             t = iso_like(pattern, dtype, dtype.np_type.type(0))
-            want = meaning(want, t, Allow(pattern))
-            got = shim().overwrite(got, t, Allow(pattern))
+            want = meaning(want, t, StoredMask(pattern))
+            got = shim().overwrite(got, t, StoredMask(pattern))
             agree.assert_same(host(shim().convert(got, "sparse")), host(NUMPY.convert(want, "sparse")))
 
 
@@ -71,7 +71,7 @@ def test_the_complement_of_a_mask():
     rng = rng_of(77)
     for n in (70, 500):
         c, pattern, t = (samples.random_vector(rng, (n, np.arange(n)), dtypes.INT32, 0.5) for _ in range(3))
-        allow = Allow(pattern, True)
+        allow = StoredMask(pattern, True)
         c, t = (NUMPY.convert(v, "bitmap") for v in (c, NUMPY.restrict(t, allow)))
         assert c.format == t.format == "bitmap"
         want = meaning(c, t, allow)

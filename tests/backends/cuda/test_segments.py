@@ -82,7 +82,7 @@ def check(A, x, semiring, kind=None):
     for _ in range(tuning.BUILD_AFTER + 2):
         agree.assert_same(shim().matvec_rows(A, x, semiring, None), want)
     assert agree.snapshot(A, x) == before
-    form = shim().own(A).forms.get("segments")  # none where presence alone decides
+    form = shim().store_to_device(A).forms.get("segments")  # none where presence alone decides
     if form is not None:
         assert form.arrived[0] == 0
         if kind is not None and form.uses > tuning.BUILD_AFTER:
@@ -113,7 +113,7 @@ def test_early_exit_is_for_long_rows():
         A = random_matrix(rng, nrows, 3000, 4000, dtypes.BOOL)
         A = convert.compressed(nrows, 3000, dtypes.BOOL, *NUMPY.tuples_matrix(A)[:2], rng.random(A.nvals) < 0.5)
         check(A, full_vector(rng, 3000, dtypes.BOOL), semiring)
-        assert ("segments" in shim().own(A).forms) is chosen
+        assert ("segments" in shim().store_to_device(A).forms) is chosen
 
 
 @pytest.mark.parametrize("entries", [1, 255, 256, 257, 1024, 1025, 5000])
@@ -181,7 +181,7 @@ def test_bool_as_bits(name, kind, monkeypatch):
             )
             x = BitmapVector(ncols, dtypes.BOOL, None, rng.random(ncols) < max(share, 0.5), ncols)
             check(A, x, semiring, kind)
-            assert "segments" in shim().own(A).forms
+            assert "segments" in shim().store_to_device(A).forms
 
 
 def test_products_of_bits_for_every_operator():
@@ -221,9 +221,9 @@ def test_values_that_begin_anywhere(type_, offset):
     A = random_matrix(rng, 80, 500, 2600, dtype)
     values = samples.values(rng, dtype, offset + A.nvals)
     A.values, A.iso = values[offset:], False
-    shim().own(A).values = shim().device.array(values)[offset:]
+    shim().store_to_device(A).values = shim().device.array(values)[offset:]
     check(A, full_vector(rng, 500, dtype), semiring)
-    assert shim().device.address(shim().own(A).values) % 16
+    assert shim().device.address(shim().store_to_device(A).values) % 16
 
 
 def test_values_and_x_of_other_sizes():

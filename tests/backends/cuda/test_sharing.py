@@ -34,7 +34,7 @@ def test_what_was_exported_lives_as_long_as_the_object(iso, monkeypatch):
     with using_shim() as backend:
         v = Vector.from_dense(np.arange(1000.0))
         v = (v.apply(binary.second, right=7.0) if iso else v.apply(unary.ainv)).new()
-        v._store = backend.own(v._store)
+        v._store = backend.store_to_device(v._store)
         assert v._store.iso == iso
         place = v.__cuda_array_interface__["data"][0]
         assert v.__cuda_array_interface__["data"][0] == place

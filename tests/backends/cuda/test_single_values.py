@@ -12,7 +12,7 @@ from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.runtime import device
 from grb_tile.operators import get_typed_op
-from grb_tile.storage import convert, embed, place
+from grb_tile.storage import constructors, convert, place
 from grb_tile.storage.store import BitmapVector
 from support import seeds
 
@@ -87,9 +87,9 @@ def vector(rng, n, dtype, form):
     if "empty" in form:
         u = samples.random_vector(rng, (n, np.arange(n)), dtype, 0.0)
     if form == "full iso":
-        return embed.full_vector(n, dtype, dtype.np_type.type(3))
+        return constructors.full_vector(n, dtype, dtype.np_type.type(3))
     if form == "iso":
-        u = embed.iso_like(u, dtype, 2)
+        u = constructors.iso_like(u, dtype, 2)
     return convert.convert(u, "bitmap" if "bitmap" in form or form == "full" else "sparse")
 
 
@@ -114,7 +114,7 @@ def test_inner_products(name, left, right, copies):
         b = FORMS[rng.integers(len(FORMS))]
         u, v = vector(rng, n, left, a), vector(rng, n, right, b)
         want = NUMPY.inner(u, v, semiring)
-        got = shim().inner(shim().own(u), shim().own(v), semiring)
+        got = shim().inner(shim().store_to_device(u), shim().store_to_device(v), semiring)
         where = f"{a}, {b}, seed {seeds.SEED}"
         assert (got is None) == (want is None), where
         if want is not None and "any" not in name:
@@ -153,7 +153,7 @@ def test_inner_products_of_positions_beyond_what_is_allocated():
     with select.using("cpu"):
         u = gb.Vector.from_coo([3, 2**40, 2**49], [1.0, 2.0, 3.0], size=n)
         v = gb.Vector.from_coo([2**40, 2**49, 2**49 + 1], [5.0, 7.0, 9.0], size=n)
-        full = gb.Vector._from_store(embed.full_vector(n, dtypes.FP64, 2.0))
+        full = gb.Vector._from_store(constructors.full_vector(n, dtypes.FP64, 2.0))
     assert isinstance(full._store, BitmapVector)
     with using_shim():
         assert u.inner(v).new().value == 31.0 == v.inner(u).new().value

@@ -15,7 +15,7 @@ from grb_tile.operators import get_typed_op
 from grb_tile.planner import explain, force, record_plan
 from grb_tile.storage import convert
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Allow
+from grb_tile.storage.store import StoredMask
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -67,11 +67,11 @@ def compare(got, want, semiring):
     agree.assert_same(got, want)
 
 
-def product(A, B, semiring, allow=None):
+def product(A, B, semiring, mask=None):
     """The product in two phases, and its plan."""
     plan = record_plan("matmul", "gustavson", "csr", "no_mask")
     with force("two_phases"):
-        return shim().matmul(A, B, semiring, allow, plan), plan
+        return shim().matmul(A, B, semiring, mask, plan), plan
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_rows_of_every_bin(name, type_):
     A, B = operands(rng, semiring)
     pattern = of_rows(rng, A.nrows, B.ncols, dtypes.BOOL, rng.integers(0, 400, A.nrows))
     before = agree.snapshot(A, B)
-    for allow in (None, Allow(pattern), Allow(pattern, True)):
+    for allow in (None, StoredMask(pattern), StoredMask(pattern, True)):
         got, plan = product(A, B, semiring, allow)
         compare(got, NUMPY.matmul(A, B, semiring, allow), semiring)
         assert plan.kernel == "two_phases" and plan.kernel_rule == "forced"
@@ -111,7 +111,7 @@ def test_rows_split_among_blocks(name):
         B = of_rows(rng, 60, cols, semiring.type2, [3] * 55 + [0, 550, 700, 700, 900])
         A = of_rows(rng, 4, 60, semiring.type, [60, 58, 2, 59])
         pattern = of_rows(rng, 4, cols, dtypes.BOOL, [0, 300, 5, 900])
-        for allow in (None, Allow(pattern), Allow(pattern, True)):
+        for allow in (None, StoredMask(pattern), StoredMask(pattern, True)):
             got, plan = product(A, B, semiring, allow)
             compare(got, NUMPY.matmul(A, B, semiring, allow), semiring)
             assert not EMULATED or allow is not None or " 3 split among blocks" in plan.note
@@ -125,7 +125,7 @@ def test_long_rows_of_few_columns():
         semiring = get_typed_op(name, dtype, kind="semiring")
         A = of_rows(rng, 3, 700, semiring.type, [700, 600, 3])
         B = of_rows(rng, 700, 8, semiring.type2, rng.integers(0, 9, 700))
-        for allow in (None, Allow(of_rows(rng, 3, 8, dtypes.BOOL, [3, 8, 2]), True)):
+        for allow in (None, StoredMask(of_rows(rng, 3, 8, dtypes.BOOL, [3, 8, 2]), True)):
             got, plan = product(A, B, semiring, allow)
             compare(got, NUMPY.matmul(A, B, semiring, allow), semiring)
             assert not EMULATED or allow is not None or " 2 split among blocks" in plan.note
@@ -151,7 +151,7 @@ def test_columns_beyond_32_bits(semiring_name):
     A = convert.to_dcsr(A)
     pattern = of_rows(rng, A.nrows, 1500, dtypes.BOOL, rng.integers(0, 400, A.nrows), names=names)
     pattern.ncols = B.ncols
-    for allow in (None, Allow(pattern, True)):
+    for allow in (None, StoredMask(pattern, True)):
         got, _ = product(A, B, semiring, allow)
         compare(got, NUMPY.matmul(A, B, semiring, allow), semiring)
 
@@ -162,7 +162,7 @@ def test_structure_is_kept_or_computed_again(monkeypatch):
     A, B = operands(rng_of(13), semiring)
     pattern = of_rows(rng_of(14), A.nrows, B.ncols, dtypes.BOOL, np.arange(A.nrows) * 20)
     monkeypatch.setattr(spgemm, "KEPT_UNASKED", 0)
-    for allow in (None, Allow(pattern), Allow(pattern, True)):
+    for allow in (None, StoredMask(pattern), StoredMask(pattern, True)):
         want = NUMPY.matmul(A, B, semiring, allow)
         for share in (8, 1 << 60):
             monkeypatch.setattr(spgemm, "KEPT_SHARE", share)
@@ -199,7 +199,7 @@ def test_groups_that_compute_several_rows(monkeypatch):
     cols = np.concatenate([start + np.arange(length) for start, length in zip(first, lengths, strict=True)])
     B = matrix(rng, nrows, 2 * nrows + 11, semiring.type2, rows, cols)
     pattern = of_rows(rng, nrows, B.ncols, dtypes.BOOL, rng.integers(0, 40, nrows))
-    for allow in (None, Allow(pattern, True)):
+    for allow in (None, StoredMask(pattern, True)):
         got, _ = product(A, B, semiring, allow)
         compare(got, NUMPY.matmul(A, B, semiring, allow), semiring)
 

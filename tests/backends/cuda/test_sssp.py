@@ -99,7 +99,7 @@ def check(A, AT, source, delta=None):
     found, wanted = as_dict(store), by_dijkstra(A, source)
     assert found == {v: (d if type(d) is int else d.item()) for v, d in wanted.items()}
     assert outcome.reached == len(wanted)
-    graph = paths.graph_of(device, device.own(A), heaviest)
+    graph = paths.graph_of(device, device.to_device(A), heaviest)
     if tree is not None:
         check_tree(A, source, found, as_dict(tree))
     elif AT is not None:
@@ -441,4 +441,6 @@ def test_without_room_the_loop_does_it(monkeypatch):
 def test_the_form_is_kept():
     A = random_store(100, 900, "INT32", 8)
     device = shim().device
-    assert paths_graph.graph_of(device, device.own(A), 60) is paths_graph.graph_of(device, device.own(A), 60)
+    assert paths_graph.graph_of(device, device.to_device(A), 60) is paths_graph.graph_of(
+        device, device.to_device(A), 60
+    )

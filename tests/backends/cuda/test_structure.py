@@ -7,7 +7,7 @@ from backends import agree, samples
 from cuda_emulation.backend import shim, using_shim
 from grb_tile import binary, dtypes
 from grb_tile.backends import select
-from grb_tile.backends.cuda.structure import entries, structure
+from grb_tile.backends.cuda.structure import arrays, build
 from grb_tile.exceptions import InvalidValue, UdfParseError
 from grb_tile.storage import convert, place
 from grb_tile.storage.store import BitmapVector
@@ -50,7 +50,7 @@ def picks(rng, size, kind):
 def test_ranges_of_a_full_vector(detours):
     """A copy along the range: no list of positions, and never a view, whose address may be odd."""
     device = shim().device
-    u = device.own(BitmapVector(100, dtypes.INT8, None, np.arange(100, dtype=np.int8), 100))
+    u = device.to_device(BitmapVector(100, dtypes.INT8, None, np.arange(100, dtype=np.int8), 100))
     for I in (range(100), range(3, 90, 7), range(99, -1, -1), range(98, -1, -3), range(50, 50)):
         got = shim().gather_vector(u, I)
         assert device.host(got.values).tolist() == list(I) and got.nvals == got.size == len(I)
@@ -101,7 +101,7 @@ def test_matrices(turn, dtype, detours):
     for got, want in zip(shim().tuples_matrix(A), NUMPY.tuples_matrix(A), strict=True):
         assert got.dtype == want.dtype and got.tolist() == want.tolist()
     agree.assert_same(shim().transpose(A), NUMPY.transpose(A))
-    assert shim().transpose(shim().transpose(A)) is shim().own(A)
+    assert shim().transpose(shim().transpose(A)) is shim().store_to_device(A)
     agree.assert_same(shim().convert(A, "dcsr"), A)
     if rows[0] < 1000:
         agree.assert_same(shim().convert(A, "csr"), A)
@@ -169,8 +169,8 @@ def test_build_combines_duplicates(turn, op, detours):
 @pytest.mark.parametrize("dtype", [dtypes.INT8, dtypes.FP64])
 def test_long_runs_of_duplicates_are_folded_in_pieces(monkeypatch, op, dtype):
     """One place with hundreds of entries among short ones; what is not associative goes left to right."""
-    monkeypatch.setattr(structure, "LONG", 8)
-    monkeypatch.setattr(structure, "PIECE", 4)
+    monkeypatch.setattr(build, "LONG", 8)
+    monkeypatch.setattr(build, "PIECE", 4)
     rng = np.random.default_rng([seeds.SEED, 11])
     i = rng.permutation(np.concatenate([np.full(700, 5), np.full(33, 2), np.full(8, 0), rng.integers(0, 50, 60)]))
     values = rng.integers(-3, 4, i.size).astype(dtype.np_type)
@@ -218,8 +218,8 @@ def test_user_defined_types_go_through_the_host():
 
 def test_words_of_a_sparse_vector_are_kept(device):
     u = shim().build_vector(200, np.array([3, 64, 199]), np.ones(3), None, dtypes.FP64)
-    words = entries.words_of(device, u)
-    assert entries.words_of(device, u) is words
+    words = arrays.words_of(device, u)
+    assert arrays.words_of(device, u) is words
     assert words.tolist() == convert.bits.from_indices(np.array([3, 64, 199]), 200).tolist()
 
 
@@ -229,7 +229,7 @@ def test_fold_needs_cuda_text(device):
     op = binary.register_anonymous(lambda x, y: table[1] + len(str(x)))[dtypes.INT64]
     i = np.array([0, 0])
     with pytest.raises(UdfParseError, match="no CUDA form"):
-        structure.build_vector(device, 3, i, i, op, dtypes.INT64)
+        build.build_vector(device, 3, i, i, op, dtypes.INT64)
 
 
 def test_a_program_in_the_language():

@@ -13,7 +13,7 @@ from grb_tile.operators import get_typed_op
 from grb_tile.planner import explain, force, record_plan, tuning
 from grb_tile.storage import bit_tiles, convert
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Allow, Compressed
+from grb_tile.storage.store import Compressed, StoredMask
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -156,7 +156,7 @@ def test_blocks_made_on_the_device(dtype):
         samples.values(rng, dtype, 3000),
     )  # fmt: skip
     for A in (clustered(rng, 93, 700, dtype, 200, 0.2), clustered(rng, 7, 7, dtype, 1, 1.0), hub):
-        got, want = tile_blocks.bit_blocks_of(shim().device, shim().device.own(A)), bit_tiles.bit_blocks_from(A)
+        got, want = tile_blocks.bit_blocks_of(shim().device, shim().device.to_device(A)), bit_tiles.bit_blocks_from(A)
         for name in ("block_ptr", "block_col", "block_map", "value_ptr", "values"):
             found, expected = getattr(got, name).get(), getattr(want, name)
             assert found.dtype == expected.dtype and np.array_equal(found, expected, equal_nan=True), name
@@ -174,7 +174,7 @@ def test_chosen_where_tiles_are_full(monkeypatch):
         agree.assert_same(host(got), NUMPY.matmul(A, A, semiring, None))
         assert plan.kernel == kernel, str(explain(1))
         plan = record_plan("matmul", "gustavson", "csr", "no_mask")
-        allow = Allow(A)
+        allow = StoredMask(A)
         with force("tile_pairs"):
             got = shim().matmul(A, A, semiring, allow, plan)
         agree.assert_same(host(got), NUMPY.matmul(A, A, semiring, allow))

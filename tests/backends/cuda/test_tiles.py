@@ -15,7 +15,7 @@ from grb_tile.planner import tuning, unrecorded
 from grb_tile.storage import bit_tiles, tiled
 from grb_tile.storage.convert import to_bitmap, to_sparse
 from grb_tile.storage.place import host
-from grb_tile.storage.store import Allow, Compressed, SparseVector
+from grb_tile.storage.store import Compressed, SparseVector, StoredMask
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -28,8 +28,8 @@ def rng_of(*salt):
 
 def masks(rng, dim):
     yield None
-    yield Allow(samples.random_vector(rng, dim, dtypes.BOOL, 0.4))
-    yield Allow(samples.random_vector(rng, dim, dtypes.BOOL, 0.7), True)
+    yield StoredMask(samples.random_vector(rng, dim, dtypes.BOOL, 0.4))
+    yield StoredMask(samples.random_vector(rng, dim, dtypes.BOOL, 0.7), True)
 
 
 @pytest.mark.parametrize("nt", [16, 32, 64])
@@ -76,7 +76,7 @@ def test_tiled_vectors(nt, iso):
                 u = SparseVector(size, u.dtype, u.indices, np.array([2.5]), True)
             if u.nvals == 0:
                 continue
-            made = tiles.tiled_vector_of(device, device.own(u), nt)
+            made = tiles.tiled_vector_of(device, device.to_device(u), nt)
             kept = int((device.host(made.x_ptr) >= 0).sum())
             made.x_ptr, made.x_mask = device.host(made.x_ptr), device.host(made.x_mask)[:kept]
             made.x_tile = device.host(made.x_tile)[: 1 if iso else kept * nt]
@@ -98,7 +98,7 @@ def test_long_tile_rows_are_split(name, type_, nt):
     values = rng.integers(1, 5, keys.shape[0]).astype(semiring.type.np_type)
     A = NUMPY.build_matrix(50, width, keys // width, keys % width, values, None, semiring.type)
     device = shim().device
-    T = tiles.tiled_of(device, device.own(A), nt)
+    T = tiles.tiled_of(device, device.to_device(A), nt)
     assert tiles.chunks_of(device, T, False)[2] is not None and T.rest_row.shape[0]
     assert_same_tiles(T, tiled.tiled_from(A, nt))
     for x_share in (0.05, 1.0):
@@ -118,7 +118,7 @@ def test_long_remainders_are_split(nt):
     order = np.lexsort((cols, rows))
     values = rng.integers(1, 9, cols.shape[0]).astype(np.float64)
     A = NUMPY.build_matrix(20, width, rows[order], cols[order], values, None, dtypes.FP64)
-    T = tiles.tiled_of(shim().device, shim().device.own(A), nt)
+    T = tiles.tiled_of(shim().device, shim().device.to_device(A), nt)
     assert T.ntiles == 0 and tiles.chunks_of(shim().device, T, False)[1] > 2
     for name in ("plus_times", "min_plus", "any_pair"):
         semiring = get_typed_op(name, dtypes.FP64, kind="semiring")
@@ -149,12 +149,12 @@ def test_long_lines_of_bit_tiles_are_split(direction, transposed):
                 want = NUMPY.matvec_rows(A, x, semiring, allow)
                 agree.assert_same(shim().matvec_rows(A, x, semiring, allow, unrecorded(direction)), want)
     device = shim().device
-    T = tiles.bit_tiles_of(device, device.own(A))
+    T = tiles.bit_tiles_of(device, device.to_device(A))
     assert tiles.chunks_of(device, T, transposed)[2] is not None
     if not transposed:
-        assert tiles._merging_tasks(device, device.own(A).indptr, 32)[2] is not None
+        assert tiles._merging_tasks(device, device.to_device(A).indptr, 32)[2] is not None
     for nt in (16, 32, 64):
-        assert_same_bit_tiles(tiles.bit_tiles_of(device, device.own(A), nt), bit_tiles.bit_tiles_from(A, nt))
+        assert_same_bit_tiles(tiles.bit_tiles_of(device, device.to_device(A), nt), bit_tiles.bit_tiles_from(A, nt))
 
 
 @pytest.mark.parametrize("direction", ["bittiled", *tiles.DIRECTIONS])
@@ -182,8 +182,8 @@ def test_tiles_are_those_of_storage(share, type_):
     device = shim().device
     A = samples.random_matrix(rng, (70, np.arange(70)), (100, np.arange(100)), getattr(dtypes, type_), share)
     for nt in (16, 32, 64):
-        assert_same_tiles(tiles.tiled_of(device, device.own(A), nt), tiled.tiled_from(A, nt))
-        assert_same_bit_tiles(tiles.bit_tiles_of(device, device.own(A), nt), bit_tiles.bit_tiles_from(A, nt))
+        assert_same_tiles(tiles.tiled_of(device, device.to_device(A), nt), tiled.tiled_from(A, nt))
+        assert_same_bit_tiles(tiles.bit_tiles_of(device, device.to_device(A), nt), bit_tiles.bit_tiles_from(A, nt))
 
 
 def assert_same_tiles(got, want):
@@ -237,7 +237,7 @@ def test_symmetric_structure_is_kept_once():
     device = shim().device
     A = samples.random_matrix(rng, (90, np.arange(90)), (90, np.arange(90)), dtypes.BOOL, 0.1)
     plus = get_typed_op("lor", dtypes.BOOL, kind="binary")
-    both = device.own(NUMPY.union(A, NUMPY.transpose(A), plus))
+    both = device.to_device(NUMPY.union(A, NUMPY.transpose(A), plus))
     assert tiles.bit_tiles_of(device, both).symmetric
 
 

@@ -50,7 +50,7 @@ def test_writes_of_elements_wait_for_nothing(kind, monkeypatch):
         else:
             x = Vector.from_dense(np.arange(1.0, 301))
             keys = list(range(0, 300, 11))
-        x._store = backend.own(x._store)
+        x._store = backend.store_to_device(x._store)
         wanted = entries_of(x)
         x._store.forms = None
         read = []
@@ -90,7 +90,7 @@ def test_a_change_in_place_on_the_host_reaches_the_device(kind, write):
     x("plus") << x.dup(clear=True)
     wanted = entries_of(x)
     with using_shim() as backend:
-        backend.own(x._store)
+        backend.store_to_device(x._store)
     address = x._store.values.ctypes.data
     if write == "element":
         x[key] = 7

@@ -2,7 +2,7 @@
 
 from grb_tile import dtypes, monoid
 from grb_tile.backends.cuda.lowering.semirings import lowered
-from grb_tile.backends.cuda.products.emission import Emission, emission
+from grb_tile.backends.cuda.products.epilogue import Epilogue, epilogue
 from grb_tile.backends.cuda.products.tile_pairs import maps
 from grb_tile.operators import get_typed_op
 
@@ -92,10 +92,10 @@ def masked_chains():
     )
     above = get_typed_op("valuegt", dtypes.FP64, dtypes.FP64, kind="select"), 1.0
     emissions = [
-        Emission(plus_pair), emission(None, plus_pair, None, monoid.plus["INT64"], None), Emission(any_pair),
-        emission(None, any_pair, None, monoid.lor["BOOL"], 0), Emission(plus_times, above),
-        emission(None, plus_times, above, monoid.plus["FP32"], 1),
-        emission(None, plus_times, above, monoid.any["FP64"], 0),
+        Epilogue(plus_pair), epilogue(None, plus_pair, None, monoid.plus["INT64"], None), Epilogue(any_pair),
+        epilogue(None, any_pair, None, monoid.lor["BOOL"], 0), Epilogue(plus_times, above),
+        epilogue(None, plus_times, above, monoid.plus["FP32"], 1),
+        epilogue(None, plus_times, above, monoid.any["FP64"], 0),
     ]  # fmt: skip
     for number, e in enumerate(emissions):
         words = {plus_pair: "Words<false>", any_pair: "Words<true>"}.get(e.s, "S")

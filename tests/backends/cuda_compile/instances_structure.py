@@ -1,7 +1,7 @@
 """Instances of base/costs.cuh and of structure/build.cuh, convert.cuh, gather.cuh, radix_sort.cuh, transpose.cuh."""
 
 from grb_tile import binary, dtypes
-from grb_tile.backends.cuda.structure.entries import complex_cast
+from grb_tile.backends.cuda.structure.arrays import complex_cast
 from grb_tile.operators import to_cuda
 
 INDICES = ("int32_t", "int64_t")

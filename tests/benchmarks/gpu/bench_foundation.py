@@ -97,7 +97,7 @@ def main():
         read_us=median_us(device, lambda: device.read(counts)),
         read_two_us=median_us(device, lambda: device.read(counts, counts)),
         cupy_add_us=median_us(device, lambda: x + y),
-        own_us=median_us(device, lambda: backend.own(store))
+        own_us=median_us(device, lambda: backend.store_to_device(store))
         if (store := gb.Vector.from_coo([0], [1], size=9)._store)
         else 0,
         resident=kernel.resident_blocks(256),

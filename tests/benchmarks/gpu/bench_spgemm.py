@@ -36,7 +36,7 @@ from grb_tile.operations import multiply
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import explain, force
 from grb_tile.storage import work
-from grb_tile.storage.store import Allow, Compressed
+from grb_tile.storage.store import Compressed, StoredMask
 
 BANDWIDTH = 4.3e9  # bytes a millisecond
 OUT = os.environ.get("OUT")
@@ -76,9 +76,9 @@ def matrices(small, only):
             print(f"{name}: not in {DATA}, left out")
 
 
-def product(A, B, semiring, allow=None):
+def product(A, B, semiring, mask=None):
     """The store of A (+.x) B, as `C << A.mxm(B, semiring)` computes it."""
-    return multiply.matmul(A, False, B, False, semiring, allow)
+    return multiply.matmul(A, False, B, False, semiring, mask)
 
 
 def median_ms(call):
@@ -211,10 +211,10 @@ def triangles(small):
 
     def count(L, names):
         with force(names):
-            return int(multiply.reduce_matmul(L, False, L, True, semiring, Allow(L), None, plus, None))
+            return int(multiply.reduce_matmul(L, False, L, True, semiring, StoredMask(L), None, plus, None))
 
     def formed(L):
-        return int(select.current().reduce(multiply.matmul(L, False, L, True, semiring, Allow(L)), plus))
+        return int(select.current().reduce(multiply.matmul(L, False, L, True, semiring, StoredMask(L)), plus))
 
     for scale, factor in ((12, 8),) if small else ((20, 16), (21, 48)):
         G = Graph(gb.Matrix._from_store(rmat(scale, factor), dtypes.BOOL, "A"), directed=True)
@@ -302,12 +302,12 @@ def masked(name, structure):
     del whole, order
     figures = {"whole_ms": median_ms(partial(product, A, A, semiring))}
     for what, M in (("A", A), ("tenth", tenth)):
-        figures[f"not_{what}_ms"] = median_ms(partial(product, A, A, semiring, Allow(M, True)))
+        figures[f"not_{what}_ms"] = median_ms(partial(product, A, A, semiring, StoredMask(M, True)))
     for what, M in (("A", A), ("few", few), ("tenth", tenth)):
         want = None
         for names in ((), ("dot",), ("gustavson", "merge_at_mask"), ("gustavson", "two_phases")):
             with force(names):
-                call = partial(product, A, A, semiring, Allow(M))
+                call = partial(product, A, A, semiring, StoredMask(M))
                 C = call()
                 label = f"{what}_{names[-1] if names else 'planned'}"
                 figures[f"{label}_ms"] = median_ms(call)

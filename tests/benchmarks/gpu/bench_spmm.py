@@ -20,7 +20,7 @@ import grb_tile as gb
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.operators import get_typed_op
-from grb_tile.storage.store import Allow, BitmapVector, Dense
+from grb_tile.storage.store import BitmapVector, Dense, StoredMask
 
 REPEATS = 5
 SEMIRINGS = ("min_plus", "max_times", "plus_first", "any_pair")
@@ -112,7 +112,7 @@ def sddmm(backend, small, peer):
 
         theirs = peer.sddmm(X, Y, M)
         theirs()
-        found = backend.dense_product(A, B, semiring_of("plus_times"), Allow(M))[0]
+        found = backend.dense_product(A, B, semiring_of("plus_times"), StoredMask(M))[0]
         assert cp.allclose(found.values, M.values, rtol=1e-3)
         time, other = device_us(ours, REPEATS), device_us(theirs, REPEATS)
         say(part="sddmm", matrix="kron20", depth=depth, device_us=time, cusparse_us=other, ratio=other / time)

@@ -24,7 +24,7 @@ from grb_tile.backends import select
 from grb_tile.operations import multiply
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import unrecorded
-from grb_tile.storage.store import Allow, BitmapVector, SparseVector
+from grb_tile.storage.store import BitmapVector, SparseVector, StoredMask
 
 DENSITIES = (0.1, 0.01, 0.001, 0.0001)
 
@@ -96,7 +96,7 @@ def push(backend):
     mask = RANDOM.random(n) < 0.5
     words = cp.asarray(np.packbits(np.pad(mask, (0, -n % 64)), bitorder="little").view(np.uint64))
     visited = BitmapVector(n, dtypes.BOOL, words, one, int(mask.sum()), True)
-    allow = Allow(visited, True)
+    allow = StoredMask(visited, True)
     for count in (1, 10, 100, 1000, 10_000, 100_000):
         places = np.sort(RANDOM.choice(held, count, replace=False)).astype(np.int32)
         u = SparseVector(n, dtypes.BOOL, cp.asarray(places), one, True)

@@ -24,7 +24,7 @@ import grb_tile as gb
 from grb_tile import dtypes, generators
 from grb_tile.backends import select
 from grb_tile.operators import get_typed_op
-from grb_tile.storage.store import Allow, Compressed
+from grb_tile.storage.store import Compressed, StoredMask
 
 BANDWIDTH = 4.3e9  # bytes a millisecond
 OUT = os.environ.get("OUT")
@@ -120,8 +120,8 @@ def main():
             calls = {
                 "union": partial(backend.union, A, B, op),
                 "intersect": partial(backend.intersect, A, B, op),
-                "mask": partial(backend.restrict, A, Allow(B)),
-                "complement": partial(backend.restrict, A, Allow(B, True)),
+                "mask": partial(backend.restrict, A, StoredMask(B)),
+                "complement": partial(backend.restrict, A, StoredMask(B, True)),
             }
             both = 0
             for what, call in calls.items():

@@ -208,7 +208,7 @@ FAULTS = [
         "start, width = i * A.ncols + j, A.ncols",
     ),
     Fault(
-        "grb_tile/operations/partial.py",
+        "grb_tile/operations/written_region.py",
         "columns overwritten in a hypersparse matrix are found by number of stored row",
         "    if c.rows is not None:\n        rows = c.rows[rows]\n    return Part(_nothing_in(c), None, None, (rows,",
         "    return Part(_nothing_in(c), None, None, (rows,",

@@ -44,7 +44,7 @@ FAULTS = [
         FORMS,
     ),
     Fault(
-        "grb_tile/storage/splice.py",
+        "grb_tile/storage/update_entries.py",
         "the CSR of a dense matrix outlives an element written in place",
         "    c.forms = None  # what was derived does not outlive a change of values\n",
         "",
@@ -60,8 +60,8 @@ FAULTS = [
     Fault(
         "grb_tile/backends/dense_products.py",
         "the operands of a transposed product are not swapped",
-        "semiring.flip(), said)\n",
-        "semiring, said)\n",
+        "semiring.flip(), notes)\n",
+        "semiring, notes)\n",
         CPU,
     ),
     Fault(

@@ -50,8 +50,8 @@ FAULTS = [
     Fault(
         "grb_tile/planner/choose_matvec.py",
         "the saving of a kernel that is missing is counted for the other one",
-        'backend.count_saving((columns_now - rows) * 1e-9, "matvec_rows", A, u, semiring, allow)',
-        'backend.count_saving((columns_now - rows) * 1e-9, "matvec_cols", A, u, semiring, allow)',
+        'backend.count_saving((columns_now - rows) * 1e-9, "matvec_rows", A, u, semiring, mask)',
+        'backend.count_saving((columns_now - rows) * 1e-9, "matvec_cols", A, u, semiring, mask)',
     ),
     Fault(
         "grb_tile/planner/choose_matvec.py",
@@ -68,7 +68,7 @@ FAULTS = [
     Fault(
         "grb_tile/planner/matvec_work.py",
         "the complement of the mask admits what the mask does",
-        "max(allow.pattern.size - masked, 0) if allow.complement else masked",
+        "max(mask.pattern.size - masked, 0) if mask.complement else masked",
         "masked",
     ),
     Fault(
@@ -80,8 +80,8 @@ FAULTS = [
     Fault(
         "grb_tile/planner/matvec_work.py",
         "the sample ignores the complement",
-        "admitted = members(allow.pattern, targets) ^ allow.complement",
-        "admitted = members(allow.pattern, targets)",
+        "admitted = members(mask.pattern, targets) ^ mask.complement",
+        "admitted = members(mask.pattern, targets)",
     ),
     Fault(
         "grb_tile/planner/matvec_work.py",
@@ -122,20 +122,20 @@ FAULTS = [
     Fault(
         "grb_tile/planner/choose_matmul.py",
         "dots under a complement",
-        '    if allow is None or allow.complement:\n        return Plan("matmul", "gustavson"',
-        '    if allow is None:\n        return Plan("matmul", "gustavson"',
+        '    if mask is None or mask.complement:\n        return Plan("matmul", "gustavson"',
+        '    if mask is None:\n        return Plan("matmul", "gustavson"',
         ("tests/planner", "tests/laws/test_plans.py", "tests/conformance/test_mxm.py"),
     ),
     Fault(
         "grb_tile/planner/choose_matvec_gpu.py",
         "the complement of the mask is not weighed",
-        "return live - masked if allow.complement else masked",
+        "return live - masked if mask.complement else masked",
         "return masked",
     ),
     Fault(
         "grb_tile/planner/choose_matvec_gpu.py",
         "an earlier plan serves another mask",
-        "key = transposed, early, sorts, count, u.size, masked, allow is not None and allow.complement",
+        "key = transposed, early, sorts, count, u.size, masked, mask is not None and mask.complement",
         "key = transposed, early, sorts, count, u.size",
     ),
     Fault(

@@ -134,14 +134,14 @@ FAULTS = [
         (*TESTS, "tests/backends/cpu"),
     ),
     Fault(
-        "grb_tile/storage/embed.py",
+        "grb_tile/storage/constructors.py",
         "the column of a vector has the wrong number of rows",
         "        rows=u.indices.astype(np.int64),",
         "        rows=np.arange(count, dtype=np.int64),",
         OBJECTS,
     ),
     Fault(
-        "grb_tile/storage/embed.py",
+        "grb_tile/storage/constructors.py",
         "a full vector is empty",
         "    return BitmapVector(size, dtype, None, _one(value, dtype), size, True)",
         "    return BitmapVector(size, dtype, None, _one(value, dtype), 0, True)",
@@ -174,8 +174,8 @@ FAULTS = [
     Fault(
         "grb_tile/storage/store.py",
         "the complement of a complement is a complement",
-        "        return Allow(self.pattern, not self.complement)",
-        "        return Allow(self.pattern, True)",
+        "        return StoredMask(self.pattern, not self.complement)",
+        "        return StoredMask(self.pattern, True)",
         OBJECTS,
     ),
     Fault(
@@ -242,7 +242,7 @@ FAULTS = [
         TILES,
     ),
     Fault(
-        "grb_tile/operations/partial.py",
+        "grb_tile/operations/written_region.py",
         "a mask over some columns overwrites what it names outside them",
         "part = _first_few(c, structures, in_region=True)",
         "part = _first_few(c, structures, in_region=I is not None)",

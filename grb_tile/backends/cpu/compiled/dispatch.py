@@ -7,10 +7,10 @@ for it (jit/cache.py).  Meanings of the primitives: backends/protocol.py.
 from ....storage.convert import keep_transpose
 from . import (
     elementwise as accelerate_rows,
-    entries as accelerate_entries,
     matmul as accelerate_matmul,
     matvec as accelerate_matvec,
     selection,
+    transpose_and_merge,
 )
 
 
@@ -21,26 +21,26 @@ def _record(plan, result):
     return result
 
 
-def matvec_rows(A, x, semiring, allow=None, plan=None):
-    """w<allow>[i] = (+)_k A[i,k] (x) x[k], A by rows."""
-    return _record(plan, accelerate_matvec.matvec_rows(A, x, semiring, allow))
+def matvec_rows(A, x, semiring, mask=None, plan=None):
+    """w<mask>[i] = (+)_k A[i,k] (x) x[k], A by rows."""
+    return _record(plan, accelerate_matvec.matvec_rows(A, x, semiring, mask))
 
 
-def matvec_cols(AT, x, semiring, allow=None, plan=None):
-    """w<allow>[i] = (+)_k A[i,k] (x) x[k], A given by columns."""
-    return _record(plan, accelerate_matvec.matvec_cols(AT, x, semiring, allow))
+def matvec_cols(AT, x, semiring, mask=None, plan=None):
+    """w<mask>[i] = (+)_k A[i,k] (x) x[k], A given by columns."""
+    return _record(plan, accelerate_matvec.matvec_cols(AT, x, semiring, mask))
 
 
-def matmul(A, B, semiring, allow=None, plan=None, BT=None, chain=None):
-    """C<allow>[i,j] = (+)_k A[i,k] (x) B[k,j], or its chain's result; plan.method is "dot" or "gustavson"."""
-    return _record(plan, accelerate_matmul.matmul(A, B, semiring, allow, plan, BT, chain))
+def matmul(A, B, semiring, mask=None, plan=None, BT=None, chain=None):
+    """C<mask>[i,j] = (+)_k A[i,k] (x) B[k,j], or its chain's result; plan.method is "dot" or "gustavson"."""
+    return _record(plan, accelerate_matmul.matmul(A, B, semiring, mask, plan, BT, chain))
 
 
 _KERNELS = {
     "matvec_rows": accelerate_matvec.rows_kernel,
     "matvec_cols": accelerate_matvec.cols_kernel,
     "matmul": accelerate_matmul.kernel_of,
-    "transpose": accelerate_entries.transpose_kernel,
+    "transpose": transpose_and_merge.transpose_kernel,
 }
 
 
@@ -59,27 +59,27 @@ def count_saving(seconds, primitive, *operands):
 
 def transpose(A):
     """T[j,i] = A[i,j], kept with A."""
-    result = accelerate_entries.transpose(A)
+    result = transpose_and_merge.transpose(A)
     return result if result is NotImplemented else keep_transpose(A, result)
 
 
 _MATRICES = ("csr", "dcsr")
 
 
-def union(x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
+def union(x, y, op, mask=None, left_default=None, right_default=None, dtype=None):
     """t[p] = x[p] (op) y[p] where both are present, the one entry where only one is; op None: y's entry wins."""
-    module = accelerate_rows if x.format in _MATRICES else accelerate_entries
-    return module.union(x, y, op, allow, left_default, right_default, dtype)
+    module = accelerate_rows if x.format in _MATRICES else transpose_and_merge
+    return module.union(x, y, op, mask, left_default, right_default, dtype)
 
 
-def intersect(x, y, op, allow=None):
+def intersect(x, y, op, mask=None):
     """t[p] = x[p] (op) y[p] where both are present."""
-    return (accelerate_rows if x.format in _MATRICES else accelerate_entries).intersect(x, y, op, allow)
+    return (accelerate_rows if x.format in _MATRICES else transpose_and_merge).intersect(x, y, op, mask)
 
 
-def restrict(x, allow):
-    """t[p] = x[p] where p is in allow; matrices only."""
-    return accelerate_rows.restrict(x, allow) if x.format in _MATRICES else NotImplemented
+def restrict(x, mask):
+    """t[p] = x[p] where p is in mask; matrices only."""
+    return accelerate_rows.restrict(x, mask) if x.format in _MATRICES else NotImplemented
 
 
 def select(x, op, thunk):

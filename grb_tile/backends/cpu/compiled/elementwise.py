@@ -23,7 +23,7 @@ def _suits(*stores):
     return True
 
 
-def union(A, B, op, allow=None, left_default=None, right_default=None, dtype=None):
+def union(A, B, op, mask=None, left_default=None, right_default=None, dtype=None):
     """C[i,j] = A[i,j] (op) B[i,j] where both are present; see backends/protocol.py."""
     if dtype is None:
         dtype = A.dtype if op is None else op.return_type
@@ -31,10 +31,10 @@ def union(A, B, op, allow=None, left_default=None, right_default=None, dtype=Non
         return NotImplemented
     if op is None:
         op, left_default, right_default = get_typed_op("second", dtype, kind="binary"), None, None
-    if allow is not None and (allow.complement or allow.pattern.nvals * tuning.UNION_MASK > A.nvals + B.nvals):
-        return within(union(A, B, op, None, left_default, right_default, dtype), allow)  # one restriction, not two
-    if allow is not None:
-        A, B = within(A, allow), within(B, allow)
+    if mask is not None and (mask.complement or mask.pattern.nvals * tuning.UNION_MASK > A.nvals + B.nvals):
+        return within(union(A, B, op, None, left_default, right_default, dtype), mask)  # one restriction, not two
+    if mask is not None:
+        A, B = within(A, mask), within(B, mask)
     if A.nvals and B.nvals and not same_structure(A, B):
         one = _iso_union(A, B, op, dtype, left_default, right_default, True)
         result = merge_matrices(A, B, Merge.of(op, "union", dtype, one, left_default, right_default))
@@ -43,12 +43,12 @@ def union(A, B, op, allow=None, left_default=None, right_default=None, dtype=Non
     return jit.in_numpy(union_in_numpy, A, B, op, None, left_default, right_default, dtype)
 
 
-def intersect(A, B, op, allow=None):
+def intersect(A, B, op, mask=None):
     """C[i,j] = A[i,j] (op) B[i,j] where both are present."""
     if op.positional or not _suits(A, B):
         return NotImplemented
-    if allow is not None:
-        A = within(A, allow)
+    if mask is not None:
+        A = within(A, mask)
     if A.nvals == 0 or B.nvals == 0 or same_structure(A, B):
         return jit.in_numpy(intersect_in_numpy, A, B, op)
     reads_a, reads_b = op.kind not in ("pair", "second", "any"), op.kind not in ("pair", "first")
@@ -59,18 +59,18 @@ def intersect(A, B, op, allow=None):
     return jit.in_numpy(intersect_in_numpy, A, B, op) if result is NotImplemented else result
 
 
-def restrict(A, allow):
-    """C[i,j] = A[i,j] where the mask `allow` admits (i,j)."""
-    pattern = allow.pattern
+def restrict(A, mask):
+    """C[i,j] = A[i,j] where the mask `mask` admits (i,j)."""
+    pattern = mask.pattern
     if A.nvals == 0 or pattern.nvals == 0 or same_structure(A, pattern) or not _suits(A):
         return NotImplemented
     lone = Compressed(A.nrows, A.ncols, A.dtype, pattern.indptr, pattern.indices, A.values[:1], True, pattern.rows)
     op = get_typed_op("first", A.dtype, kind="binary")
-    mode = "difference" if allow.complement else "meet"
+    mode = "difference" if mask.complement else "meet"
     return merge_matrices(A, lone, Merge(op, mode, A.dtype, A.values[:1] if A.iso else None))
 
 
-def within(A, allow):
+def within(A, mask):
     """`A` inside the mask."""
-    found = restrict(A, allow)
-    return jit.in_numpy(restrict_in_numpy, A, allow) if found is NotImplemented else found
+    found = restrict(A, mask)
+    return jit.in_numpy(restrict_in_numpy, A, mask) if found is NotImplemented else found

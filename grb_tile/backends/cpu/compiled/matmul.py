@@ -24,8 +24,8 @@ NO_INDPTR = np.zeros(0, np.int64)
 NO_WORDS = np.zeros(0, np.uint64)
 
 
-def matmul(A, B, semiring, allow=None, plan=None, BT=None, chain=None):
-    """C<allow>[i,j] = (+)_k A[i,k] (x) B[k,j].  See backends/protocol.py.
+def matmul(A, B, semiring, mask=None, plan=None, BT=None, chain=None):
+    """C<mask>[i,j] = (+)_k A[i,k] (x) B[k,j].  See backends/protocol.py.
 
     chain: the ProductChain (vectorised/product_chains.py) to which C's blocks of rows go; its result is returned.
     """
@@ -34,32 +34,32 @@ def matmul(A, B, semiring, allow=None, plan=None, BT=None, chain=None):
         return NotImplemented
     if A.rows is not None or other.rows is not None:
         few = A.indices.shape[0] + other.indices.shape[0] < tuning.COMPILED_ENTRIES
-        if few or allow is not None or chain is not None or semiring.binaryop.positional:
+        if few or mask is not None or chain is not None or semiring.binaryop.positional:
             return NotImplemented
         return _packed(A, transpose_of(BT) if B is None else B, semiring)
-    dot = plan is not None and plan.method == "dot" and allow is not None and not allow.complement
-    if allow is not None and allow.pattern.rows is not None:
-        if allow.pattern.nrows > 1 << 26:
+    dot = plan is not None and plan.method == "dot" and mask is not None and not mask.complement
+    if mask is not None and mask.pattern.rows is not None:
+        if mask.pattern.nrows > 1 << 26:
             return NotImplemented
-        allow = type(allow)(to_csr(allow.pattern), allow.complement)
+        mask = type(mask)(to_csr(mask.pattern), mask.complement)
     if dot:
         if BT is None:
             BT = transpose_of(B)
-        return _dot(A, BT, semiring, allow.pattern, chain) if BT.rows is None else NotImplemented
+        return _dot(A, BT, semiring, mask.pattern, chain) if BT.rows is None else NotImplemented
     if B is None:
         B = transpose_of(BT)
         if B.rows is not None:
             return NotImplemented
-    return _gustavson(A, B, semiring, allow, chain)
+    return _gustavson(A, B, semiring, mask, chain)
 
 
-def kernel_of(A, B, semiring, allow=None, method="gustavson"):
+def kernel_of(A, B, semiring, mask=None, method="gustavson"):
     """The Kernel of A B, or None where NumPy computes it.  method "dot": B is its transpose."""
     if A.rows is not None or B.rows is not None or A.indices.shape[0] == 0 or B.indices.shape[0] == 0:
         return None
     if method == "dot":
-        return None if allow is None else _dot_kernel(A, B, semiring, allow.pattern)
-    return _gustavson_kernel(A, B, semiring, allow)
+        return None if mask is None else _dot_kernel(A, B, semiring, mask.pattern)
+    return _gustavson_kernel(A, B, semiring, mask)
 
 
 def row_chunks(ends, wanted):
@@ -79,32 +79,32 @@ def row_chunks(ends, wanted):
 # --- Gustavson ---
 
 
-def _mask_kind(allow):
-    return "none" if allow is None else "complement" if allow.complement else "pattern"
+def _mask_kind(mask):
+    return "none" if mask is None else "complement" if mask.complement else "pattern"
 
 
-def _gustavson_kernel(A, B, semiring, allow):
+def _gustavson_kernel(A, B, semiring, mask):
     if not may_be_dense(B.ncols, A, B):
         return None
     reads_a, reads_b = uses(semiring.binaryop)
     return semiring_kernel(
         "matmul_rows", semiring, A.indices.dtype.char,
-        B_INDEX=B.indices.dtype.char, M_INDEX=(B if allow is None else allow.pattern).indices.dtype.char,
-        OUT_INDEX=index_dtype(B.ncols).char, MASK=_mask_kind(allow),
+        B_INDEX=B.indices.dtype.char, M_INDEX=(B if mask is None else mask.pattern).indices.dtype.char,
+        OUT_INDEX=index_dtype(B.ncols).char, MASK=_mask_kind(mask),
         A_ISO=A.iso or not reads_a, B_ISO=B.iso or not reads_b,
     )  # fmt: skip
 
 
-def _gustavson(A, B, semiring, allow, chain=None):
-    kernel = _gustavson_kernel(A, B, semiring, allow)
+def _gustavson(A, B, semiring, mask, chain=None):
+    kernel = _gustavson_kernel(A, B, semiring, mask)
     if kernel is None:
         return NotImplemented
     reads_a, reads_b = uses(semiring.binaryop)
-    mask = _mask_kind(allow)
-    functions = kernel.functions_for(lambda: _rows_seconds(A, B, allow, mask))
+    kind = _mask_kind(mask)
+    functions = kernel.functions_for(lambda: _rows_seconds(A, B, mask, kind))
     if functions is None:
         return NotImplemented
-    return jit.attempt(kernel, lambda: _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b, chain))
+    return jit.attempt(kernel, lambda: _rows(functions, A, B, semiring, mask, kind, reads_a, reads_b, chain))
 
 
 def _packed(A, B, semiring):
@@ -142,27 +142,27 @@ def _packed(A, B, semiring):
     return choose_format(Compressed(A.nrows, B.ncols, C.dtype, C.indptr, indices, C.values, C.iso, left.rows[C.rows]))
 
 
-def _rows_seconds(A, B, allow, mask):
+def _rows_seconds(A, B, mask, kind):
     """NumPy's time: it expands, sorts and compresses (ESC) every product of the unmasked rows."""
-    count = masked_products(A, B, allow.pattern, False, False) if mask == "pattern" else products(A, B)
+    count = masked_products(A, B, mask.pattern, False, False) if kind == "pattern" else products(A, B)
     return jit.numpy_seconds(count, tuning.NUMPY_PRODUCT_NS)
 
 
-def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b, chain):
+def _rows(functions, A, B, semiring, mask, kind, reads_a, reads_b, chain):
     nrows, ncols, dtype = A.nrows, B.ncols, semiring.return_type
     np_type, np_index = dtype.np_type, index_dtype(ncols)
     a_values, _ = operand(A, semiring.binaryop.type, reads_a)
     b_values, _ = operand(B, semiring.binaryop.type2, reads_b)
     a = (jit.plain(A.indptr), jit.plain(A.indices))
     b = (jit.plain(B.indptr), jit.plain(B.indices))
-    if allow is None:
+    if mask is None:
         m = (NO_INDPTR, b[1][:0])
     else:
-        m = (jit.plain(allow.pattern.indptr), jit.plain(allow.pattern.indices))
+        m = (jit.plain(mask.pattern.indptr), jit.plain(mask.pattern.indices))
     work = np.empty(nrows, np.int64)
     bounds = np.empty(nrows, np.int64)
     total = functions.work(*a, b[0], ncols, work, bounds)
-    if mask == "pattern":
+    if kind == "pattern":
         bounds = np.diff(m[0])
     if total == 0 and chain is not None:
         return chain.result([])
@@ -178,10 +178,10 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b, chain):
     np.cumsum(bounds, out=offsets[1:])
     size = np_index.itemsize + np_type.itemsize
     most = int(offsets[-1]) if chain is None else 0
-    growth = Growth(most, lambda: least_product(A, B) if mask == "none" else 0, size, "mxm")
+    growth = Growth(most, lambda: least_product(A, B) if kind == "none" else 0, size, "mxm")
     if (
         chain is None
-        and mask == "none"
+        and kind == "none"
         and (_has_single_entries(A) or (_has_single_entries(B) and _ascends(B.indices)))
     ):
         indices, values = np.empty(total, np_index), np.empty(total, np_type)
@@ -198,7 +198,7 @@ def _rows(functions, A, B, semiring, allow, mask, reads_a, reads_b, chain):
     def job(chunk, worker):
         mine = scratch[worker]
         if mine is None:
-            allowed = NO_WORDS if mask == "none" else np.zeros((ncols + 63) // 64, np.uint64)
+            allowed = NO_WORDS if kind == "none" else np.zeros((ncols + 63) // 64, np.uint64)
             accumulator = take_accumulator(ncols, np_type)
             mine = scratch[worker] = (accumulator, allowed, np.empty(capacity, np_index), np.empty(capacity, np_type))
         accumulator, allowed, indices, values = mine

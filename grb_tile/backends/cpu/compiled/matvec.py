@@ -1,4 +1,4 @@
-"""w<allow> = A x through compiled kernels: row-wise (dot, pull, SpMV) or column-wise (saxpy, push, SpMSpV).
+"""w<mask> = A x through compiled kernels: row-wise (dot, pull, SpMV) or column-wise (saxpy, push, SpMSpV).
 
 Row-wise (templates/matvec_rows.py): each allowed row of A is reduced on its own; threads take rows with equal work.
 Column-wise (templates/matvec_cols.py): the columns of A that x names are scattered into a dense accumulator (SPA), one
@@ -82,17 +82,17 @@ def _one(dtype):
     return found
 
 
-def allow_words(allow):
+def mask_words_of(mask):
     """(words, flip) of a vector mask; no words when every position is allowed."""
-    if allow is None:
+    if mask is None:
         return NO_WORDS, NO_FLIP
-    words = convert.words_of(allow.pattern)
+    words = convert.words_of(mask.pattern)
     if words is None:  # a full pattern
-        if not allow.complement:
+        if not mask.complement:
             return NO_WORDS, NO_FLIP
-        words = np.zeros((allow.pattern.size + 63) // 64, np.uint64)
+        words = np.zeros((mask.pattern.size + 63) // 64, np.uint64)
         return words, NO_FLIP
-    return jit.plain(words), (FLIP if allow.complement else NO_FLIP)
+    return jit.plain(words), (FLIP if mask.complement else NO_FLIP)
 
 
 def result_vector(size, dtype, words, values, count, iso=False):
@@ -105,23 +105,23 @@ def result_vector(size, dtype, words, values, count, iso=False):
 # --- row-wise (dot, pull) ---
 
 
-def matvec_rows(A, x, semiring, allow=None):
-    """w<allow>[i] = (+)_k A[i,k] (x) x[k], A by rows.  See backends/protocol.py."""
-    if x.nvals == x.size and allow is None and A.indices.shape[0] and not semiring.binaryop.positional:
+def matvec_rows(A, x, semiring, mask=None):
+    """w<mask>[i] = (+)_k A[i,k] (x) x[k], A by rows.  See backends/protocol.py."""
+    if x.nvals == x.size and mask is None and A.indices.shape[0] and not semiring.binaryop.positional:
         if A.rows is not None:
             return _rows_packed(A, x, semiring)
         result = _by_row_lengths(A, x, semiring)
         if result is not None:
             return result
-    kernel, one = _rows_kernel(A, x, semiring, allow)
+    kernel, one = _rows_kernel(A, x, semiring, mask)
     if kernel is None:
         return NotImplemented
-    functions = kernel.functions_for(lambda: _rows_seconds(A, allow))
+    functions = kernel.functions_for(lambda: _rows_seconds(A, mask))
     if functions is None:
         return NotImplemented
     multiply = semiring.binaryop
     reads_a, reads_x = uses(multiply)
-    listed, x_full = _is_listed(allow), x.nvals == x.size
+    listed, x_full = _is_listed(mask), x.nvals == x.size
     if not x_full and x.format == "sparse":
         if not may_be_dense(x.size, A):
             return NotImplemented
@@ -137,7 +137,7 @@ def matvec_rows(A, x, semiring, allow=None):
             value = None
         x_words = NO_WORDS if x_full else jit.plain(x.words)
         product = _rows_listed if listed else _rows_all
-        return product(functions.matvec_rows, A, a_values, x_words, x_values, semiring.return_type, allow, value)
+        return product(functions.matvec_rows, A, a_values, x_words, x_values, semiring.return_type, mask, value)
 
     return jit.attempt(kernel, run)
 
@@ -177,16 +177,16 @@ def may_be_dense(size, *operands):
     return has_capacity(size, sum(A.indices.shape[0] for A in operands))
 
 
-def _is_listed(allow):
-    return allow is not None and not allow.complement and allow.pattern.format == "sparse"
+def _is_listed(mask):
+    return mask is not None and not mask.complement and mask.pattern.format == "sparse"
 
 
-def _rows_kernel(A, x, semiring, allow):
+def _rows_kernel(A, x, semiring, mask):
     """(kernel or None, is the result iso?) of a row-wise product."""
     if A.rows is not None or A.indices.shape[0] == 0 or x.nvals == 0 or not may_be_dense(A.nrows, A):
         return None, False
     reads_a, reads_x = uses(semiring.binaryop)
-    listed, x_full = _is_listed(allow), x.nvals == x.size
+    listed, x_full = _is_listed(mask), x.nvals == x.size
     a_iso = A.iso or not reads_a
     x_iso = x.iso or not reads_x
     index = A.indices.dtype.char
@@ -199,18 +199,18 @@ def _rows_kernel(A, x, semiring, allow):
     return semiring_kernel("matvec_rows", semiring, index, **flags), False
 
 
-def rows_kernel(A, x, semiring, allow=None):
+def rows_kernel(A, x, semiring, mask=None):
     """The Kernel of this row-wise product, or None where NumPy computes it."""
-    return _rows_kernel(A, x, semiring, allow)[0]
+    return _rows_kernel(A, x, semiring, mask)[0]
 
 
-def _rows_seconds(A, allow):
+def _rows_seconds(A, mask):
     """NumPy's time: it reads the entries of the allowed rows."""
     work = A.indices.shape[0]
-    if allow is not None and allow.complement:
-        work *= 1 - allow.pattern.nvals / max(A.nrows, 1)
-    elif allow is not None:
-        work = entries_named(A, allow.pattern)
+    if mask is not None and mask.complement:
+        work *= 1 - mask.pattern.nvals / max(A.nrows, 1)
+    elif mask is not None:
+        work = entries_named(A, mask.pattern)
     return jit.numpy_seconds(work, tuning.NUMPY_ENTRY_NS)
 
 
@@ -221,10 +221,10 @@ def entries_named(A, x):
     return A.indices.shape[0] * x.nvals // max(x.size, 1)
 
 
-def _rows_all(function, A, a_values, x_words, x_values, dtype, allow, value):
+def _rows_all(function, A, a_values, x_words, x_values, dtype, mask, value):
     n = A.nrows
     n_words = (n + 63) // 64
-    words, flip = allow_words(allow)
+    words, flip = mask_words_of(mask)
     out_words = np.empty(n_words, np.uint64)
     out_values = np.empty(n, dtype.np_type) if value is None else _TRUE
     indptr, indices = jit.plain(A.indptr), jit.plain(A.indices)
@@ -254,8 +254,8 @@ def even_words(indptr, n, chunks):
     return [0, *np.searchsorted(work, wanted).tolist(), n_words]
 
 
-def _rows_listed(function, A, a_values, x_words, x_values, dtype, allow, value):
-    rows = jit.plain(allow.pattern.indices.astype(index_dtype(A.nrows), copy=False))
+def _rows_listed(function, A, a_values, x_words, x_values, dtype, mask, value):
+    rows = jit.plain(mask.pattern.indices.astype(index_dtype(A.nrows), copy=False))
     total = rows.shape[0]
     out_indices = np.empty(total, index_dtype(A.nrows))
     out_values = np.empty(total, dtype.np_type) if value is None else _TRUE
@@ -354,8 +354,8 @@ def drop_accumulators():
         _spare.clear()
 
 
-def matvec_cols(AT, x, semiring, allow=None):
-    """w<allow>[i] = (+)_k A[i,k] (x) x[k], A given by columns.  See backends/protocol.py."""
+def matvec_cols(AT, x, semiring, mask=None):
+    """w<mask>[i] = (+)_k A[i,k] (x) x[k], A given by columns.  See backends/protocol.py."""
     kernel, one = _cols_kernel(AT, x, semiring)
     if kernel is None:
         return NotImplemented
@@ -376,7 +376,7 @@ def matvec_cols(AT, x, semiring, allow=None):
             a_values, _ = operand(AT, multiply.type, reads_a)
             x_values, _ = operand(x, multiply.type2, reads_x)
             value = None
-        words, flip = allow_words(allow)
+        words, flip = mask_words_of(mask)
         if dense:
             return sum_columns(functions, AT, a_values, x, x_values, words, flip, dtype)
         indices = jit.plain(x.indices.astype(index_dtype(x.size), copy=False))
@@ -399,7 +399,7 @@ def _cols_kernel(AT, x, semiring):
     return semiring_kernel("matvec_cols", semiring, index, A_ISO=a_iso, X_ISO=x_iso, **more), False
 
 
-def cols_kernel(AT, x, semiring, allow=None):
+def cols_kernel(AT, x, semiring, mask=None):
     """The Kernel of this column-wise product, or None where NumPy computes it."""
     return _cols_kernel(AT, x, semiring)[0]
 

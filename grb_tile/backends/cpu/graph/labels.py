@@ -14,9 +14,9 @@ from .compiled import functions_of, values_of
 NO_VALUES = np.zeros(0, np.float64)
 
 
-def best_labels(A, labels, weighted, allow, *penalty):
+def best_labels(A, labels, weighted, mask, *penalty):
     """(best,) or (best, gain, kept).  See backends/protocol.py."""
-    if A.ncols > MAX_INT32_DIMENSION or (allow is not None and allow.complement):
+    if A.ncols > MAX_INT32_DIMENSION or (mask is not None and mask.complement):
         return NotImplemented
     label = _dense(labels, -1)
     if label.max(initial=-1) >= A.ncols or np.count_nonzero(label >= 0) < labels.nvals:
@@ -34,7 +34,7 @@ def best_labels(A, labels, weighted, allow, *penalty):
     if weighted:
         values = jit.plain(values_of(A))
     given = [_dense(x, 0.0) for x in penalty] if moves else (NO_VALUES,) * 3
-    rows = np.arange(A.nrows) if allow is None else tuples_vector(allow.pattern)[0]
+    rows = np.arange(A.nrows) if mask is None else tuples_vector(mask.pattern)[0]
     best = np.empty(A.nrows, np.int64)
     gain, kept = np.empty((2, A.nrows if moves else 0))
     operands = indptr, indices, values, label.astype(np.int32), rows, *given, best, gain, kept

@@ -1,4 +1,4 @@
-"""SpMSpV, column-wise (saxpy, push): w<allow> = A x, only the columns k present in x are read; arrays of A's transpose.
+"""SpMSpV, column-wise (saxpy, push): w<mask> = A x, only the columns k present in x are read; arrays of A's transpose.
 
 Dense accumulator (SPA) of each thread: `total` has the sums, `words` the presence bits, `summary` a bit for each word
 in use, so that a sparse result costs no pass over all words.  Words and summary are zero before and after.
@@ -39,7 +39,7 @@ def scatter(
     a_values: X,
     x_indices: X_INDEX,
     x_values: Y,
-    allow: WORD,
+    mask: WORD,
     flip: np.uint64,
     words: WORD,
     summary: WORD,
@@ -54,25 +54,25 @@ def scatter(
     count = 0
     a = a_values[0]
     b = x_values[0]
-    masked = allow.shape[0] > 0
+    masked = mask.shape[0] > 0
     for p in range(first, last):
         k = np.int64(x_indices[p])
         if not X_ISO:
             b = x_values[p]
         for e in range(indptr[k], indptr[k + 1]):
             i = indices[e]
-            mask = bit(np.int64(i))
+            flag = bit(np.int64(i))
             w = i >> 6
             if ISO_OUT:
                 present = words[w]
                 if present == NONE:
                     summary[w >> 6] |= bit(np.int64(w))
-                words[w] = present | mask
+                words[w] = present | flag
                 continue
-            if masked and not (allow[w] ^ flip) & mask:
+            if masked and not (mask[w] ^ flip) & flag:
                 continue
             present = words[w]
-            if present & mask:
+            if present & flag:
                 if not ANY:
                     if not A_ISO:
                         a = a_values[e]
@@ -81,7 +81,7 @@ def scatter(
             else:
                 if present == NONE:
                     summary[w >> 6] |= bit(np.int64(w))
-                words[w] = present | mask
+                words[w] = present | flag
                 count += 1
                 if not A_ISO:
                     a = a_values[e]
@@ -121,17 +121,17 @@ def sum_columns(
             total[i] = ADD(total[i], t)
 
 
-def admit(words: WORD, summary: WORD, allow: WORD, flip: np.uint64, first: int, last: int):
+def admit(words: WORD, summary: WORD, mask: WORD, flip: np.uint64, first: int, last: int):
     """Clear the bits outside the mask, over the summary words first..last; returns how many are left."""
     count = 0
-    masked = allow.shape[0] > 0
+    masked = mask.shape[0] > 0
     for s in range(first, last):
         some = summary[s]
         while some != NONE:
             w = s * 64 + trailing_zeros(some)
             some &= some - np.uint64(1)
             if masked:
-                words[w] &= allow[w] ^ flip
+                words[w] &= mask[w] ^ flip
             count += ones(words[w])
     return count
 

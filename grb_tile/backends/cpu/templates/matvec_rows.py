@@ -1,6 +1,6 @@
-"""Row-wise matrix-vector product (dot, pull; SpMV for a full x): w<allow> = A x, one dot product for each allowed row.
+"""Row-wise matrix-vector product (dot, pull; SpMV for a full x): w<mask> = A x, one dot product for each allowed row.
 
-Two forms: over words of rows (LISTED False; `allow` empty or words, read through `flip`) and over a list of rows.
+Two forms: over words of rows (LISTED False; `mask` empty or words, read through `flip`) and over a list of rows.
 ISO_OUT: all results are one value, known beforehand; only the structure is computed.
 Early exit of a row: at the first product (ANY), or at the terminal value (EXIT), which is tested every STRIDE entries
 (few for BOOL, more for numbers, which seldom reach it).
@@ -152,7 +152,7 @@ else:
         a_values: X,
         x_words: WORD,
         x_values: Y,
-        allow: WORD,
+        mask: WORD,
         flip: np.uint64,
         out_words: WORD,
         out_values: Z,
@@ -161,7 +161,7 @@ else:
     ):
         """Rows of the words first..last; returns how many results there are."""
         n = indptr.shape[0] - 1
-        masked = allow.shape[0] > 0
+        masked = mask.shape[0] > 0
         count = 0
         for w in range(first, last):
             base = w * 64
@@ -183,7 +183,7 @@ else:
                 continue
             todo = ~NONE
             if masked:
-                todo = allow[w] ^ flip
+                todo = mask[w] ^ flip
             if n - base < 64:
                 todo &= bit(n - base) - np.uint64(1)
             while todo != NONE:

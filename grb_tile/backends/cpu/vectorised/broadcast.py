@@ -52,9 +52,9 @@ def _values_at(u, positions):
     return u.values[find(positions, u.indices)[0]]
 
 
-def follows_mask(count, allow):
+def follows_mask(count, mask):
     """Is a product of `count` entries best made at the positions of the mask?"""
-    return allow is not None and not allow.complement and allow.pattern.nvals * tuning.BROADCAST_MASK < count
+    return mask is not None and not mask.complement and mask.pattern.nvals * tuning.BROADCAST_MASK < count
 
 
 def kronecker(A, B, op):

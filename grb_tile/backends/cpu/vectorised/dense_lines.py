@@ -17,9 +17,9 @@ from ....operators.iso_products import own_name, uses
 from ....operators.to_numpy import ufunc_of
 from ....planner import tuning
 from ....storage import bits
+from ....storage.constructors import full_vector
 from ....storage.convert import choose_format, words_of
 from ....storage.dense import in_two_dimensions, transposed
-from ....storage.embed import full_vector
 from ....storage.host_memory import check_memory
 from ....storage.store import BitmapVector, Dense
 from ..jit import cache as jit
@@ -33,8 +33,8 @@ SEGMENTS = 8  # of k, where blocks of rows are fewer: work for as many threads
 _silently = np.errstate(all="ignore")
 
 
-def matvec(A, x, semiring, allow=None, compiled=None):
-    """w<allow> = A x for a dense A.  See backends/protocol.py.
+def matvec(A, x, semiring, mask=None, compiled=None):
+    """w<mask> = A x for a dense A.  See backends/protocol.py.
 
     compiled(): w by a compiled kernel, or NotImplemented; called where that is faster.
     """
@@ -47,14 +47,14 @@ def matvec(A, x, semiring, allow=None, compiled=None):
     if terms.equal and A.flat.words is None:
         one = np.asarray(terms(slice(0, 1), slice(0, 1)))[0]
         w = full_vector(size, dtype, one[0] if is_idempotent(monoid) else monoid.reduce_equal(one, x.nvals))
-        return w if allow is None else restrict(w, allow)
+        return w if mask is None else restrict(w, mask)
     if A.iso and A.flat.words is None and multiply.positional is None and size > 1:  # all rows are the first one
         row = Dense(1, A.ncols, BitmapVector(A.ncols, A.dtype, None, A.flat.values, A.ncols, True))
         w = full_vector(size, dtype, matvec(row, x, semiring).values[0])
-        return w if allow is None else restrict(w, allow)
+        return w if mask is None else restrict(w, mask)
     check_memory(size * dtype.np_type.itemsize, f"mxv: a vector of {size} positions")
-    if allow is not None:
-        terms.rows = _listed(allow, size)
+    if mask is not None:
+        terms.rows = _listed(mask, size)
         if terms.rows is not None and not terms.rows.shape[0]:
             return empty_vector(size, dtype)
     plain = terms.rows is None and x.nvals == x.size
@@ -80,7 +80,7 @@ def matvec(A, x, semiring, allow=None, compiled=None):
     count = size if present is None else int(np.count_nonzero(present))
     words = None if count == size else bits.from_bool(present)
     w = choose_format(BitmapVector(size, dtype, words, values, count))
-    return w if allow is None else restrict(w, allow)
+    return w if mask is None else restrict(w, mask)
 
 
 def matmul(A, B, semiring, compiled=None):
@@ -181,9 +181,9 @@ def _values_of(A):
     return A.flat.values[:1].reshape(1, 1) if A.iso else in_two_dimensions(A, A.flat.values)
 
 
-def _listed(allow, size):
+def _listed(mask, size):
     """The positions that a mask admits, where they are few; else None."""
-    pattern, complement = allow.pattern, allow.complement
+    pattern, complement = mask.pattern, mask.complement
     count = size - pattern.nvals if complement else pattern.nvals
     if count * tuning.DENSE_MASK_ROWS > size:
         return None

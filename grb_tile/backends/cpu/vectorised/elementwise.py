@@ -23,7 +23,7 @@ from ....storage.convert import (
 from ....storage.sorting import find, merge
 from ....storage.store import BitmapVector, same_structure
 from .entries import empty_like, is_matrix, joint_keys, keep_entries, like, members, same_value, vector_of
-from .stacked import is_stacked, stacked
+from .union_of_blocks import are_blocks, union_of_blocks
 
 # ---------------------------------------------------------------------- values at common positions
 
@@ -60,13 +60,13 @@ def combine(op, dtype, x, at_x, y, at_y, positions):
 # ---------------------------------------------------------------------- intersect
 
 
-def intersect(x, y, op, allow=None):
+def intersect(x, y, op, mask=None):
     if x.nvals == 0 or y.nvals == 0:
         return empty_like(x, op.return_type)
     if is_matrix(x):
-        return _intersect_matrices(x, y, op, allow)
-    if allow is not None:
-        x = restrict(x, allow)
+        return _intersect_matrices(x, y, op, mask)
+    if mask is not None:
+        x = restrict(x, mask)
     size, dtype = x.size, op.return_type
     if x.format == "bitmap" and y.format == "bitmap":
         wx, wy = x.words, y.words
@@ -114,10 +114,10 @@ def intersect(x, y, op, allow=None):
     return vector_of(size, dtype, at, values, iso)
 
 
-def _intersect_matrices(A, B, op, allow):
+def _intersect_matrices(A, B, op, mask):
     dtype = op.return_type
-    if allow is not None:
-        A = restrict(A, allow)
+    if mask is not None:
+        A = restrict(A, mask)
         if A.nvals == 0:
             return empty_like(A, dtype)
     if same_structure(A, B):
@@ -154,8 +154,8 @@ def _rows_near(wide, thin):
 # ---------------------------------------------------------------------- restrict
 
 
-def restrict(x, allow):
-    pattern, complement = allow.pattern, allow.complement
+def restrict(x, mask):
+    pattern, complement = mask.pattern, mask.complement
     if x.nvals == 0:
         return x
     if pattern.nvals == 0:
@@ -215,11 +215,11 @@ def _restrict_matrix(A, pattern, complement):
 # ---------------------------------------------------------------------- union
 
 
-def union(x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
+def union(x, y, op, mask=None, left_default=None, right_default=None, dtype=None):
     if dtype is None:
         dtype = x.dtype if op is None else op.return_type
-    if allow is not None:
-        x, y = restrict(x, allow), restrict(y, allow)
+    if mask is not None:
+        x, y = restrict(x, mask), restrict(y, mask)
     if x.nvals == 0:
         return _lone(y, op, dtype, left_default, True)
     if y.nvals == 0:
@@ -346,8 +346,8 @@ def _union_sparse(x, y, op, left_default, right_default, dtype):
 
 
 def _union_matrices(A, B, op, left_default, right_default, dtype):
-    if left_default is None and right_default is None and is_stacked(A, B):
-        return choose_format(stacked(A, B, dtype, _iso_union(A, B, op, dtype, None, None, False)))
+    if left_default is None and right_default is None and are_blocks(A, B):
+        return choose_format(union_of_blocks(A, B, dtype, _iso_union(A, B, op, dtype, None, None, False)))
     ka, kb = joint_keys(A, B)
     count, at_a, at_b, lone_a, lone_b, common = _merged(ka, kb)
     cols = np.empty(count, A.indices.dtype)

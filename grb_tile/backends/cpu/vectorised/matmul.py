@@ -23,14 +23,14 @@ from .multiply import products
 EXPAND = 1 << 22  # products (or lookups) expanded at once
 
 
-def matmul(A, B, semiring, allow=None, plan=None, BT=None):
-    """C = A (+.x) B inside `allow`, by the method of the plan (Backend.matmul)."""
-    if plan is not None and plan.method == "dot" and allow is not None and not allow.complement:
-        return matmul_dot(A, transpose_of(B) if BT is None else BT, semiring, allow)
-    return matmul_gustavson(A, transpose_of(BT) if B is None else B, semiring, allow)
+def matmul(A, B, semiring, mask=None, plan=None, BT=None):
+    """C = A (+.x) B inside `mask`, by the method of the plan (Backend.matmul)."""
+    if plan is not None and plan.method == "dot" and mask is not None and not mask.complement:
+        return matmul_dot(A, transpose_of(B) if BT is None else BT, semiring, mask)
+    return matmul_gustavson(A, transpose_of(BT) if B is None else B, semiring, mask)
 
 
-def scaled(A, B, semiring, allow, BT, restrict):
+def scaled(A, B, semiring, mask, BT, restrict):
     """A B where one of them is diagonal with a full diagonal: C has the other's structure.  Else NotImplemented.
 
     BT: B's transpose where B is None.  restrict: the backend's.
@@ -39,11 +39,11 @@ def scaled(A, B, semiring, allow, BT, restrict):
     if op.positional or op.return_type is not semiring.return_type:
         return NotImplemented
     if is_full_diagonal(BT if B is None else B):
-        A, T = broadcast_over(_diagonal(BT if B is None else B), A if allow is None else restrict(A, allow), 1)
+        A, T = broadcast_over(_diagonal(BT if B is None else B), A if mask is None else restrict(A, mask), 1)
         return intersect(A, T, op)
     if is_full_diagonal(A):
         B = transpose_of(BT) if B is None else B
-        B, T = broadcast_over(_diagonal(A), B if allow is None else restrict(B, allow), 0)
+        B, T = broadcast_over(_diagonal(A), B if mask is None else restrict(B, mask), 0)
         return intersect(T, B, op)
     return NotImplemented
 
@@ -65,15 +65,15 @@ def _diagonal(D):
 # ---------------------------------------------------------------------- Gustavson
 
 
-def matmul_gustavson(A, B, semiring, allow):
+def matmul_gustavson(A, B, semiring, mask):
     """C = A (+.x) B by blocks of rows of A: expand, mask, sort, compress."""
     nrows, ncols, dtype = A.nrows, B.ncols, semiring.return_type
     if A.indices.shape[0] == 0 or B.indices.shape[0] == 0:
         return empty_matrix(nrows, ncols, dtype)
     rows, starts = occupied(A)
     ends = np.append(starts[1:], A.indices.shape[0])
-    if allow is not None and not allow.complement:
-        named = find(rows, occupied(allow.pattern)[0])[1].nonzero()[0]
+    if mask is not None and not mask.complement:
+        named = find(rows, occupied(mask.pattern)[0])[1].nonzero()[0]
         rows, starts, ends = rows[named], starts[named], ends[named]
         if rows.shape[0] == 0:
             return empty_matrix(nrows, ncols, dtype)
@@ -84,16 +84,16 @@ def matmul_gustavson(A, B, semiring, allow):
     parts = []
     at, count = 0, rows.shape[0]
     size = 8 + index_dtype(ncols).itemsize + dtype.np_type.itemsize
-    growth = Growth(int(work[-1]), lambda: least_product(A, B) if allow is None else 0, size, "mxm")
-    mask = _RowMask(allow) if allow is not None else None
+    growth = Growth(int(work[-1]), lambda: least_product(A, B) if mask is None else 0, size, "mxm")
+    row_mask = _RowMask(mask) if mask is not None else None
     while at < count:
         stop = int(after.searchsorted(before[at] + EXPAND, "right"))
         stop = min(max(stop, at + 1), count)
-        if mask is None and allow is None and stop == count and at == 0:
+        if row_mask is None and mask is None and stop == count and at == 0:
             block = slice(starts[0], ends[-1])
         else:
             block = ranges(starts[at:stop], ends[at:stop] - starts[at:stop])
-        part = _block(A, B, semiring, rows[at:stop], ends[at:stop] - starts[at:stop], block, first, lengths, mask)
+        part = _block(A, B, semiring, rows[at:stop], ends[at:stop] - starts[at:stop], block, first, lengths, row_mask)
         if part is not None:
             parts.append(part)
             growth.add(part[0].shape[0] * size)
@@ -156,9 +156,9 @@ def _block(A, B, semiring, rows, row_lengths, block, first, lengths, mask):
 class _RowMask:
     """The mask of a row-wise product: which products of a block of rows are allowed."""
 
-    def __init__(self, allow):
-        self.pattern = allow.pattern
-        self.complement = allow.complement
+    def __init__(self, mask):
+        self.pattern = mask.pattern
+        self.complement = mask.complement
 
     def kept(self, rows, local, cols, ncols):
         pattern = self.pattern

@@ -21,10 +21,10 @@ TABLE_LOOK_UPS = 1 << 18  # of a block over a table: 2 MB an array; 2^15 to 2^18
 TABLE_CELLS = 1 << 22  # of 4 bytes
 
 
-def matmul_dot(A, BT, semiring, allow):
-    """C[i,j] = (+)_k A[i,k] (x) BT[j,k] at the entries of `allow` (no complement)."""
+def matmul_dot(A, BT, semiring, mask):
+    """C[i,j] = (+)_k A[i,k] (x) BT[j,k] at the entries of `mask` (no complement)."""
     nrows, ncols, dtype = A.nrows, BT.nrows, semiring.return_type
-    pattern = allow.pattern
+    pattern = mask.pattern
     if A.indices.shape[0] == 0 or BT.indices.shape[0] == 0 or pattern.indices.shape[0] == 0:
         return empty_matrix(nrows, ncols, dtype)
     i, j = row_ids(pattern), pattern.indices.astype(np.int64)

@@ -16,9 +16,9 @@ from .elementwise import restrict
 from .entries import empty_vector, members, members_of_words, reduce_by_key, reduce_segments, vector_of
 
 
-def allowed_rows(A, allow):
+def allowed_rows(A, mask):
     """The allowed rows to compute (int64, ascending), or None: compute all rows and apply the mask afterwards."""
-    pattern, complement = allow.pattern, allow.complement
+    pattern, complement = mask.pattern, mask.complement
     size = pattern.size
     rows = occupied(A)[0]
     if pattern.format == "sparse" and not complement:
@@ -36,7 +36,7 @@ def allowed_rows(A, allow):
     return rows[~hit if complement else hit]
 
 
-def matvec_rows(A, x, semiring, allow=None, plan=None):
+def matvec_rows(A, x, semiring, mask=None, plan=None):
     size, dtype = A.nrows, semiring.return_type
     count = A.indices.shape[0]
     if count == 0 or x.nvals == 0:
@@ -45,8 +45,8 @@ def matvec_rows(A, x, semiring, allow=None, plan=None):
     cols = A.indices
     filter_after = False
     rows, starts = occupied(A)
-    if allow is not None:
-        wanted = allowed_rows(A, allow)
+    if mask is not None:
+        wanted = allowed_rows(A, mask)
         if wanted is None:
             filter_after = True
         elif wanted.shape[0] != rows.shape[0]:
@@ -93,7 +93,7 @@ def matvec_rows(A, x, semiring, allow=None, plan=None):
     products = _row_products(A, x, semiring.binaryop, at, cols, cols if x_at is None else x_at)
     values, iso = reduce_segments(products, starts, total, semiring.monoid)
     w = vector_of(size, dtype, rows, values, iso)
-    return restrict(w, allow) if filter_after else w
+    return restrict(w, mask) if filter_after else w
 
 
 def _row_products(A, x, op, at, cols, x_at):
@@ -127,7 +127,7 @@ def _position_values(position, positional, op):
     return cast(position.astype(np.int64) + 1 if positional[-1] == "1" else position, op.return_type)
 
 
-def matvec_cols(AT, x, semiring, allow=None, plan=None):
+def matvec_cols(AT, x, semiring, mask=None, plan=None):
     size, dtype = AT.ncols, semiring.return_type
     if AT.indices.shape[0] == 0 or x.nvals == 0:
         return empty_vector(size, dtype)
@@ -148,9 +148,9 @@ def matvec_cols(AT, x, semiring, allow=None, plan=None):
     at = slice(None) if whole else ranges(starts, lengths)
     rows = AT.indices[at]
     which = None
-    if allow is not None:
-        hit = members(allow.pattern, rows)
-        kept = (~hit if allow.complement else hit).nonzero()[0]
+    if mask is not None:
+        hit = members(mask.pattern, rows)
+        kept = (~hit if mask.complement else hit).nonzero()[0]
         if kept.shape[0] == 0:
             return empty_vector(size, dtype)
         if kept.shape[0] != total:

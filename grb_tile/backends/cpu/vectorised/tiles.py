@@ -32,7 +32,7 @@ BIT_FORMATS = frozenset(("bittiled", "push_csr", "push_csc", "pull_csc"))
 FORMATS = BIT_FORMATS | {"tiled", "bitblock"}
 
 
-def matvec(A, x, semiring, allow, format):
+def matvec(A, x, semiring, mask, format):
     """As matvec_rows (backends/protocol.py), over A's form `format`; NotImplemented if it does not apply.
 
     The size of its tiles is that which is forced, else 16 with values and 64 without.
@@ -42,12 +42,12 @@ def matvec(A, x, semiring, allow, format):
     if not can_tile(A):
         return NotImplemented
     if format == "tiled":
-        return matvec_tiled(tiled_of(A, forced_tile_size(NT)), x, semiring, allow)
+        return matvec_tiled(tiled_of(A, forced_tile_size(NT)), x, semiring, mask)
     if format == "bitblock":
-        return matvec_bit_blocks(bit_blocks_of(A), x, semiring, allow)
+        return matvec_bit_blocks(bit_blocks_of(A), x, semiring, mask)
     if not can_use_bits(A, x, semiring):
         return NotImplemented
-    return matvec_bit_tiles(bit_tiles_of(A, forced_tile_size(64)), A, x, semiring, allow, format)
+    return matvec_bit_tiles(bit_tiles_of(A, forced_tile_size(64)), A, x, semiring, mask, format)
 
 
 def can_use_bits(A, x, semiring):
@@ -58,27 +58,27 @@ def can_use_bits(A, x, semiring):
     return op.kind == "pair" or (A.iso and x.iso)
 
 
-def matvec_tiled(T, x, semiring, allow):
+def matvec_tiled(T, x, semiring, mask):
     tx = tiled_vector_from(x, T.nt)
     live = (tx.x_ptr[T.tile_col] >= 0).nonzero()[0]
     at = ranges(T.tile_nnz[live], np.diff(T.tile_nnz)[live])
     a = T.values[:1] if T.iso else np.concatenate((T.values[at], T.rest_values))
     rows, cols = (np.concatenate(both) for both in zip(T.positions(live), T.rest_positions(), strict=True))
-    return _entries_against(T, a, rows, cols, tx, semiring, allow)
+    return _entries_against(T, a, rows, cols, tx, semiring, mask)
 
 
-def matvec_bit_blocks(B, x, semiring, allow):
+def matvec_bit_blocks(B, x, semiring, mask):
     rows, cols = B.positions()
     values = B.values[:1] if B.iso else B.values
-    return _entries_against(B, values, rows, cols, tiled_vector_from(x, 64), semiring, allow)
+    return _entries_against(B, values, rows, cols, tiled_vector_from(x, 64), semiring, mask)
 
 
-def _entries_against(A, a, rows, cols, tx, semiring, allow):
+def _entries_against(A, a, rows, cols, tx, semiring, mask):
     """Reduce a[p] (x) x[cols[p]] by rows[p]; the entries are in any order."""
     present, b = tx.lookup(cols)
-    if allow is not None:
-        hit = members(allow.pattern, rows)
-        present &= ~hit if allow.complement else hit
+    if mask is not None:
+        hit = members(mask.pattern, rows)
+        present &= ~hit if mask.complement else hit
     kept = present.nonzero()[0]
     if kept.shape[0] == 0:
         return empty_vector(A.nrows, semiring.return_type)
@@ -98,7 +98,7 @@ def _entries_against(A, a, rows, cols, tx, semiring, allow):
     return vector_of(A.nrows, semiring.return_type, found, values, iso)
 
 
-def matvec_bit_tiles(T, A, x, semiring, allow, direction):
+def matvec_bit_tiles(T, A, x, semiring, mask, direction):
     """Structure only: is any k (or how many) in row i of A and in x, by AND of words of T.nt positions."""
     words = words_of(x)
     words = bits.full(x.size) if words is None else words
@@ -112,10 +112,10 @@ def matvec_bit_tiles(T, A, x, semiring, allow, direction):
         counts = None
     else:
         wanted = None
-        if direction == "pull_csc" and allow is not None:
-            wanted = words_of(allow.pattern)
+        if direction == "pull_csc" and mask is not None:
+            wanted = words_of(mask.pattern)
             wanted = bits.full(T.nrows) if wanted is None else wanted
-            wanted = bits.complement(wanted, T.nrows) if allow.complement else wanted
+            wanted = bits.complement(wanted, T.nrows) if mask.complement else wanted
         counts = _row_counts(T, x_words, wanted, direction == "push_csr")
         rows = counts.nonzero()[0]
     if rows.shape[0] == 0:
@@ -125,7 +125,7 @@ def matvec_bit_tiles(T, A, x, semiring, allow, direction):
     else:
         with np.errstate(all="ignore"):
             w = vector_of(T.nrows, dtype, rows, cast(counts[rows], dtype) * cast(one, dtype))
-    return w if allow is None else restrict(w, allow)
+    return w if mask is None else restrict(w, mask)
 
 
 def bfs(A, sources, parents, max_level, target):

@@ -15,10 +15,10 @@ from ....storage.store import BitmapVector, SparseVector
 from ..runtime.late_vector import LateVector
 from ..runtime.launch import bits_of
 from ..runtime.mailbox import SentWords
-from ..structure.structure import convert
+from ..structure.formats import convert
 
 if TYPE_CHECKING:
-    from ....storage.store import Allow, Compressed
+    from ....storage.store import Compressed, StoredMask
     from ..runtime.device import Device
 
 WARP_ROW = 256  # entries of a row for a warp: eight tables of twice as many labels in 48 KiB
@@ -31,35 +31,35 @@ BINNING = "communities/row_labels_bin.cuh"
 
 
 def best_labels(
-    device: Device, A: Compressed, labels: Any, weighted: bool, allow: Allow | None, *penalty: Any
+    device: Device, A: Compressed, labels: Any, weighted: bool, mask: StoredMask | None, *penalty: Any
 ) -> tuple[Any, ...] | Any:
     """(best,) or (best, gain, kept); see protocol.Backend.best_labels."""
-    if _unsuited(A, allow):
+    if _unsuited(A, mask):
         return NotImplemented
     n = A.nrows
     weights = "COUNTED" if not weighted else "EQUAL" if A.iso else "STORED"
     if not penalty:
         best = device.full(n, -1, np.int64)
-        if not _aggregate(device, A, labels, "MODE", weights, allow, best):
+        if not _aggregate(device, A, labels, "MODE", weights, mask, best):
             return NotImplemented
         words, count = device.zeros((n + 63) >> 6, np.uint64), device.counters()
         kernel = device.launcher.kernel(BINNING, "present_labels")
         kernel.over(-(-n // 32) * 32, (best, n, words, count))
         return (LateVector(device, n, INT64, words, best, count),)
     dense = [_dense(device, x) for x in penalty]
-    results = device.places(n, np.int64), device.places(n, np.float64), device.places(n, np.float64)
-    if not _aggregate(device, A, labels, "MOVE", weights, allow, *results, dense=dense):
+    results = device.empty(n, np.int64), device.empty(n, np.float64), device.empty(n, np.float64)
+    if not _aggregate(device, A, labels, "MOVE", weights, mask, *results, dense=dense):
         return NotImplemented
-    return tuple(_of_rows(device, allow, n, x, dtype) for x, dtype in zip(results, (INT64, FP64, FP64), strict=True))
+    return tuple(_of_rows(device, mask, n, x, dtype) for x, dtype in zip(results, (INT64, FP64, FP64), strict=True))
 
 
-def least_absent(device: Device, A: Compressed, labels: Any, allow: Allow | None) -> Any:
+def least_absent(device: Device, A: Compressed, labels: Any, mask: StoredMask | None) -> Any:
     """best[i] = the least number that is no label of a column of row i; see protocol.Backend.least_absent."""
-    if _unsuited(A, allow):
+    if _unsuited(A, mask):
         return NotImplemented
-    best = device.places(A.nrows, np.int64)
-    _aggregate(device, A, labels, "MEX", "COUNTED", allow, best)
-    return _of_rows(device, allow, A.nrows, best, INT64)
+    best = device.empty(A.nrows, np.int64)
+    _aggregate(device, A, labels, "MEX", "COUNTED", mask, best)
+    return _of_rows(device, mask, A.nrows, best, INT64)
 
 
 def sum_by_label(device: Device, labels: Any, values: Any, size: int) -> Any:
@@ -104,16 +104,16 @@ def join_half(
 
 def _vote(device: Device, found: Any, active: Any) -> tuple[list[Any], Any]:
     """([best, gain, kept] of a best_labels by vertex, the bits of the active vertices, None for all)."""
-    words = None if active is None else convert(device, device.own(active), "bitmap").words
-    return [convert(device, device.own(store), "bitmap").values for store in found], words
+    words = None if active is None else convert(device, device.to_device(active), "bitmap").words
+    return [convert(device, device.to_device(store), "bitmap").values for store in found], words
 
 
-def _unsuited(A: Compressed, allow: Allow | None) -> bool:
+def _unsuited(A: Compressed, mask: StoredMask | None) -> bool:
     large = max(A.nrows, A.ncols) >= 2**31 - 128
-    return A.rows is not None or large or A.indices.dtype != np.int32 or (allow is not None and allow.complement)
+    return A.rows is not None or large or A.indices.dtype != np.int32 or (mask is not None and mask.complement)
 
 
-def _aggregate(device, A, labels, kind, weights, allow, best, gain=None, kept=None, dense=(None, None, None)):
+def _aggregate(device, A, labels, kind, weights, mask, best, gain=None, kept=None, dense=(None, None, None)):
     """Launches: labels by column, rows binned, one for each bin.
 
     False where a label is not one of the columns: the composition of products names it.  That is one read-back, but for
@@ -122,11 +122,11 @@ def _aggregate(device, A, labels, kind, weights, allow, best, gain=None, kept=No
     launcher = device.launcher
     listed = present = None
     count = A.nrows
-    if allow is not None:
-        if allow.pattern.format == "bitmap":
-            present = allow.pattern.words
+    if mask is not None:
+        if mask.pattern.format == "bitmap":
+            present = mask.pattern.words
         else:
-            listed = allow.pattern.indices.astype(np.int64, copy=False)
+            listed = mask.pattern.indices.astype(np.int64, copy=False)
             count = listed.shape[0]
     if not count:
         return True
@@ -185,11 +185,11 @@ def _dense(device, u):
     return u.values
 
 
-def _of_rows(device, allow, n, values, dtype):
-    """The vector of values at the rows of `allow`."""
-    if allow is None:
+def _of_rows(device, mask, n, values, dtype):
+    """The vector of values at the rows of `mask`."""
+    if mask is None:
         return BitmapVector(n, dtype, None, values, n)
-    pattern = allow.pattern
+    pattern = mask.pattern
     if pattern.format == "bitmap":
         result = BitmapVector(n, dtype, pattern.words, values, pattern.nvals)
         pattern.shared = result.shared = True

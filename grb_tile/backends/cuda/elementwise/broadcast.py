@@ -6,10 +6,10 @@ Kernels: elementwise/kronecker.cuh.  Read-backs: the number of entries kept, whe
 import numpy as np
 
 from ....storage.store import index_dtype
-from ..structure import structure
-from ..structure.entries import compressed, gather, index_type, is_plain, row_ids
+from ..structure.arrays import compressed, gather, index_type, is_plain, row_ids
+from ..structure.formats import choose_format, convert
+from ..structure.gather import gather_vector
 from ..structure.positions import empty_like, is_empty, keep_matrix_entries, listed
-from ..structure.structure import choose_format, convert
 from .elementwise import require_functor, restrict
 from .values import all_plain, base_of, common_values, entry_positions, like, op_is_plain, position_values
 
@@ -21,7 +21,7 @@ def broadcast(device, u, pattern, axis):
         return empty_like(device, pattern, u.dtype)
     pattern = like(pattern, pattern.dtype, device.constant(pattern.dtype.np_type.type(0)), True)
     at = pattern.indices.astype(np.int64, copy=False) if axis == 1 else row_ids(device, pattern)
-    w = structure.gather_vector(device, u, at)  # u at each entry's row or column
+    w = gather_vector(device, u, at)  # u at each entry's row or column
     if w.nvals == at.shape[0]:
         return like(pattern, u.dtype, w.values, w.iso)
     w = convert(device, w, "sparse")
@@ -48,7 +48,7 @@ def kronecker_masked(device, A, B, mask):
     return gather(device, at_a, kept), gather(device, at_b, kept), keep_matrix_entries(device, iso, kept)
 
 
-def kronecker(device, A, B, op, allow):
+def kronecker(device, A, B, op, mask):
     dtype = op.return_type
     if not (all_plain(A.dtype, B.dtype) and op_is_plain(op)):
         return NotImplemented
@@ -57,8 +57,8 @@ def kronecker(device, A, B, op, allow):
     nothing = device.empty(0, np.int64)
     if n == 0:
         return compressed(device, nrows, ncols, dtype, nothing, nothing, device.empty(0, dtype.np_type))
-    if allow is not None and not allow.complement and allow.pattern.nvals < n:
-        at_a, at_b, pattern = kronecker_masked(device, A, B, allow.pattern)
+    if mask is not None and not mask.complement and mask.pattern.nvals < n:
+        at_a, at_b, pattern = kronecker_masked(device, A, B, mask.pattern)
         if pattern.nvals == 0:
             return empty_like(device, pattern, dtype)
         values, iso = _kronecker_values(device, op, dtype, A, at_a, B, at_b)
@@ -103,7 +103,7 @@ def kronecker(device, A, B, op, allow):
     values, iso = _kronecker_values(device, op, dtype, A, at_a, B, at_b)
     result = choose_format(device, compressed(device, nrows, ncols, dtype, rows, columns, values, iso))
     result.shared = True
-    return result if allow is None else restrict(device, result, allow)
+    return result if mask is None else restrict(device, result, mask)
 
 
 def _kronecker_values(device, op, dtype, A, at_a, B, at_b):

@@ -10,8 +10,8 @@ from ....operators import get_typed_op
 from ....storage.store import BitmapVector, Compressed
 from ..lowering.semirings import cast_text
 from ..runtime.launch import bits_of
-from ..structure.entries import positions_of
-from ..structure.structure import convert
+from ..structure.arrays import positions_of
+from ..structure.formats import convert
 from .mapping import reduced
 from .values import all_plain, functor_text
 

@@ -1,7 +1,7 @@
 """One entry of a store on the device, read back by itself: one small kernel (kernels/elementwise/element.cuh)."""
 
 from ..runtime.errors import on_device
-from ..structure.entries import index_type, moved_type
+from ..structure.arrays import index_type, moved_type
 
 
 @on_device

@@ -15,13 +15,14 @@ from ....dtypes import cast as host_cast
 from ....planner import tuning
 from ....storage.convert import share
 from ....storage.store import BitmapVector, index_dtype, same_structure
-from ..structure.entries import (
+from ..structure.arrays import (
     counted_later,
     gather,
     to_bitmap,
     vector_of,
     words_of,
 )
+from ..structure.formats import choose_format
 from ..structure.merging import Merge, merges
 from ..structure.positions import (
     AND,
@@ -38,7 +39,6 @@ from ..structure.positions import (
     locate,
     member_flags,
 )
-from ..structure.structure import choose_format
 from .values import (
     all_plain,
     base_of,
@@ -63,10 +63,10 @@ def require_functor(op, dtype):
 # ---------------------------------------------------------------------- restrict
 
 
-def restrict(device, x, allow):
+def restrict(device, x, mask):
     if not all_plain(x.dtype):
         return NotImplemented
-    pattern, complement = allow.pattern, allow.complement
+    pattern, complement = mask.pattern, mask.complement
     if is_empty(x):
         return x
     if is_empty(pattern):
@@ -80,11 +80,11 @@ def restrict(device, x, allow):
         if few:
             at, hit = locate(device, pattern, x, at_type=index_dtype(x.nvals))
             return keep_matrix_entries(device, x, gather(device, at, listed(device, hit)))
-        return keep_matrix_entries(device, x, listed(device, flags_within(device, x, allow)))
+        return keep_matrix_entries(device, x, listed(device, flags_within(device, x, mask)))
     if x.format == "sparse":
         if pattern.format == "bitmap" and pattern.words is None:
             return empty_like(device, x, x.dtype) if complement else x
-        return keep_entries(device, x, listed(device, flags_within(device, x, allow)))
+        return keep_entries(device, x, listed(device, flags_within(device, x, mask)))
     return _restrict_bitmap(device, x, pattern, complement)
 
 
@@ -120,7 +120,7 @@ def _restrict_bitmap(device, x, pattern, complement):
 # ---------------------------------------------------------------------- intersect
 
 
-def intersect(device, x, y, op, allow):
+def intersect(device, x, y, op, mask):
     dtype = op.return_type
     if not (all_plain(x.dtype, y.dtype) and op_is_plain(op)):
         return NotImplemented
@@ -128,7 +128,7 @@ def intersect(device, x, y, op, allow):
     if is_empty(x) or is_empty(y):
         return empty_like(device, x, dtype)
     if same_structure(x, y):
-        x = x if allow is None else restrict(device, x, allow)
+        x = x if mask is None else restrict(device, x, mask)
         if is_empty(x):
             return empty_like(device, x, dtype)
         if same_structure(x, y):
@@ -138,20 +138,20 @@ def intersect(device, x, y, op, allow):
             y.shared = True
             return like(x, dtype, values, iso)
     if x.format == "bitmap" and y.format == "bitmap":
-        return _intersect_bitmaps(device, x, y, op, allow)
+        return _intersect_bitmaps(device, x, y, op, mask)
     thin, wide = (x, y) if _is_thinner(x, y) else (y, x)
     if merges(thin, wide):
-        return _merged_intersection(device, x, y, op, allow)
+        return _merged_intersection(device, x, y, op, mask)
     at_type = index_dtype(x.size if not is_matrix(x) else max(x.nvals, y.nvals))
     if wide.format == "bitmap":
         flags = member_flags(device, thin.indices, wide.words)
         at_wide = None
     else:
         at_wide, flags = locate(device, thin, wide, at_type=at_type)
-    if allow is not None:
-        if is_empty(allow.pattern) and not allow.complement:
+    if mask is not None:
+        if is_empty(mask.pattern) and not mask.complement:
             return empty_like(device, x, dtype)
-        flags = flags_within(device, thin, allow, flags)
+        flags = flags_within(device, thin, mask, flags)
     kept = listed(device, flags, at_type)
     count = kept.shape[0]
     if count == 0:
@@ -176,9 +176,9 @@ def intersect(device, x, y, op, allow):
     return result
 
 
-def _merged_intersection(device, x, y, op, allow):
-    if allow is not None:
-        return intersect(device, restrict(device, x, allow), y, op, None)
+def _merged_intersection(device, x, y, op, mask):
+    if mask is not None:
+        return intersect(device, restrict(device, x, mask), y, op, None)
     dtype, merge = op.return_type, Merge(device, x, y, AND)
     if merge.count == 0:
         return empty_like(device, x, dtype)
@@ -219,10 +219,10 @@ def _positions_in(device, merge):
     return lambda base: entry_positions(device, merge.pattern(), base)
 
 
-def _intersect_bitmaps(device, x, y, op, allow):
+def _intersect_bitmaps(device, x, y, op, mask):
     size, dtype = x.size, op.return_type
-    if allow is not None:
-        x = restrict(device, x, allow)
+    if mask is not None:
+        x = restrict(device, x, mask)
         if x.format != "bitmap":
             return intersect(device, x, y, op, None)
     structure, count = (y if x.words is None else x), None
@@ -240,14 +240,14 @@ def _intersect_bitmaps(device, x, y, op, allow):
 # ---------------------------------------------------------------------- union
 
 
-def union(device, x, y, op, allow, left_default, right_default, dtype):
+def union(device, x, y, op, mask, left_default, right_default, dtype):
     if dtype is None:
         dtype = x.dtype if op is None else op.return_type
     if not (all_plain(x.dtype, y.dtype, dtype) and op_is_plain(op)):
         return NotImplemented
     require_functor(op, dtype)
-    if allow is not None:
-        x, y = restrict(device, x, allow), restrict(device, y, allow)
+    if mask is not None:
+        x, y = restrict(device, x, mask), restrict(device, y, mask)
     if is_empty(x):
         return _lone(device, y, op, dtype, left_default, True)
     if is_empty(y):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....dtypes import cast as host_cast
 from ....storage.convert import share
-from ..structure.entries import counted_later, index_type
+from ..structure.arrays import counted_later, index_type
 from ..structure.merging import merges
 from ..structure.positions import empty_like, flags_within, is_empty, keep_entries, listed, view
 from .elementwise import restrict
@@ -51,21 +51,21 @@ def _indexed_call(device, x, op, thunk):
 # ---------------------------------------------------------------------- select
 
 
-def select(device, x, op, thunk, allow):
+def select(device, x, op, thunk, mask):
     if not all_plain(x.dtype, op.type, op.thunk_type, op.return_type):
         return NotImplemented
     functors = functor_text(op, op.return_type)
-    if allow is not None and (x.format == "bitmap" or merges(x, allow.pattern)):
-        x, allow = restrict(device, x, allow), None
+    if mask is not None and (x.format == "bitmap" or merges(x, mask.pattern)):
+        x, mask = restrict(device, x, mask), None
     if is_empty(x):
         return x
     flags = None
-    if allow is not None:
-        if is_empty(allow.pattern):
-            if not allow.complement:
+    if mask is not None:
+        if is_empty(mask.pattern):
+            if not mask.complement:
                 return empty_like(device, x, x.dtype)
         else:
-            flags = flags_within(device, x, allow)
+            flags = flags_within(device, x, mask)
     arguments, template, n = _indexed_call(device, x, op, thunk)
     kernel = device.launcher.kernel("elementwise/select.cuh", "select_flags", functors, (*template, "Op"))
     rounded = (n + 63) & ~63
@@ -82,7 +82,7 @@ def select(device, x, op, thunk, allow):
 # ---------------------------------------------------------------------- apply
 
 
-def apply(device, x, op, allow, left, right, thunk):
+def apply(device, x, op, mask, left, right, thunk):
     dtype = op.return_type
     indexed = op.opclass == "IndexUnaryOp" or op.opclass == "SelectOp"
     if not all_plain(x.dtype) or not op_is_plain(op) or indexed and not all_plain(op.thunk_type):
@@ -90,8 +90,8 @@ def apply(device, x, op, allow, left, right, thunk):
     positional = None if indexed else op.positional
     if positional is None:
         functor_text(op, dtype)
-    if allow is not None:
-        x = restrict(device, x, allow)
+    if mask is not None:
+        x = restrict(device, x, mask)
     if is_empty(x):
         return empty_like(device, x, dtype)
     if positional is not None:

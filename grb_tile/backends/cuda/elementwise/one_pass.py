@@ -10,7 +10,7 @@ import numpy as np
 from ....storage.store import BitmapVector
 from ..runtime.launch import bits_of
 from ..runtime.mailbox import SentWords
-from ..structure.entries import to_bitmap
+from ..structure.arrays import to_bitmap
 
 if TYPE_CHECKING:
     from ..runtime.device import Device

@@ -10,7 +10,7 @@ from ....planner.choose_kernel import stays_bitmap
 from ....storage import holders
 from ....storage.store import same_structure
 from ..runtime.late_vector import LateVector
-from ..structure.entries import index_type, moved_type, to_bitmap, words_of
+from ..structure.arrays import index_type, moved_type, to_bitmap, words_of
 from ..structure.positions import is_empty
 
 
@@ -19,9 +19,9 @@ def _is_own(device, count, array):
     return count <= holders.ONE and device.launcher.is_whole(array)
 
 
-def overwrite(device, c, t, allow):
-    """The store of C after C<allow> = T, T of C's type and inside `allow`; NotImplemented if not in place."""
-    pattern, complement = allow.pattern, allow.complement
+def overwrite(device, c, t, mask):
+    """The store of C after C<mask> = T, T of C's type and inside `mask`; NotImplemented if not in place."""
+    pattern, complement = mask.pattern, mask.complement
     if not complement and same_structure(t, pattern):
         return put(device, c, t, t.values, t.iso)
     if c.dtype._is_udt or c.format[-1] == "r" or c.size == 0:
@@ -33,10 +33,10 @@ def overwrite(device, c, t, allow):
     c = _writable(device, c)
     if c is None:
         return NotImplemented
-    mask = words_of(device, pattern)
-    if mask is None:  # everything is allowed, or nothing
+    mask_words = words_of(device, pattern)
+    if mask_words is None:  # everything is allowed, or nothing
         return t if not complement else c
-    return _write_words(device, c, t, t.values, t.iso, mask, complement)
+    return _write_words(device, c, t, t.values, t.iso, mask_words, complement)
 
 
 def put(device, c, at, values, iso):
@@ -86,7 +86,7 @@ def _writable(device, c):
     if c.format == "sparse":
         if not stays_bitmap(size, c.values.dtype.itemsize, device.profile):
             return None
-        values, words = device.places(size, c.values.dtype), device.zeros((size + 63) >> 6, np.uint64)
+        values, words = device.empty(size, c.values.dtype), device.zeros((size + 63) >> 6, np.uint64)
         found = device.counters()
         n = c.indices.shape[0]
         kernel = device.launcher.kernel(

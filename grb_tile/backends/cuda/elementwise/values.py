@@ -12,7 +12,7 @@ import numpy as np
 from ....dtypes import INT64, cast as host_cast
 from ....operators import to_cuda
 from ....storage.convert import share
-from ..structure.entries import cast_array, cast_iso, gather, index_type, is_plain, moved_type, row_ids
+from ..structure.arrays import cast_array, cast_iso, gather, index_type, is_plain, moved_type, row_ids
 
 
 def all_plain(*dtypes):

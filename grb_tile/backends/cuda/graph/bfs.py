@@ -49,8 +49,8 @@ def traverse(
     if A.nvals >= MAX_ENTRIES:
         return NotImplemented
     same = AT is A
-    A = device.own(A)
-    AT = A if same else None if AT is None else device.own(AT)
+    A = device.to_device(A)
+    AT = A if same else None if AT is None else device.to_device(AT)
     graph = graph_of(device, A, AT)
     single = type(sources) is int
     if target is not None and target in ((sources,) if single else sources):

@@ -16,7 +16,7 @@ from ....planner import tuning
 from ....planner.choose_traversal import bfs_kernel, forced_traversal, grid_kernel
 from ....storage.store import forms_of
 from ..products.row_schedule import highest_degree_neighbours, pointers
-from ..structure.entries import index_type
+from ..structure.arrays import index_type
 from .block_group import QUEUE_BYTES
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class BfsGraph:
     def table(self, blocks: int) -> int:
         """The address of the table (BfsTable in kernels/graph/bfs_state.cuh) with the workspace.
 
-        One serves all streams and threads: searches of a device run one after the other (Device.follow, Device.lock).
+        One serves all streams and threads: searches of a device take turns (Device.wait_stream, Device.lock).
         """
         if self._table is None:
             self._table = self._make_table(blocks)

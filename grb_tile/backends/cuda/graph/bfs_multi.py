@@ -57,8 +57,8 @@ def traverse_many(
         return NotImplemented
     max_level = n if max_level is None else min(max_level, n)
     same = AT is A
-    A = device.own(A)
-    AT = A if same else None if AT is None else device.own(AT)
+    A = device.to_device(A)
+    AT = A if same else None if AT is None else device.to_device(AT)
     graph = multi_graph_of(device, A, AT)
     mode = 0 if direction == "push" or AT is None else -1 if direction is None else 1
     parts, outcomes = [], []

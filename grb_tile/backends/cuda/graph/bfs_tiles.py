@@ -20,7 +20,7 @@ from ....storage.tiled import can_tile
 from ..products.row_schedule import longest_row
 from ..products.tiles import DIRECTIONS, NAMES, WIDTH, bit_tiles_of, chunks_of, entries_per_tile
 from ..runtime.errors import on_device
-from ..structure.entries import index_type
+from ..structure.arrays import index_type
 from .bfs import ARGUMENTS
 from .bfs_graph import CONTROL_WORDS
 from .outcome import RECORD_LEVELS, Outcome, results_of, stores_of
@@ -107,7 +107,7 @@ def clustering(device: Device, A: Compressed) -> tuple[bool, Callable[[], float]
     """(has the graph high diameter?, a function for the mean entries of a 16 x 16 tile), for planner.search_over."""
     if A.rows is not None or A.nvals == 0 or not can_tile(A):
         return True, None
-    A = device.own(A)
+    A = device.to_device(A)
     if A.nvals < tuning.TILES_ENTRIES:
         return False, None
     degrees = A.indptr[1:] - A.indptr[:-1]
@@ -141,7 +141,7 @@ def traverse(
     if A.rows is not None or n == 0 or n >= 2**31 - 128 or A.nvals == 0 or not can_tile(A):
         return NotImplemented
     same = AT is A
-    A = device.own(A)
+    A = device.to_device(A)
     single = type(sources) is int
     if target is not None and target in ((sources,) if single else sources):
         max_level, target = 0, None

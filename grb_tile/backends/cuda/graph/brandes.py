@@ -8,7 +8,7 @@ import numpy as np
 
 from ..products.row_schedule import pointers
 from ..runtime.errors import on_device
-from ..structure.entries import index_type
+from ..structure.arrays import index_type
 from .bfs_graph import CHUNK, MAX_ENTRIES
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def dependencies(
     n, launcher = A.nrows, device.launcher
     if weighted or A.rows is not None or not 0 < n < 2**31 - 128 or A.nvals >= MAX_ENTRIES:
         return NotImplemented
-    A = device.own(A)
+    A = device.to_device(A)
     start = pointers(device, A)
     kernel = launcher.kernel("graph/brandes.cuh", "brandes", "", (index_type(start), "true" if by_edge else "false"))
     threads = launcher.threads(BLOCK)

@@ -32,8 +32,8 @@ def connected_components(device: Device, A: Compressed, in_edges: Callable[[], C
     AT = in_edges()
     if AT.rows is not None:
         return NotImplemented
-    back = None if AT is A else device.own(AT)
-    A = device.own(A)
+    back = None if AT is A else device.to_device(AT)
+    A = device.to_device(A)
     kernel = device.launcher.kernel("graph/components.cuh", "components", "", ("int64_t",))
     threads = device.launcher.threads(BLOCK)
     blocks = device.launcher.blocks(kernel.resident_blocks(threads), n + threads - 1, threads)

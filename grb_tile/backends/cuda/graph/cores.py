@@ -28,8 +28,8 @@ def core_numbers(device: Device, A: Compressed, AT: Compressed | None) -> Any:
     n = A.nrows
     if A.rows is not None or (AT is not None and AT.rows is not None) or not 0 < n < 2**31 - 128:
         return NotImplemented
-    back = None if AT is None else device.own(AT)
-    A = device.own(A)
+    back = None if AT is None else device.to_device(AT)
+    A = device.to_device(A)
     launcher = device.launcher
     kernel = launcher.kernel("graph/cores.cuh", "core_numbers", "", (str(launcher.size(QUEUE, 96)),))
     threads = launcher.threads(BLOCK)

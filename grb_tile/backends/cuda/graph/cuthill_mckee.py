@@ -12,8 +12,8 @@ import numpy as np
 from ....dtypes import BOOL, INT64
 from ....storage.store import BitmapVector, Compressed
 from ..runtime.errors import on_device
+from ..structure.gather import gather_matrix
 from ..structure.sorting import sorted_by_key
-from ..structure.structure import gather_matrix
 from . import bfs
 from .components import connected_components
 
@@ -33,7 +33,7 @@ def cuthill_mckee(device: Device, A: Compressed) -> Any:
     n = A.nrows
     if A.rows is not None or not 0 < n < 2**31 - 128 or A.nvals >= bfs.MAX_ENTRIES:
         return NotImplemented
-    A, xp = device.own(A), device.xp
+    A, xp = device.to_device(A), device.xp
     # B = P(q, q) with q by ascending degree: from here on the lesser number is the lesser degree
     q = sorted_by_key(device, xp.diff(A.indptr), n, [device.arange(n)])[1]
     pattern = Compressed(n, n, BOOL, A.indptr, A.indices, device.array(np.ones(1, np.bool_)), True)

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from ....exceptions import OutOfMemory
-from ....storage.store import Allow, BitmapVector, Compressed, SparseVector
+from ....storage.store import BitmapVector, Compressed, SparseVector, StoredMask
 from ...graph import GraphOperations
 from ...outcome import LoopOutcome
 from ..runtime.errors import HostOnly, reporting
@@ -78,25 +78,31 @@ class WholeLoops:
         return *result, LoopOutcome(self.name, "afforest", list, A.format, A.nrows)
 
     @reporting
-    def best_labels(self, A, labels, weighted, allow, *penalty):
-        return self._labels_of_rows("best_labels", A, labels, weighted, allow, *penalty)
+    def best_labels(self, A, labels, weighted, mask, *penalty):
+        return self._labels_of_rows("best_labels", A, labels, weighted, mask, *penalty)
 
     @reporting
-    def least_absent(self, A, labels, allow):
-        return self._labels_of_rows("least_absent", A, labels, allow)
+    def least_absent(self, A, labels, mask):
+        return self._labels_of_rows("least_absent", A, labels, mask)
 
     @without_host
     def _labels_of_rows(self, name, *operands):
         return self._find("communities.row_labels", name)(self.device, *map(self._operand, operands))
 
     def _operand(self, x):
-        """A store, or the pattern of an Allow, on the device; anything else itself."""
-        return self.own(x) if isinstance(x, STORES) else self.device.own_allow(x) if isinstance(x, Allow) else x
+        """A store, or the pattern of a StoredMask, on the device; anything else itself."""
+        return (
+            self.store_to_device(x)
+            if isinstance(x, STORES)
+            else self.device.mask_to_device(x)
+            if isinstance(x, StoredMask)
+            else x
+        )
 
     @reporting
     def one_pass(self, program, dtype, size, scalars, *stores):
         run = self._find("elementwise.one_pass", "one_pass")
-        return run(self.device, program, dtype, size, scalars, *map(self.own, stores))
+        return run(self.device, program, dtype, size, scalars, *map(self.store_to_device, stores))
 
 
 def _method(module, name):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..runtime.errors import on_device
-from ..structure.entries import index_type
+from ..structure.arrays import index_type
 
 if TYPE_CHECKING:
     from ....storage.store import Compressed
@@ -41,7 +41,7 @@ def greedy_colours(device: Device, A: Compressed, order: Any) -> Any:
     """(colours, int64, how many), or NotImplemented."""
     if not suits(A):
         return NotImplemented
-    A, n = device.own(A), A.nrows
+    A, n = device.to_device(A), A.nrows
     earlier, found = Earlier(device, A, order), device.full(n, -1, np.int32)
     kernel = device.launcher.kernel(HEADER, "greedy_colours", "", (index_type(A.indices), str(COLOURS)))
     _launch(device, kernel, n, (A.indptr, A.indices, earlier.order, earlier.rank, n, earlier.neighbours, earlier.count,
@@ -54,7 +54,7 @@ def independent_set(device: Device, A: Compressed, order: Any, left_out: Any) ->
     """The members, ascending, or NotImplemented."""
     if not suits(A):
         return NotImplemented
-    A, n = device.own(A), A.nrows
+    A, n = device.to_device(A), A.nrows
     earlier = Earlier(device, A, order)
     found = device.full(n, -1, np.int32)
     if left_out is not None:

@@ -73,7 +73,7 @@ def shortest_paths(
     if AT is not None and AT.rows is not None:
         AT = None
     same = AT is A
-    A = device.own(A)
+    A = device.to_device(A)
     graph = graph_of(device, A, heaviest)
     if not graph.usable:
         return NotImplemented
@@ -81,7 +81,7 @@ def shortest_paths(
         dtype = FP32 if graph.bytes == 8 else FP64
     else:
         dtype = UINT64 if A.dtype is UINT64 else INT64
-    values = device.places(n, dtype.np_type)
+    values = device.empty(n, dtype.np_type)
     words = device.empty((n + 63) >> 6, np.uint64)
     record = device.empty(RECORD_HEAD + ROUND_NUMBERS * RECORD_ROUNDS, np.int64)
     step, most = _steps(graph, delta)
@@ -89,7 +89,7 @@ def shortest_paths(
     stream = device.current_stream().ptr
     outcome = SsspOutcome(device, record, graph)
     if AT is not None:
-        graph.set_in_edges(A if same else device.own(AT))
+        graph.set_in_edges(A if same else device.to_device(AT))
     table, _ = graph.table()
     by_group = group is not None and step >= 0
     if by_group:
@@ -115,7 +115,7 @@ def _tree(graph: SsspGraph, table: int, source: int, words: Any, outcome: SsspOu
     device, n = graph.device, graph.n
     key = graph.key_type, str(graph.bytes), "true" if graph.real else "false"
     kernel = device.launcher.kernel("graph/sssp_tree.cuh", "sssp_tree", "", key)
-    parent, missing = device.places(n, np.int64), device.zeros(1, np.uint64)
+    parent, missing = device.empty(n, np.int64), device.zeros(1, np.uint64)
     kernel.over((n + 31) // 32 * 32, (table, source, parent, missing))
     if device.read(missing)[0]:
         return None

@@ -14,7 +14,7 @@ import numpy as np
 
 from ....planner.choose_traversal import forced_traversal, has_short_rows, sssp_kernel
 from ....storage.store import forms_of
-from ..structure.entries import ranges, repeated
+from ..structure.arrays import ranges, repeated
 from .block_group import QUEUE_BYTES
 
 if TYPE_CHECKING:

@@ -39,8 +39,8 @@ def strong_components(device: Device, A: Compressed, in_edges: Callable[[], Comp
     if AT.rows is not None:
         return NotImplemented
     same = AT is A
-    A = device.own(A)
-    AT = A if same else device.own(AT)
+    A = device.to_device(A)
+    AT = A if same else device.to_device(AT)
     launcher = device.launcher
     forward = backward = None
     pivot = _pivot(device, A, AT)

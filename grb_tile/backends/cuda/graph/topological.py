@@ -26,7 +26,7 @@ def topological_levels(device: Device, A: Compressed) -> Any:
     n = A.nrows
     if A.rows is not None or not 0 < n < 2**31 - 128:
         return NotImplemented
-    A = device.own(A)
+    A = device.to_device(A)
     kernel = device.launcher.kernel("graph/topological.cuh", "topological_levels")
     threads = device.launcher.threads(BLOCK)
     most = min(kernel.resident_blocks(threads), device.launcher.processors)

@@ -34,8 +34,8 @@ from ....planner import tuning
 from ....planner.choose_kernel import blocks_pay
 from ....planner.choose_precision import exact, rounded
 from ....storage.store import forms_of
-from ..structure.entries import gather, index_type, to_bitmap, words_of
-from ..structure.structure import convert
+from ..structure.arrays import gather, index_type, to_bitmap, words_of
+from ..structure.formats import convert
 from .tile_blocks import entries_per_block, merged_blocks
 from .tiles import _MOVED
 
@@ -219,19 +219,19 @@ def multiply_full(device: Device, A: Compressed, s: Lowered, x_values: Any, w: A
     _run(device, A, s, True, None, x_values, None, False, w, None, None, precision)
 
 
-def multiply(device: Device, A: Compressed, x: Any, s: Lowered, allow: Any, precision: str = "exact") -> tuple:
-    """(w or None, its presence words, their count) of w<allow> = A (+.x) x for any x."""
+def multiply(device: Device, A: Compressed, x: Any, s: Lowered, mask: Any, precision: str = "exact") -> tuple:
+    """(w or None, its presence words, their count) of w<mask> = A (+.x) x for any x."""
     size = A.nrows
     x_words = None
     if x.nvals_if_read != x.size:
         if s.reads_x and not x.iso:
             x = to_bitmap(device, x)
         x_words = words_of(device, x)
-    mask = None if allow is None else words_of(device, allow.pattern)
+    mask_words = None if mask is None else words_of(device, mask.pattern)
     words, found = device.zeros((size + 63) >> 6, np.uint64), device.counters()
-    w = None if s.structure_only else device.places(size, s.dtype.np_type)
-    complement = allow is not None and allow.complement
-    _run(device, A, s, False, x_words, x.values, mask, complement, w, words, found, precision)
+    w = None if s.structure_only else device.empty(size, s.dtype.np_type)
+    complement = mask is not None and mask.complement
+    _run(device, A, s, False, x_words, x.values, mask_words, complement, w, words, found, precision)
     return w, words, found
 
 

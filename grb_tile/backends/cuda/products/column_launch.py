@@ -19,7 +19,7 @@ from ....planner.choose_kernel import forced_kernel, merge_kernel, presence_is_f
 from ....planner.record import UNRECORDED
 from ....storage.store import forms_of
 from ..runtime.array_block import layout
-from ..structure.entries import index_type
+from ..structure.arrays import index_type
 from .row_schedule import longest_row, pointers
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from ....planner.record import UNRECORDED
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, index_dtype
 from ..runtime.late_vector import LateVector
-from ..structure.entries import (
+from ..structure.arrays import (
     empty_vector,
     gather,
     index_type,
@@ -23,8 +23,8 @@ from ..structure.entries import (
     vector_of,
     words_of,
 )
+from ..structure.formats import convert
 from ..structure.sorting import stable_order
-from ..structure.structure import convert
 from .column_launch import merge_of
 from .row_schedule import pointers
 
@@ -32,12 +32,12 @@ PART = 256  # words that one warp compacts, at least
 MOST_PARTS = 4096
 
 
-def merged(device, AT, x, s, allow, plan=UNRECORDED):
+def merged(device, AT, x, s, mask, plan=UNRECORDED):
     """The product merged by atomics; plan: records the kernel."""
     size = AT.ncols
-    mask, complement = None, False
-    if allow is not None:
-        mask, complement = words_of(device, allow.pattern), allow.complement
+    mask_words, complement = None, False
+    if mask is not None:
+        mask_words, complement = words_of(device, mask.pattern), mask.complement
     x_indices, x_words, x_values, count = None, None, x.values, x.size
     if x.format == "sparse":
         x_indices = x.indices
@@ -48,10 +48,12 @@ def merged(device, AT, x, s, allow, plan=UNRECORDED):
         if s.reads_x and not s.x_iso:
             x_values = gather(device, x_values, AT.rows)
         x_indices, count = AT.rows, AT.rows.shape[0]
-    merge = merge_of(device, AT, s, mask is not None, x_indices, x_words)
+    merge = merge_of(device, AT, s, mask_words is not None, x_indices, x_words)
     edges = int(x.estimated_nvals * merge.mean)
     renew = stays_bitmap(size, 0 if s.structure_only else s.dtype.np_type.itemsize, device.profile)
-    space = merge(x_indices, x_words, x_values if s.reads_x else None, count, edges, mask, complement, renew, plan)
+    space = merge(
+        x_indices, x_words, x_values if s.reads_x else None, count, edges, mask_words, complement, renew, plan
+    )
     if not renew:
         return _taken(device, merge, size, s, AT, x, space, *space.arrays())
     estimate = edges + 1 if edges < size else size
@@ -109,7 +111,7 @@ def edges_of(device, AT, u):
     return found
 
 
-def sorted_products(device, AT, x, s, allow):
+def sorted_products(device, AT, x, s, mask):
     """Expand, sort, compress (ESC): any type and operator, workspace of the number of products."""
     size = AT.ncols
     full = x.nvals == x.size
@@ -137,23 +139,23 @@ def sorted_products(device, AT, x, s, allow):
     segment, at = ranges(device, device.array(starts), ends, total)
     products = None if s.structure_only else device.empty(total, s.dtype.np_type)
     keep = device.empty(total, np.bool_)
-    mask = mask_indices = None
+    mask_words = mask_indices = None
     mask_count = 0
-    if allow is not None:
-        if allow.pattern.format == "bitmap":
-            mask = allow.pattern.words
+    if mask is not None:
+        if mask.pattern.format == "bitmap":
+            mask_words = mask.pattern.words
         else:
-            mask_indices = allow.pattern.indices
+            mask_indices = mask.pattern.indices
             mask_count = mask_indices.shape[0]
     kernel = device.launcher.kernel("products/columns.cuh", "column_products", s.text, (
         index_type(AT.indices), "int64_t" if x_indices is None else index_type(x_indices),
         "int32_t" if mask_indices is None else index_type(mask_indices), "S"))  # fmt: skip
     kernel.over(total, (
         segment, at, total, x_indices, values if s.reads_x else None, AT.indices, AT.values if s.reads_a else None,
-        mask, mask_indices, mask_count, allow is not None, allow is not None and allow.complement, products, keep,
+        mask_words, mask_indices, mask_count, mask is not None, mask is not None and mask.complement, products, keep,
     ))  # fmt: skip
     rows = gather(device, AT.indices, at)
-    if allow is not None:
+    if mask is not None:
         kept = device.xp.nonzero(keep)[0]
         if kept.shape[0] == 0:
             return empty_vector(device, size, s.dtype)

@@ -4,7 +4,7 @@ from ....storage import place
 from ... import plain
 from ..elementwise.mapping import reduced
 from ..lowering.semirings import lowered_plain
-from ..structure.entries import positions_of
+from ..structure.arrays import positions_of
 
 
 def inner(device, u, v, semiring):

@@ -13,9 +13,9 @@ import numpy as np
 from ....planner.choose_inner import choose_inner
 from ....storage.convert import cached_transpose
 from ..lowering.semirings import lowered_plain
-from ..structure.entries import compressed, gather, index_type
+from ..structure.arrays import compressed, gather, index_type
+from ..structure.formats import choose_format
 from ..structure.positions import listed
-from ..structure.structure import choose_format
 
 if TYPE_CHECKING:
     from ....storage.store import Compressed

@@ -21,12 +21,12 @@ from ....planner import tuning
 from ....planner.record import UNRECORDED
 from ....storage.convert import share
 from ....storage.store import Compressed
-from ..structure.entries import compressed, gather, index_type, row_ids
+from ..structure.arrays import compressed, gather, index_type, row_ids
+from ..structure.gather import entries_of_rows
 from ..structure.positions import empty_like, keep_matrix_entries, listed
-from ..structure.structure import entries_of_rows
-from .emission import AT_MASK, Emission
+from .epilogue import AT_MASK, Epilogue
+from .rows_as_words import counts_matches, rows_as_words
 from .spgemm import FORMS, MOST_BLOCKS, PRODUCTS, THREADS, TOTALS, Bins, power_between
-from .words import counts_matches, rows_as_words
 
 if TYPE_CHECKING:
     from ....planner import Plan
@@ -50,31 +50,31 @@ def masked_product(
     s: Lowered,
     pattern: Compressed,
     plan: Plan = UNRECORDED,
-    emission: Emission | None = None,
+    epilogue: Epilogue | None = None,
 ) -> Any:
     """C<pattern> = A (+.x) B, of which B, its transpose or both are given; B alone needs columns below 2^31.
 
-    emission: what becomes of the entries of C: the result is C, a selection from it, or a vector or scalar of its sums.
+    epilogue: what becomes of the entries of C: the result is C, a selection from it, or a vector or scalar of its sums.
     """
-    pattern, emission = _of_rows(device, pattern, A), emission or Emission(s)
-    stored = emission.into == AT_MASK
+    pattern, epilogue = _of_rows(device, pattern, A), epilogue or Epilogue(s)
+    stored = epilogue.into == AT_MASK
     if pattern.indices.shape[0] == 0:
         return (
-            empty_like(device, pattern, s.dtype) if stored else emission.nothing(device, pattern.nrows, pattern.ncols)
+            empty_like(device, pattern, s.dtype) if stored else epilogue.nothing(device, pattern.nrows, pattern.ncols)
         )
     if B is not None and B.indices.dtype != np.int32 and BT is not None:
         B = None
-    out, hit = emission.target(device, pattern)
-    rows = _Rows(device, A, B, BT, emission, pattern)
+    out, hit = epilogue.target(device, pattern)
+    rows = _Rows(device, A, B, BT, epilogue, pattern)
     plain = BT is not None and rows.lookups + rows.pushed < tuning.GPU_TABLE_LOOKUPS * rows.stored
-    if plain and emission.name != "E":
+    if plain and epilogue.name != "E":
         _by_positions(device, A, BT, s, pattern, rows.lanes, out, hit)
     else:
         rows = rows.of_words() or rows
         rows.run(out, hit)
     plan.note = rows.note()
     if not stored:
-        return emission.reduced(device, pattern, out, hit)
+        return epilogue.reduced(device, pattern, out, hit)
     return _of_hits(device, s, A, B or BT, pattern, out, hit)
 
 
@@ -133,9 +133,9 @@ class _Rows:
     gives: WORDS where A and BT are rows of words, else what the semiring needs.
     """
 
-    def __init__(self, device, A, B, BT, emission, pattern, gives=None):
-        self.device, self.A, self.B, self.BT, self.emission, self.pattern = device, A, B, BT, emission, pattern
-        self.s = s = emission.s
+    def __init__(self, device, A, B, BT, epilogue, pattern, gives=None):
+        self.device, self.A, self.B, self.BT, self.epilogue, self.pattern = device, A, B, BT, epilogue, pattern
+        self.s = s = epilogue.s
         self.gives = gives or (POSITIONS if s.reads_a and not s.a_iso else NOTHING)
         self.one = s.value(device, A, B or BT) if s.structure_only and not gives else None
         launcher = device.launcher
@@ -176,7 +176,7 @@ class _Rows:
             return None
         words = rows_as_words(device, A)
         other = words if BT is A else rows_as_words(device, BT)
-        found = _Rows(device, words, None, other, self.emission, self.pattern, WORDS)
+        found = _Rows(device, words, None, other, self.epilogue, self.pattern, WORDS)
         found.one = self.one
         return found if found.lookups * tuning.GPU_WORD_NS < cost else None
 
@@ -198,13 +198,13 @@ class _Rows:
         """Launch the kernel of each bin."""
         launcher, shared = self.device.launcher, self.shared
         sums, met = out, hit
-        if self.emission.into != AT_MASK:  # rows of the last bin may have no table
+        if self.epilogue.into != AT_MASK:  # rows of the last bin may have no table
             sums = met = None
             if self.bins.counts[BINS[PUSH + 1] - 1]:
                 count = self.pattern.indices.shape[0]
                 met = self.device.zeros(count, np.bool_)
                 sums = None if self.s.structure_only else self.device.accumulators(count, self.s.dtype.np_type)
-        targets = out, hit, sums, met, self.one, self.emission.thunk(self.device)
+        targets = out, hit, sums, met, self.one, self.epilogue.thunk(self.device)
         processors, most = launcher.processors, launcher.limits.threads_per_processor
         launches = []
         for table in (SEARCHED, HASH, BITMAP, PUSH):
@@ -226,7 +226,7 @@ class _Rows:
 
     def _launch(self, targets, arguments, table, by_blocks, threads, resident):
         A, s, pattern, launcher = self.A, self.s, self.pattern, self.device.launcher
-        words, text, name = self.gives == WORDS, self.emission.text, self.emission.name
+        words, text, name = self.gives == WORDS, self.epilogue.text, self.epilogue.name
         _, count, _, capacity = arguments
         parts = min(max(WAVES * resident // count, 1), MOST_PARTS) if by_blocks and table != PUSH else 1
         B = self.B if table == PUSH else self.BT

@@ -24,50 +24,50 @@ from ....storage.convert import cached_transpose
 from ....storage.store import index_dtype
 from ..elementwise.mapping import select
 from ..lowering.semirings import lowered
-from ..structure.entries import compressed, empty_vector, gather, index_type, row_ids, segment_starts
+from ..structure.arrays import compressed, empty_vector, gather, index_type, row_ids, segment_starts
+from ..structure.formats import choose_format, transpose
 from ..structure.sorting import pair_order
-from ..structure.structure import choose_format, transpose
 from . import tile_pairs
-from .emission import BY_COLUMN, emission
+from .epilogue import BY_COLUMN, epilogue
 from .masked import masked_product
 from .matvec import operand_types
 from .spgemm import matmul_two_phases
 
 if TYPE_CHECKING:
     from ....planner import Plan
-    from ....storage.store import Allow, Compressed
+    from ....storage.store import Compressed, StoredMask
     from ..runtime.device import Device
 
 EXPAND = 1 << 26  # products expanded at once
 
 
 def matmul(
-    device: Device, A: Compressed, B: Compressed | None, semiring: Any, allow: Allow | None = None,
+    device: Device, A: Compressed, B: Compressed | None, semiring: Any, mask: StoredMask | None = None,
     plan: Plan | None = None, BT: Compressed | None = None, keep: tuple[Any, Any] | None = None,
 ) -> Any:  # fmt: skip
     """C, or NotImplemented for operand types that have no device form; B may be given as its transpose BT."""
     if keep is not None:
-        C = _product(device, A, B, semiring, allow, plan, BT, (keep,))
+        C = _product(device, A, B, semiring, mask, plan, BT, (keep,))
         if C is not NotImplemented:
             return C
-    C = _product(device, A, B, semiring, allow, plan, BT)
+    C = _product(device, A, B, semiring, mask, plan, BT)
     return C if keep is None or C is NotImplemented else select(device, C, *keep, None)
 
 
 def reduce_matmul(
     device: Device, A: Compressed, B: Compressed | None, semiring: Any, monoid: Any, axis: int | None,
-    allow: Allow | None, plan: Plan | None, BT: Compressed | None, keep: tuple[Any, Any] | None,
+    mask: StoredMask | None, plan: Plan | None, BT: Compressed | None, keep: tuple[Any, Any] | None,
 ) -> Any:  # fmt: skip
     """(+)_ij, (+)_j or (+)_i of C, which is not formed; NotImplemented where only products at a mask could be."""
-    return _product(device, A, B, semiring, allow, plan, BT, (keep, monoid, axis))
+    return _product(device, A, B, semiring, mask, plan, BT, (keep, monoid, axis))
 
 
-def _product(device, A, B, semiring, allow, plan, BT, chain=None):
-    """C; with a chain (see `emission`) what follows it, or NotImplemented where the kernel has no such form."""
+def _product(device, A, B, semiring, mask, plan, BT, chain=None):
+    """C; with a chain (see `epilogue`) what follows it, or NotImplemented where the kernel has no such form."""
     given = B if BT is None else BT
     if not operand_types(semiring, A, given):
         return NotImplemented
-    if chain is not None and (allow is None or allow.complement or allow.pattern.indices.shape[0] == 0):
+    if chain is not None and (mask is None or mask.complement or mask.pattern.indices.shape[0] == 0):
         return NotImplemented
     plan = plan or UNRECORDED
     nrows, ncols = A.nrows, B.ncols if BT is None else BT.nrows
@@ -76,34 +76,34 @@ def _product(device, A, B, semiring, allow, plan, BT, chain=None):
         if chain is not None:
             return NotImplemented
         return empty_matrix(device, nrows, ncols, dtype)
-    if allow is not None and allow.pattern.indices.shape[0] == 0:
-        if not allow.complement:
+    if mask is not None and mask.pattern.indices.shape[0] == 0:
+        if not mask.complement:
             return empty_matrix(device, nrows, ncols, dtype)
-        allow = None
+        mask = None
     s = lowered(device, semiring, A.dtype, A.iso, given.dtype, given.iso)
     following = None
     if chain is not None:
-        following = emission(device, s, *chain)
-        if following is None or (following.into == BY_COLUMN and not has_capacity(ncols, allow.pattern.nvals)):
+        following = epilogue(device, s, *chain)
+        if following is None or (following.into == BY_COLUMN and not has_capacity(ncols, mask.pattern.nvals)):
             return NotImplemented
-    if plan.method == "dot" and allow is not None and not allow.complement:
+    if plan.method == "dot" and mask is not None and not mask.complement:
         BT = transpose(device, B) if BT is None else BT
         rows = None if plan.rule == "forced" else B or cached_transpose(BT)
-        return masked_product(device, A, rows, BT, s, allow.pattern, plan, following)
+        return masked_product(device, A, rows, BT, s, mask.pattern, plan, following)
     B = transpose(device, BT) if B is None else B
-    by_mask = allow is not None and not allow.complement and B.indices.dtype == np.int32
+    by_mask = mask is not None and not mask.complement and B.indices.dtype == np.int32
     tiles = None
-    if allow is None and tile_pairs.serves(A, B):
+    if mask is None and tile_pairs.serves(A, B):
         tiles = partial(tile_pairs.facts, device, A, B, s, semiring)
     chosen = spgemm_kernel(plan, by_mask, tiles)
     if chosen == "merge_at_mask":
-        return masked_product(device, A, B, None, s, allow.pattern, plan, following)
+        return masked_product(device, A, B, None, s, mask.pattern, plan, following)
     if chain is not None:
         return NotImplemented
     if chosen == "tile_pairs":
         return tile_pairs.matmul_tile_pairs(device, A, B, s, semiring, plan)
     if chosen == "two_phases":
-        return matmul_two_phases(device, A, B, s, allow, plan)
+        return matmul_two_phases(device, A, B, s, mask, plan)
     lengths = device.empty(A.indices.shape[0], np.int64)
     kernel = device.launcher.kernel("products/matmul_rows.cuh", "row_lengths", "", (index_type(A.indices),))
     kernel.over(A.indices.shape[0], (A.indices, A.indices.shape[0], B.indptr, B.rows, _stored_rows(B), lengths))
@@ -111,7 +111,7 @@ def _product(device, A, B, semiring, allow, plan, BT, chain=None):
     total = device.read(ends[-1:])[0]
     if total == 0:
         return empty_matrix(device, nrows, ncols, dtype)
-    return _by_sorting(device, A, B, s, allow, ends, total)
+    return _by_sorting(device, A, B, s, mask, ends, total)
 
 
 def empty_matrix(device: Device, nrows: int, ncols: int, dtype: Any) -> Compressed:
@@ -128,11 +128,11 @@ def _values(s, A, B):
     return A.values if s.reads_a else None, B.values if s.reads_x else None
 
 
-def _by_sorting(device, A, B, s, allow, ends, total):
+def _by_sorting(device, A, B, s, mask, ends, total):
     nrows, ncols, xp = A.nrows, B.ncols, device.xp
     a_rows = row_ids(device, A)
     parts = [
-        _block(device, A, B, s, allow, ends, a_rows, *bounds) for bounds in _blocks(device, A, ends, total)
+        _block(device, A, B, s, mask, ends, a_rows, *bounds) for bounds in _blocks(device, A, ends, total)
     ]  # fmt: skip
     parts = [part for part in parts if part is not None]
     if not parts:
@@ -162,13 +162,13 @@ def _blocks(device, A, ends, total):
     return blocks
 
 
-def _block(device, A, B, s, allow, ends, a_rows, first, stop, before, count):
+def _block(device, A, B, s, mask, ends, a_rows, first, stop, before, count):
     """(rows, cols, values) of the products of A's entries first .. stop-1, sorted, combined; None if masked out."""
     rows, cols = device.empty(count, index_dtype(A.nrows)), device.empty(count, B.indices.dtype)
     products = None if s.structure_only else device.empty(count, s.dtype.np_type)
     keep, m_ptr, m_rows, m_stored, m_cols, complement = None, None, None, 0, None, False
-    if allow is not None:
-        keep, pattern, complement = device.empty(count, np.bool_), allow.pattern, allow.complement
+    if mask is not None:
+        keep, pattern, complement = device.empty(count, np.bool_), mask.pattern, mask.complement
         m_ptr, m_rows, m_stored, m_cols = pattern.indptr, pattern.rows, _stored_rows(pattern), pattern.indices
     a_values, b_values = _values(s, A, B)
     launcher = device.launcher

@@ -28,7 +28,7 @@ from ....planner.record import UNRECORDED
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, forms_of, index_dtype
 from ..lowering.semirings import lowered_plain
-from ..structure.entries import (
+from ..structure.arrays import (
     counted_later,
     empty_vector,
     gather,
@@ -37,7 +37,7 @@ from ..structure.entries import (
     vector_of,
     words_of,
 )
-from ..structure.structure import choose_format
+from ..structure.formats import choose_format
 from . import bitblocks, columns, pull, segments as row_segments, tiles
 from .row_schedule import chosen_rows, longest_row, schedule_of
 
@@ -52,7 +52,7 @@ def operand_types(semiring, *stores):
     return not (semiring.return_type._is_udt or semiring.type._is_udt or semiring.type2._is_udt)
 
 
-def matvec_rows(device, A, x, semiring, allow=None, plan=None):
+def matvec_rows(device, A, x, semiring, mask=None, plan=None):
     size, count, held = A.nrows, A.indices.shape[0], known_count(x)
     if count == 0 or held == 0:
         return empty_vector(device, size, semiring.return_type) if operand_types(semiring, A, x) else NotImplemented
@@ -62,9 +62,9 @@ def matvec_rows(device, A, x, semiring, allow=None, plan=None):
     plan = plan or UNRECORDED
     if plan.format != "csr":
         if plan.format == "bitblock":
-            w = _by_blocks(device, A, x, held, s, allow, precision_of(semiring, A.dtype, x.dtype), plan)
+            w = _by_blocks(device, A, x, held, s, mask, precision_of(semiring, A.dtype, x.dtype), plan)
         else:
-            w = tiles.matvec(device, A, x, semiring, allow, plan.format)
+            w = tiles.matvec(device, A, x, semiring, mask, plan.format)
         if w is not NotImplemented:
             return w
         plan.use_plain_rows()
@@ -72,8 +72,8 @@ def matvec_rows(device, A, x, semiring, allow=None, plan=None):
         entries = count + (0 if held is None or held == x.size else held)
         if not has_capacity(size, entries) or not (has_capacity(x.size, entries) or x.format == "bitmap"):
             hypersparse_kernel(plan, size, entries)
-            return _hypersparse_rows(device, A, x, s, allow)
-    return _rows(device, A, x, held, s, allow, plan, precision_of(semiring, A.dtype, x.dtype))
+            return _hypersparse_rows(device, A, x, s, mask)
+    return _rows(device, A, x, held, s, mask, plan, precision_of(semiring, A.dtype, x.dtype))
 
 
 def known_count(u):
@@ -81,17 +81,17 @@ def known_count(u):
     return u.nvals_if_read
 
 
-def mask_of(device, allow):
-    """(Allow or None, is nothing allowed?): a mask that hides nothing is none."""
-    if allow is not None:
-        pattern = allow.pattern
+def mask_of(device, mask):
+    """(StoredMask or None, is nothing allowed?): a mask that hides nothing is none."""
+    if mask is not None:
+        pattern = mask.pattern
         held = known_count(pattern)
         if held == 0 or held == pattern.size:
-            return None, (held == 0) != allow.complement
-    return allow, False
+            return None, (held == 0) != mask.complement
+    return mask, False
 
 
-def _rows(device, A, x, held, s, allow, plan, precision):
+def _rows(device, A, x, held, s, mask, plan, precision):
     """Row-wise, by the kernel that the planner chooses from what is known of A, x and the mask."""
     size = A.nrows
     full = held == x.size
@@ -101,38 +101,38 @@ def _rows(device, A, x, held, s, allow, plan, precision):
             x = to_bitmap(device, x)
             x_values = x.values
         x_words = words_of(device, x)
-    mask, complement, rows, listed = None, False, None, None
-    allow, nothing = mask_of(device, allow)
+    mask_words, complement, rows, listed = None, False, None, None
+    mask, nothing = mask_of(device, mask)
     if nothing:
         return empty_vector(device, size, s.dtype)
-    if allow is not None:
-        pattern, complement = allow.pattern, allow.complement
+    if mask is not None:
+        pattern, complement = mask.pattern, mask.complement
         if not complement and pattern.format == "sparse":
             listed = pattern.nvals
     kernel = rows_kernel(
-        plan, A.indices.shape[0], A.indptr.shape[0], size, full and allow is None, s.early_exit, s.has_terminal,
+        plan, A.indices.shape[0], A.indptr.shape[0], size, full and mask is None, s.early_exit, s.has_terminal,
         partial(row_segments.reads_most, device, A), pull.suits(A, s), listed, partial(longest_row, device, A),
     )  # fmt: skip
     if kernel == "segments":
         return _by_entries(device, A, x, s, plan, precision)
     if kernel == "listed_rows":
         rows = pattern.indices.astype(np.int64, copy=False)
-    elif allow is not None:
-        mask = words_of(device, pattern)
+    elif mask is not None:
+        mask_words = words_of(device, pattern)
     if kernel == "pull_early_exit":
-        w, words, found = pull.pull(device, A, x_words, x_values, s, mask, complement)
+        w, words, found = pull.pull(device, A, x_words, x_values, s, mask_words, complement)
         return _counted(device, A, x, s, w, words, found)
     if rows is not None:
         schedule = chosen_rows(device, A, rows, A.indices.shape[0] / max(A.indptr.shape[0] - 1, 1))
     else:
         schedule = schedule_of(device, A, "early" if s.early_exit else "all")
-    w = None if s.structure_only else device.places(size, s.dtype.np_type)
-    if full and allow is None:  # the pattern is that of the rows with entries: known, nothing is counted
+    w = None if s.structure_only else device.empty(size, s.dtype.np_type)
+    if full and mask is None:  # the pattern is that of the rows with entries: known, nothing is counted
         if w is not None:
             _run(device, A, s, schedule, True, None, x_values, None, False, w, None, None)
         return _at_occupied_rows(device, A, x, s, w)
     words, found = device.zeros((size + 63) >> 6, np.uint64), device.counters()
-    _run(device, A, s, schedule, full, x_words, x_values, mask, complement, w, words, found)
+    _run(device, A, s, schedule, full, x_words, x_values, mask_words, complement, w, words, found)
     return _counted(device, A, x, s, w, words, found)
 
 
@@ -144,24 +144,24 @@ def _counted(device, A, x, s, w, words, found):
 
 def _by_entries(device, A, x, s, plan, precision):
     """Every entry is read and x is full: entries are balanced, not rows (kernels/products/segments.cuh)."""
-    w = device.places(A.nrows, s.dtype.np_type)
+    w = device.empty(A.nrows, s.dtype.np_type)
     row_segments.multiply(device, A, s, x.values, w, plan, precision)
     return _at_occupied_rows(device, A, x, s, w)
 
 
-def _by_blocks(device, A, x, held, s, allow, precision, plan):
+def _by_blocks(device, A, x, held, s, mask, precision, plan):
     """Over 8 x 8 bitmap blocks, for any x and mask; NotImplemented for matrices too large for them."""
     if not bitblocks.suits(A):
         return NotImplemented
     precision = bitblocks.precision_for(device, A, precision, plan)
-    allow, nothing = mask_of(device, allow)
+    mask, nothing = mask_of(device, mask)
     if nothing:
         return empty_vector(device, A.nrows, s.dtype)
-    if allow is not None or held != x.size:
-        return _counted(device, A, x, s, *bitblocks.multiply(device, A, x, s, allow, precision))
+    if mask is not None or held != x.size:
+        return _counted(device, A, x, s, *bitblocks.multiply(device, A, x, s, mask, precision))
     w = None
     if not s.structure_only:
-        w = device.places(A.nrows, s.dtype.np_type)
+        w = device.empty(A.nrows, s.dtype.np_type)
         bitblocks.multiply_full(device, A, s, x.values, w, precision)
     return _at_occupied_rows(device, A, x, s, w)
 
@@ -215,9 +215,9 @@ def _pattern_arrays(pattern):
     return None, pattern.indices, pattern.indices.shape[0]
 
 
-def _hypersparse_rows(device, A, x, s, allow):
+def _hypersparse_rows(device, A, x, s, mask):
     """Nothing of the size of a dimension is allocated: one result for each stored row, look-ups by bisection."""
-    from ..structure.structure import convert
+    from ..structure.formats import convert
 
     if A.rows is None and not has_capacity(A.nrows, A.indices.shape[0]):
         A = convert(device, A, "dcsr")
@@ -225,17 +225,18 @@ def _hypersparse_rows(device, A, x, s, allow):
     hit = device.empty(held, np.bool_)
     out = None if s.structure_only else device.empty(held, s.dtype.np_type)
     x_words, x_indices, x_count = _pattern_arrays(x)
-    mask = mask_indices = None
+    mask_words = mask_indices = None
     mask_count, masked, complement = 0, False, False
-    if allow is not None:
-        masked, complement = True, allow.complement
-        mask, mask_indices, mask_count = _pattern_arrays(allow.pattern)
+    if mask is not None:
+        masked, complement = True, mask.complement
+        mask_words, mask_indices, mask_count = _pattern_arrays(mask.pattern)
     kernel = device.launcher.kernel("products/rows.cuh", "matvec_held_rows", s.text, (
         index_type(A.indices), "int32_t" if x_indices is None else index_type(x_indices),
         "int32_t" if mask_indices is None else index_type(mask_indices), "S"))  # fmt: skip
     kernel.over(held * 32, (
         A.rows, A.indptr, held, A.indices, A.values if s.reads_a else None, x_words, x_indices, x_count,
-        x.values if s.reads_x else None, mask, mask_indices, mask_count, masked, complement, out, hit))  # fmt: skip
+        x.values if s.reads_x else None, mask_words, mask_indices, mask_count, masked, complement, out, hit,
+    ))  # fmt: skip
     places = device.xp.nonzero(hit)[0]
     rows = places if A.rows is None else gather(device, A.rows, places)
     if s.structure_only:
@@ -252,18 +253,18 @@ def lacks_atomic(device, A, x, semiring):
     return s is not None and not s.atomic
 
 
-def matvec_cols(device, AT, x, semiring, allow=None, plan=None):
+def matvec_cols(device, AT, x, semiring, mask=None, plan=None):
     s = lowered_plain(device, semiring, AT.dtype, AT.iso, x.dtype, x.iso)
     if s is None:
         return NotImplemented
     size, dtype = AT.ncols, s.dtype
     if AT.indices.shape[0] == 0 or known_count(x) == 0:
         return empty_vector(device, size, dtype)
-    if allow is not None:
-        allow, nothing = mask_of(device, allow)
+    if mask is not None:
+        mask, nothing = mask_of(device, mask)
         if nothing:
             return empty_vector(device, size, dtype)
     plan = plan or UNRECORDED
     if sorts_products(plan, s.atomic, size, AT.indices.shape[0]):
-        return columns.sorted_products(device, AT, x, s, allow)
-    return columns.merged(device, AT, x, s, allow, plan)
+        return columns.sorted_products(device, AT, x, s, mask)
+    return columns.merged(device, AT, x, s, mask, plan)

@@ -12,7 +12,7 @@ A PullForm, made once for each matrix and cached in A.forms ("pull"), lets most 
 import numpy as np
 
 from ....storage.convert import cached_transpose, forms_of
-from ..structure.entries import index_type
+from ..structure.arrays import index_type
 from .row_schedule import highest_degree_neighbours, pointers
 
 LIMIT = 512  # entries of a row that a warp reads before it goes on to other rows
@@ -38,7 +38,7 @@ def pull(device, A, x_words, x_values, s, mask, complement):
     if form is None or form.top_neighbour is None:
         form = form_of(device, A)
     kernel, threads, halves, fixed = form.launches.get(s) or _prepared(device, A, form, s)
-    w = None if s.structure_only else device.places(A.nrows, s.dtype.np_type)
+    w = None if s.structure_only else device.empty(A.nrows, s.dtype.np_type)
     words, found = device.empty(halves >> 1, np.uint64), device.counters()
     kernel.over(threads, (
         *fixed, x_words, x_values if s.reads_x else None, mask, complement, halves, LIMIT, HUGE, w, words, found,

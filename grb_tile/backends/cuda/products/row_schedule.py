@@ -23,7 +23,7 @@ import numpy as np
 
 from ....planner import tuning
 from ....storage.store import forms_of
-from ..structure.entries import index_type
+from ..structure.arrays import index_type
 
 LONGEST = {"all": tuning.ROW_BINS_ALL, "early": tuning.ROW_BINS_EARLY}  # longest rows of each bin
 MOST_BINS = 256  # tables of listed rows that are kept
@@ -136,7 +136,7 @@ def chosen_rows(device, A, rows, mean):
     The bin goes by the mean length; or each row is cut into the chunks that make the longest row of A short, as far as
     there are warps for them.
     """
-    from ..structure.entries import index_type
+    from ..structure.arrays import index_type
 
     count = rows.shape[0]
     starts, lengths = device.empty(count, np.int64), device.empty(count, np.int64)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ....storage.convert import share
 from ....storage.store import Compressed, Dense
 from ..lowering.semirings import lowered_plain
-from ..structure.entries import index_type
+from ..structure.arrays import index_type
 from .spmm import chunk_of, elements_at_once, power_of_two_from
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ LEAST_WORK = 4096  # products of a chunk, which take longer than the search: few
 
 def sddmm(device: Device, A: Dense, B: Dense, semiring: Any, pattern: Compressed) -> Any:
     """C[i,j] = (+)_k A[i,k] (x) B[k,j] for the entries (i,j) of `pattern`; NotImplemented where it is hypersparse."""
-    a, b, depth, entries = device.own(A.flat), device.own(B.flat), A.ncols, pattern.indices.shape[0]
+    a, b, depth, entries = device.to_device(A.flat), device.to_device(B.flat), A.ncols, pattern.indices.shape[0]
     s = lowered_plain(device, semiring, a.dtype, a.iso, b.dtype, b.iso)
     if s is None or pattern.rows is not None or entries == 0:
         return NotImplemented

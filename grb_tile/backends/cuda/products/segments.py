@@ -29,7 +29,7 @@ from ....planner.choose_kernel import column_indices, forced_kernel
 from ....planner.choose_precision import exact
 from ....planner.record import UNRECORDED
 from ....storage.store import forms_of
-from ..structure.entries import gather, index_type
+from ..structure.arrays import gather, index_type
 from . import bitblocks
 from .row_schedule import pointers
 

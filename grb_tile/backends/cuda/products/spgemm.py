@@ -21,13 +21,13 @@ from ....planner import tuning
 from ....planner.record import UNRECORDED
 from ....storage import convert as conversions
 from ....storage.store import Compressed, index_dtype
-from ..structure.entries import gather, index_type
-from ..structure.structure import choose_format
+from ..structure.arrays import gather, index_type
+from ..structure.formats import choose_format
 from .spgemm_split import SplitRows
 
 if TYPE_CHECKING:
     from ....planner import Plan
-    from ....storage.store import Allow
+    from ....storage.store import StoredMask
     from ..lowering.semirings import Lowered
     from ..runtime.device import Device
 
@@ -72,13 +72,13 @@ class Bins:
 
 
 def matmul_two_phases(
-    device: Device, A: Compressed, B: Compressed, s: Lowered, allow: Allow | None = None, plan: Plan = UNRECORDED
+    device: Device, A: Compressed, B: Compressed, s: Lowered, mask: StoredMask | None = None, plan: Plan = UNRECORDED
 ) -> Compressed:
-    """C<allow> = A (+.x) B.
+    """C<mask> = A (+.x) B.
 
     Raises: OutOfMemory, which says what C needs, before anything else is allocated.
     """
-    product = Product(device, A, B, s, allow)
+    product = Product(device, A, B, s, mask)
     bins, total, products = product.symbolic()
     plan.note = f"{products} products, {total} entries; rows: {bins}"
     return product.numeric(total)
@@ -87,7 +87,7 @@ def matmul_two_phases(
 class Product:
     """One product: its operands as the kernels take them, and its rows."""
 
-    def __init__(self, device, A, B, s, allow):
+    def __init__(self, device, A, B, s, mask):
         self.device, self.A, self.B, self.s = device, A, B, s
         self.out = index_dtype(B.ncols)
         self.names, self.columns = None, B.indices
@@ -102,11 +102,11 @@ class Product:
         if self.columns.dtype != np.int32:
             self.columns = self.columns.astype(np.int32)
         self.mask = (None, None, 0, None, 0)
-        if allow is not None:
-            M = allow.pattern
+        if mask is not None:
+            M = mask.pattern
             cols = M.indices if M.indices.dtype == self.out else M.indices.astype(self.out)
-            self.mask = (M.indptr, M.rows, M.indptr.shape[0] - 1, cols, int(allow.complement))
-        self.masked = allow is not None
+            self.mask = (M.indptr, M.rows, M.indptr.shape[0] - 1, cols, int(mask.complement))
+        self.masked = mask is not None
         self.stored = A.indptr.shape[0] - 1
         self.names_of_types = index_type(A.indices), "int32_t" if self.out.itemsize == 4 else "int64_t"
         launcher = device.launcher

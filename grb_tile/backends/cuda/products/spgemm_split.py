@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..structure.entries import gather
+from ..structure.arrays import gather
 
 THREADS = 512
 RESIDENT = 4  # blocks of a multiprocessor: 2048 threads

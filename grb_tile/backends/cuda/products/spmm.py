@@ -8,7 +8,7 @@ import numpy as np
 
 from ....storage.store import BitmapVector, Compressed, Dense, forms_of
 from ..lowering.semirings import lowered_plain
-from ..structure.entries import counted_later, index_type
+from ..structure.arrays import counted_later, index_type
 from .row_schedule import longest_row
 from .spmm_rounded import multiply as rounded
 
@@ -98,12 +98,12 @@ def aligned(array: Any) -> Any:
     return array.copy() if array.data.ptr % LOAD_BYTES else array
 
 
-def spmm(device: Device, A: Compressed, X: Dense, semiring: Any, said: list | None = None) -> Any:
+def spmm(device: Device, A: Compressed, X: Dense, semiring: Any, notes: list | None = None) -> Any:
     """C[i,j] = (+)_k A[i,k] (x) X[k,j], dense; NotImplemented for hypersparse A and types without a device form.
 
-    said: gets what explain() says of rounding.
+    notes: gets what explain() says of rounding.
     """
-    x, n, entries = device.own(X.flat), X.ncols, A.indices.shape[0]
+    x, n, entries = device.to_device(X.flat), X.ncols, A.indices.shape[0]
     s = lowered_plain(device, semiring, A.dtype, A.iso, x.dtype, x.iso)
     if s is None or A.rows is not None or entries == 0 or n >= 2**31:
         return NotImplemented
@@ -115,7 +115,7 @@ def spmm(device: Device, A: Compressed, X: Dense, semiring: Any, said: list | No
     device.check_room(size * (z.itemsize + (not full)), f"mxm: a dense result of {A.nrows} x {n}")
     values = s.value(device, A, x) if s.structure_only else device.empty(size, z)
     if full:
-        _Product(device, A, x, n, s, values, None).run(semiring, [] if said is None else said)
+        _Product(device, A, x, n, s, values, None).run(semiring, [] if notes is None else notes)
         words, count = _presence(device, A, n)
         return Dense(A.nrows, n, BitmapVector(size, s.dtype, words, values, count))
     present = device.zeros(-(-size // 64) * 64, np.bool_)
@@ -134,9 +134,9 @@ class _Product:
         self.device, self.A, self.x, self.n, self.s, self.present = device, A, x, n, s, present
         self.out, self.full = None if s.structure_only else values, present is None
 
-    def run(self, semiring, said):
+    def run(self, semiring, notes):
         """Rounded where the setting asks for it (spmm_rounded.py), else exact."""
-        self.multiply(rounded(self.device, self.A, self.x, self.n, semiring, self.join, self.out, said))
+        self.multiply(rounded(self.device, self.A, self.x, self.n, semiring, self.join, self.out, notes))
 
     def multiply(self, wanted=None):
         """Exact; wanted: a word on the device, nothing is done where it is 0."""

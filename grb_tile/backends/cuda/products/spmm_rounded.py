@@ -22,7 +22,7 @@ import numpy as np
 from ....planner import choose_precision, tuning
 from ....planner.choose_kernel import tiles_move_less
 from ....storage.store import forms_of
-from ..structure.entries import index_type
+from ..structure.arrays import index_type
 from ..structure.sorting import sorted_by_key
 
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ class CondensedTiles:
 
 
 def multiply(
-    device: Device, A: Compressed, x: BitmapVector, n: int, semiring: Any, join: Any, values: Any, said: list
+    device: Device, A: Compressed, x: BitmapVector, n: int, semiring: Any, join: Any, values: Any, notes: list
 ) -> Any:
     """values = A X rounded where the setting asks for it, else None; and a word that is not 0 where it is not done.
 
-    x: X's values, n columns; join(rows, chunk_ptr, parts, carry): adds parts of rows; said: gets what explain() says.
+    x: X's values, n columns; join(rows, chunk_ptr, parts, carry): adds parts of rows; notes: gets what explain() says.
     The word is on the device, so the product over CSR is launched behind and looks at it.
     """
     precision = choose_precision.precision_of(semiring, A.dtype, x.dtype)
@@ -64,7 +64,7 @@ def multiply(
         return None
     found = _tiles_or_reason(device, A, x, n, precision)
     if isinstance(found, str):
-        said.append(choose_precision.exact(found))
+        notes.append(choose_precision.exact(found))
         return None
     name, np_type = FORMS[precision]
     bad, count = device.counters(), x.values.shape[0]
@@ -83,7 +83,7 @@ def multiply(
     if carry is not None:
         join(found.rows, found.chunk_ptr, found.carried, carry)
     text = choose_precision.rounded(precision, "A and X", 2)
-    said.append(f"{text}; exact where X has a value that {precision} cannot represent")
+    notes.append(f"{text}; exact where X has a value that {precision} cannot represent")
     return bad
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from ....storage.bit_tiles import BLOCK, BitBlockMatrix
 from ....storage.store import forms_of
-from ..structure.entries import gather, index_type, moved_type
-from ..structure.structure import convert
+from ..structure.arrays import gather, index_type, moved_type
+from ..structure.formats import convert
 from .tiles import _MOVED, _merging_tasks, entries_per_tile
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from ....planner.record import UNRECORDED
 from ....storage.store import Compressed, index_dtype
 from ....storage.tiled import can_tile
 from ..lowering.semirings import lowered
-from ..structure.structure import choose_format, convert
+from ..structure.formats import choose_format, convert
 from .spgemm import Product
 from .tile_blocks import bit_blocks_of, entries_per_block
 

@@ -25,7 +25,7 @@ from ....storage.store import Compressed, forms_of
 from ....storage.tiled import WORDS, TiledMatrix, TiledVector, can_tile, least_entries, start_type_of
 from ..elementwise.values import combined
 from ..lowering.semirings import is_idempotent, lowered
-from ..structure.entries import (
+from ..structure.arrays import (
     cast_array,
     counted_later,
     empty_vector,
@@ -35,12 +35,12 @@ from ..structure.entries import (
     moved_type,
     words_of,
 )  # fmt: skip
+from ..structure.formats import convert
 from ..structure.sorting import stable_order
-from ..structure.structure import convert
 from .row_schedule import longest_row
 
 if TYPE_CHECKING:
-    from ....storage.store import Allow
+    from ....storage.store import StoredMask
     from ..runtime.device import Device
 
 WIDTH = 16  # of the bit tiles of products and traversals, because it takes the fewest bytes
@@ -54,24 +54,24 @@ NAMES = {8: "uint8_t", 16: "uint16_t", 32: "uint32_t", 64: "word"}
 DIRECTIONS = ("push_csc", "push_csr", "pull_csc")
 
 
-def matvec(device: Device, A: Compressed, x: Any, semiring: Any, allow: Allow | None, format: str) -> Any:
+def matvec(device: Device, A: Compressed, x: Any, semiring: Any, mask: StoredMask | None, format: str) -> Any:
     """As `matvec_rows`, over A's form `format`; NotImplemented where that form cannot serve (CSR does then)."""
     if not can_tile(A) or x.size > 1 << 40:
         return NotImplemented
-    if allow is not None:
-        pattern = allow.pattern
+    if mask is not None:
+        pattern = mask.pattern
         if pattern.nvals == 0 or pattern.nvals == pattern.size:  # hides everything, or nothing
-            if (pattern.nvals == 0) != allow.complement:
+            if (pattern.nvals == 0) != mask.complement:
                 return empty_vector(device, A.nrows, semiring.return_type)
-            allow = None
+            mask = None
     if format == "tiled":
-        return _tiled(device, A, x, semiring, allow, forced_tile_size(tuning.GPU_TILE_WIDTH))
+        return _tiled(device, A, x, semiring, mask, forced_tile_size(tuning.GPU_TILE_WIDTH))
     if format == "bittiled" or format in DIRECTIONS:
-        return _bit_tiled(device, A, x, semiring, allow, format, forced_tile_size(WIDTH))
+        return _bit_tiled(device, A, x, semiring, mask, format, forced_tile_size(WIDTH))
     return NotImplemented
 
 
-def _tiled(device, A, x, semiring, allow, nt):
+def _tiled(device, A, x, semiring, mask, nt):
     T = tiled_of(device, A, nt)
     size, word = T.nrows, WORDS[nt]
     s = lowered(device, semiring, T.dtype, T.iso, x.dtype, x.iso)
@@ -81,30 +81,30 @@ def _tiled(device, A, x, semiring, allow, nt):
         x_ptr, x_parts, x_values = tx.x_ptr, tx.x_mask, tx.x_tile
     else:
         x_parts, x_values = None if x.words is None else x.words.view(word), x.values
-    mask = None if allow is None else words_of(device, allow.pattern)
-    mask = None if mask is None else mask.view(word)
+    mask_words = None if mask is None else words_of(device, mask.pattern)
+    mask_words = None if mask_words is None else mask_words.view(word)
     words, total = (size + 63) >> 6, device.counters()
     w_words = device.empty(words, np.uint64)
-    w = None if s.structure_only else device.places(size, s.dtype.np_type)
+    w = None if s.structure_only else device.empty(size, s.dtype.np_type)
     lines, chunks, extra, owner = chunks_of(device, T, False)
     partial = have = None
     if extra is not None:
         have = device.empty(chunks * nt, np.bool_)
         partial = None if s.structure_only else device.empty(chunks * nt, s.dtype.np_type)
-    masked, complement = "false" if allow is None else "true", allow is not None and allow.complement
+    masked, complement = "false" if mask is None else "true", mask is not None and mask.complement
     kernel = device.launcher.kernel("products/tiles.cuh", "tiled_rows", s.text, (
         "S", NAMES[nt], index_type(T.row_start), index_type(T.rest_col), masked))  # fmt: skip
     read = (lambda values: values) if s.reads_a else (lambda values: None)
     kernel.over(chunks * 32, (
         size, T.tile_ptr, T.tile_col, T.tile_nnz, T.row_start.reshape(-1), T.local_col, read(T.values), T.rest_ptr,
         T.rest_row, T.rest_col, read(T.values if T.iso else T.rest_values), lines, chunks, extra, owner, x_ptr, x_parts,
-        x_values if s.reads_x else None, mask, complement, w, w_words.view(word), words * (64 // nt), partial, have,
-        total,
+        x_values if s.reads_x else None, mask_words, complement, w, w_words.view(word), words * (64 // nt), partial,
+        have, total,
     ))  # fmt: skip
     if extra is not None:
         kernel = device.launcher.kernel("products/tiles.cuh", "join_chunks", s.text, ("S", NAMES[nt], masked))
         kernel.over((chunks - lines) * 32, (
-            size, lines, chunks, extra, owner, mask, complement, w, w_words.view(word), partial, have, total
+            size, lines, chunks, extra, owner, mask_words, complement, w, w_words.view(word), partial, have, total
         ))  # fmt: skip
     one = s.value(device, T, x) if s.structure_only else w
     return counted_later(device, size, s.dtype, w_words, one, total, s.structure_only)
@@ -131,7 +131,7 @@ def tiled_vector_of(device: Device, x: Any, nt: int, values: bool = True) -> Til
     return found
 
 
-def _bit_tiled(device, A, x, semiring, allow, direction, nt):
+def _bit_tiled(device, A, x, semiring, mask, direction, nt):
     op, monoid = semiring.binaryop, semiring.monoid
     same = op.kind == "pair" or A.iso and x.iso
     idempotent = is_idempotent(monoid)
@@ -139,19 +139,20 @@ def _bit_tiled(device, A, x, semiring, allow, direction, nt):
         return NotImplemented
     size, dtype = A.nrows, semiring.return_type
     if direction == "bittiled":
-        direction = _direction(x.nvals_if_read, x.size, size, allow)
+        direction = _direction(x.nvals_if_read, x.size, size, mask)
     by_columns = direction == "push_csc" and idempotent
     T = bit_tiles_of(device, A, nt, columns=by_columns)
     lines, word = T.by_cols if by_columns else T.by_rows, T.row_words.dtype
     x_words = words_of(device, x)
     if x_words is None:
         x_words = _all_words(device, x.size)
-    mask = None if allow is None else words_of(device, allow.pattern)
+    mask_words = None if mask is None else words_of(device, mask.pattern)
     w_words, total = device.zeros((size + 63) >> 6, np.uint64), device.counters()
     counts = None if idempotent else device.zeros(w_words.shape[0] * 64, np.uint64)
     chunks = chunks_of(device, T, by_columns)
-    common = (*lines, *chunks, x_words.view(word), None if mask is None else mask.view(word), mask is not None,
-              allow is not None and allow.complement, w_words.view(word))  # fmt: skip
+    common = (*lines, *chunks, x_words.view(word), None if mask_words is None else mask_words.view(word),
+              mask_words is not None,
+              mask is not None and mask.complement, w_words.view(word))  # fmt: skip
     template = NAMES[T.nt], index_type(lines.start)
     if by_columns:
         device.launcher.kernel("products/bit_tiles.cuh", "bit_tile_columns", "", template).over(
@@ -175,11 +176,11 @@ def _bit_tiled(device, A, x, semiring, allow, direction, nt):
     return counted_later(device, size, dtype, w_words, values, total)
 
 
-def _direction(held, width, size, allow):
+def _direction(held, width, size, mask):
     """push_csc, push_csr or pull_csc as TileBFS chooses (section 3.4): by x's entries `held` and the wanted rows."""
-    pattern = None if allow is None else allow.pattern
+    pattern = None if mask is None else mask.pattern
     masked = None if pattern is None else pattern.nvals_if_read
-    if masked is not None and (size - masked if allow.complement else masked) * tuning.TILES_PULL_CSC <= size:
+    if masked is not None and (size - masked if mask.complement else masked) * tuning.TILES_PULL_CSC <= size:
         return "pull_csc"
     return "push_csc" if held is not None and held < tuning.TILES_SPARSE_X * width else "push_csr"
 

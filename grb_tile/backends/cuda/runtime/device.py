@@ -4,7 +4,7 @@
 (tests/cuda_emulation).  Primitives take the device as their first argument, use `device.xp` for arrays and whole-array
 functions, and `device.launcher.kernel(...)` for kernels; they never name CuPy or NumPy's functions on device arrays.
 
-    A = device.own(A)                                  # the store with device arrays (moved once, kept with the store)
+    A = device.to_device(A)                                  # the store with device arrays (moved once, then kept)
     t = device.empty(n, np.int64)                      # uninitialised; also zeros(n, dtype), full(n, value, dtype)
     one = device.constant(np.float32(1))               # a kept array of length 1: the values of an iso store
     nvals, edges = device.read(counts)                 # Python ints; ONE synchronisation for all counts
@@ -25,7 +25,7 @@ import numpy as np
 
 from ....exceptions import InvalidValue, OutOfMemory
 from ....storage.place import number_of
-from ....storage.store import Allow, forms_of
+from ....storage.store import StoredMask, forms_of
 from .costs import profile_of_device
 from .errors import HostOnly, on_device
 from .mailbox import NOT_WRITTEN, Mailbox
@@ -109,10 +109,6 @@ class Device:
     def empty(self, count: Any, dtype: Any) -> Any:
         """`count` values, uninitialised."""
         return self.array_class(count, dtype)  # xp.empty looks at the order of the axes first
-
-    def places(self, count: int, dtype: Any) -> Any:
-        """The values of a bitmap of `count` positions, uninitialised: those of absent entries are never written."""
-        return self.xp.empty(count, dtype)
 
     def accumulators(self, count: int, dtype: np.dtype) -> Any:
         """`count` values to merge into by atomics; of whole words of 4 bytes, which atomics write."""
@@ -199,7 +195,7 @@ class Device:
 
     # ------------------------------------------------------------------ stores
 
-    def own(self, store: Any) -> Any:
+    def to_device(self, store: Any) -> Any:
         """`store` with device arrays: itself, or the copy that is made at first use and kept in its forms.
 
         Raises: HostOnly for user-defined types, which have no device form.
@@ -226,10 +222,10 @@ class Device:
             store.forms = forms  # release_memory may have replaced it
         return found
 
-    def own_operands(self, A: Any, x: Any, allow: Allow | None) -> tuple:
-        """(own(A), own(x), own_allow(allow)) of a product, with few tests where all are on the device already."""
+    def operands_to_device(self, A: Any, x: Any, mask: StoredMask | None) -> tuple:
+        """to_device(A), to_device(x), mask_to_device(mask): few tests where all are on the device already."""
         if self.several:
-            return self.own(A), self.own(x), self.own_allow(allow)
+            return self.to_device(A), self.to_device(x), self.mask_to_device(mask)
         here = self.array_class
         if (
             type(A.values) is not here
@@ -237,22 +233,22 @@ class Device:
             or type(A.indices) is not here
             or A.rows is not None
         ):
-            A = self.own(A)
+            A = self.to_device(A)
         if type(x.values) is not here or type(x.words if x.format == "bitmap" else x.indices) is not here:
-            x = self.own(x)
-        if allow is not None:
-            pattern = allow.pattern
+            x = self.to_device(x)
+        if mask is not None:
+            pattern = mask.pattern
             structure = pattern.words if pattern.format == "bitmap" else pattern.indices
             if type(pattern.values) is not here or type(structure) is not here:
-                allow = self.own_allow(allow)
-        return A, x, allow
+                mask = self.mask_to_device(mask)
+        return A, x, mask
 
-    def own_allow(self, allow: Allow | None) -> Allow | None:
-        """The Allow whose pattern is on the device; None for None."""
-        if allow is None:
+    def mask_to_device(self, mask: StoredMask | None) -> StoredMask | None:
+        """The StoredMask whose pattern is on the device; None for None."""
+        if mask is None:
             return None
-        pattern = self.own(allow.pattern)
-        return allow if pattern is allow.pattern else Allow(pattern, allow.complement)
+        pattern = self.to_device(mask.pattern)
+        return mask if pattern is mask.pattern else StoredMask(pattern, mask.complement)
 
     def _move(self, array):
         return array if isinstance(array, self.array_class) else self.upload(np.ascontiguousarray(array))
@@ -278,7 +274,7 @@ class Device:
                 return self.read(*arrays)
         with self.lock:
             if self.current_stream() is not self.stream:
-                self.follow()
+                self.wait_stream()
             mailbox, stream = self._mailbox or self._make_mailbox(), self.stream.ptr
             parts, count, polled = [], 0, True
             for array in arrays:
@@ -310,7 +306,7 @@ class Device:
         words = mailbox.words
         with self.lock:
             if self.current_stream() is not self.stream:
-                self.follow()
+                self.wait_stream()
             stream = self.stream.ptr
             words[0] = NOT_WRITTEN
             self._copy(mailbox.ptr, counts.data.ptr, 8, _TO_HOST, stream)
@@ -358,9 +354,9 @@ class Device:
             if self.several and self.is_elsewhere():  # the thread's stream is another device's
                 self.synchronize()
             elif self.current_stream() is not self.stream:
-                self.follow()
+                self.wait_stream()
 
-    def follow(self) -> None:
+    def wait_stream(self) -> None:
         """CuPy's current stream has changed: it waits for what was queued on the one before.
 
         So objects, and what the library keeps with them, may be used from any stream.
@@ -427,16 +423,16 @@ def move_store(device: Device, store: Any) -> Any:
 
 
 @on_device
-def bring_store(device: Device, store: Any) -> Any:
+def copy_from_device(device: Device, store: Any) -> Any:
     """A copy of a store of another device, all of whose work is complete; complete when this returns."""
     stream = device.current_stream()
 
-    def bring(array):
+    def copied(array):
         copy = device.empty(array.shape, array.dtype)
         if array.nbytes:
             device.xp.cuda.runtime.memcpyAsync(copy.data.ptr, array.data.ptr, array.nbytes, _BY_ADDRESS, stream.ptr)
         return copy
 
-    found = store.moved(bring)
+    found = store.moved(copied)
     stream.synchronize()  # the other device may reuse the memory from now on
     return found

@@ -23,7 +23,7 @@ def reporting(primitive: Callable) -> Callable:
     """Wrap a method of the backend: CuPy's errors leave it as the library's exceptions, naming the primitive.
 
     Out of memory: what stores keep besides their entries is dropped (runtime/memory.py), and the primitive runs again.
-    Its work is queued after the work of another stream before it (Device.follow).  Only a failing call costs more.
+    Its work is queued after the work of another stream before it (Device.wait_stream).  Only a failing call costs more.
     """
     name = primitive.__name__
 
@@ -35,7 +35,7 @@ def reporting(primitive: Callable) -> Callable:
                 with device.bound():
                     return call(backend, *args, **kwargs)
             if device.current_stream() is not device.stream:
-                device.follow()
+                device.wait_stream()
             try:
                 return primitive(backend, *args, **kwargs)
             except HostOnly:
@@ -60,7 +60,7 @@ def on_device(function: Callable) -> Callable:
                 with device.bound():
                     return call(device, *args, **kwargs)
             if device.current_stream() is not device.stream:
-                device.follow()
+                device.wait_stream()
             try:
                 return function(device, *args, **kwargs)
             except HostOnly:

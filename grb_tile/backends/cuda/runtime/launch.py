@@ -35,9 +35,9 @@ from ....planner.device_limits import ENVIRONMENT, MOST_STATIC, DeviceLimits, li
 from ....planner.device_profile import MEASURED_SHARE, DeviceProfile, profile_of
 from .ahead import Compilations
 from .array_block import ArrayBlock
-from .beside import SideStreams
 from .compile import options_for, source_text
 from .package import package_for
+from .side_streams import SideStreams
 
 # Bytes of dynamic shared memory that a launch may have without an attribute of the kernel: 48 KiB less static ones.
 SHARED_LIMIT = (48 << 10) - MOST_STATIC

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .entries import compressed, is_plain, repeated, row_ids
+from .arrays import compressed, is_plain, repeated, row_ids
+from .formats import cast, choose_format
 from .sorting import sorted_pairs
-from .structure import cast, choose_format
 
 
 def concat_matrices(device, tiles, dtype):

@@ -5,7 +5,7 @@ Kernels: structure/gather.cuh.  Memory is proportional to the list and the entri
 
 import numpy as np
 
-from .entries import gather, ranges
+from .arrays import gather, ranges
 
 
 def positions_of(device, I):

@@ -10,9 +10,9 @@ import numpy as np
 from ....dtypes import BOOL
 from ....planner import tuning
 from ....storage.store import Compressed, SparseVector
-from .entries import index_type, vector_of
+from .arrays import index_type, vector_of
+from .formats import choose_format
 from .positions import OR
-from .structure import choose_format
 
 HEADER = "elementwise/merge.cuh"
 THREADS, EACH = 256, 7  # of a block; items of a thread, as in elementwise/merge.cuh

@@ -8,8 +8,8 @@ import numpy as np
 
 from ....storage.convert import share
 from ....storage.store import Compressed, index_dtype
-from . import structure
-from .entries import compressed, empty_vector, gather, index_type, vector_of
+from .arrays import compressed, empty_vector, gather, index_type, vector_of
+from .formats import choose_format
 
 AND, OR, WITHOUT = 0, 1, 2
 
@@ -69,9 +69,9 @@ def member_flags(device, indices, words, *, complement=False, flags=None):
     return hit
 
 
-def flags_within(device, x, allow, flags=None):
-    """Which entries of x (a matrix or a sparse vector) the mask `allow` admits."""
-    pattern, complement = allow.pattern, allow.complement
+def flags_within(device, x, mask, flags=None):
+    """Which entries of x (a matrix or a sparse vector) the mask `mask` admits."""
+    pattern, complement = mask.pattern, mask.complement
     if is_matrix(x) or pattern.format == "sparse":
         return locate(device, x, pattern, complement=complement, flags=flags)[1]
     return member_flags(device, x.indices, pattern.words, complement=complement, flags=flags)
@@ -118,7 +118,7 @@ def keep_matrix_entries(device, A, kept):
     result = Compressed(A.nrows, A.ncols, A.dtype, indptr, gather(device, A.indices, kept), values, A.iso, rows)
     if A.iso or rows is A.rows:
         share(A, result)
-    return structure.choose_format(device, result)
+    return choose_format(device, result)
 
 
 def keep_entries(device, x, kept):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....planner import tuning
 from ....storage.store import index_dtype
-from .entries import gather, index_type
+from .arrays import gather, index_type
 
 RADIX, ITEMS, BITS = 256, 16, 8  # as in radix_sort.cuh
 _UNSIGNED = {4: ("uint32_t", np.uint32), 8: ("word", np.uint64)}
@@ -113,7 +113,7 @@ def pair_order(device, rows, cols, nrows, ncols):
 
 
 def _pair_keys(device, rows, cols, shift, bits):
-    """Sort keys row << shift | column, of 4 bytes where `bits` bits allow it."""
+    """Sort keys row << shift | column, of 4 bytes where `bits` bits are enough."""
     name, kind = _UNSIGNED[4 if bits <= 32 else 8]
     keys = device.empty(cols.shape[0], kind)
     template = (index_type(rows), index_type(cols), name)

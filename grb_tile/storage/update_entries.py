@@ -80,10 +80,10 @@ def find_keys(store, rows, cols):
     return at, store.indices.take(at, mode="clip") == cols
 
 
-# ---------------------------------------------------------------------- the splice
+# ---------------------------------------------------------------------- the update
 
 
-def splice(c, t, touched, own):
+def update_entries(c, t, touched, own):
     """C with the entries of T at the positions `touched`, its other entries as they are; NotImplemented if not few.
 
     c, t, touched  host stores of one shape; T has c's type and no entry outside `touched`.  t and touched are sparse

@@ -6,7 +6,7 @@ A write leaves the entries outside a set R of positions as they are, and those i
     assign or subassign to rows I               R = the rows I (assign: unless entries elsewhere are cleared)
     assign to columns J without mask            R = the columns J
 
-So the write step may compute with the entries of C in R alone; core/partial.py keeps the changes beside C's store.
+So the write step may compute with the entries of C in R alone; core/pending_writes.py keeps the changes with C's store.
 """
 
 import numpy as np
@@ -17,8 +17,8 @@ from ..planner import tuning
 from ..storage.convert import rows_csr, take_rows, to_sparse
 from ..storage.place import is_host
 from ..storage.sorting import ranges
-from ..storage.splice import FEW, keys_of, store_of
-from ..storage.store import Allow, Dense
+from ..storage.store import Dense, StoredMask
+from ..storage.update_entries import FEW, keys_of, store_of
 from .indexing import EMPTY
 from .write import reach
 
@@ -52,9 +52,9 @@ def can_keep_changes(c):
     return is_host(c) and c.nvals >= FEW and current().updates_in_place
 
 
-def part_of_write(c, t, allow, desc):
-    """The Part of C that the write of T inside `allow` may change; None where it is not known to be few."""
-    return _first_few(c, reach(c, desc, allow, t))
+def part_of_write(c, t, mask, desc):
+    """The Part of C that the write of T inside `mask` may change; None where it is not known to be few."""
+    return _first_few(c, reach(c, desc, mask, t))
 
 
 def part_of_assign(c, value, I, J=None, *, desc, subassign):
@@ -100,7 +100,7 @@ def _inside(c, pattern, overwrites=False):
         pattern = to_sparse(pattern)
     if overwrites:
         return Part(_nothing_in(c), None, pattern, keys_of(pattern))
-    return Part(current().restrict(c, Allow(pattern)), None, pattern)
+    return Part(current().restrict(c, StoredMask(pattern)), None, pattern)
 
 
 def _overwritten_rows(c, rows, J):

@@ -9,7 +9,7 @@ from ....dtypes import cast
 from ....storage.store import Compressed
 
 
-def is_stacked(A, B):
+def are_blocks(A, B):
     """Are A and B of one format, with entries, and the rows of one all above those of the other?"""
     if A.format != B.format or A.indices.shape[0] == 0 or B.indices.shape[0] == 0:
         return False
@@ -17,7 +17,7 @@ def is_stacked(A, B):
     return last_a < first_b or last_b < first_a
 
 
-def stacked(A, B, dtype, one=None):
+def union_of_blocks(A, B, dtype, one=None):
     """The union of A and B; one: the value (an array of length 1) that all entries have, or None."""
     if _row_range(A) > _row_range(B):
         A, B = B, A

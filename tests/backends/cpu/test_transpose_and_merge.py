@@ -7,7 +7,7 @@ import grb_tile as gb
 from grb_tile.backends.cpu.backend import CpuBackend, NumpyBackend
 from grb_tile.backends.cpu.compiled import (
     dispatch as accelerate,
-    entries as accelerate_entries,
+    transpose_and_merge,
 )
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.cpu.vectorised import (
@@ -18,7 +18,7 @@ from grb_tile.backends.cpu.vectorised import (
 from grb_tile.backends.reference import ReferenceBackend
 from grb_tile.planner import tuning
 from grb_tile.storage.convert import to_csr, to_dcsr, transpose_of
-from grb_tile.storage.store import Allow, Compressed, full_values
+from grb_tile.storage.store import Compressed, StoredMask, full_values
 from support.stores import matrix, same_matrix, same_vector, vector
 
 
@@ -38,7 +38,16 @@ def test_transpose(monkeypatch, iso, wide, threads):
     rng = np.random.default_rng(1)
     for nrows, ncols, count in ((70, 50, 600), (1, 300, 200), (300, 1, 200), (64, 64, 1)):
         A = matrix(rng, nrows, ncols, count, gb.dtypes.FP32, iso=iso, wide=wide)
-        same_matrix(to_csr(accelerate_entries.transpose(A)), to_csr(transpose_of(A)))
+        same_matrix(to_csr(transpose_and_merge.transpose(A)), to_csr(transpose_of(A)))
+
+
+@pytest.mark.parametrize("kind", [np.dtype((np.int16, 3)), np.dtype([("x", np.int8), ("y", np.float32)])])
+def test_values_of_several_numbers_are_transposed_by_numpy(kind):
+    dtype = gb.dtypes.register_anonymous(kind)
+    values = np.zeros(70, kind) if kind.names else np.arange(210, dtype=np.int16).reshape(70, 3)
+    A = gb.Matrix.from_coo(np.arange(70), np.arange(70)[::-1], values, dtype, nrows=70, ncols=70)
+    assert transpose_and_merge.transpose_kernel(A._store) is None
+    assert A.T.new().isequal(gb.Matrix.from_coo(np.arange(70)[::-1], np.arange(70), values, dtype, nrows=70, ncols=70))
 
 
 @pytest.mark.parametrize("form", ["sparse", "bitmap", "full"])
@@ -84,7 +93,7 @@ def pairs(rng, kind, isos, wide=False):
         )
     A = matrix(rng, 30, 400, 800, kind, iso=isos[0], wide=wide)
     odd = matrix(rng, 30, 400, 800, kind, iso=isos[1], wide=wide)
-    yield A, numpy_elementwise.restrict(odd, Allow(A, True))
+    yield A, numpy_elementwise.restrict(odd, StoredMask(A, True))
 
 
 @pytest.fixture(params=[1, 3])
@@ -116,9 +125,9 @@ def test_matrices_are_restricted(threads, iso, complement):
     op = gb.binary.plus["FC64"]
     for A, mask in pairs(rng, gb.dtypes.FC64, (iso, True)):
         for x, pattern in ((A, mask), (mask, A)):
-            allow = Allow(pattern, complement)
+            allow = StoredMask(pattern, complement)
             same_matrix(accelerate.restrict(x, allow), to_csr(numpy_elementwise.restrict(x, allow)))
-        allow = Allow(matrix(rng, *A.shape, 200, gb.dtypes.BOOL), complement)
+        allow = StoredMask(matrix(rng, *A.shape, 200, gb.dtypes.BOOL), complement)
         for function in ("union", "intersect"):
             found = to_csr(getattr(accelerate, function)(A, mask, op, allow))
             same_matrix(found, to_csr(getattr(numpy_elementwise, function)(A, mask, op, allow)))
@@ -138,7 +147,7 @@ def test_matrices_that_numpy_keeps(threads):
     """A mask of the same structure, and positional operators."""
     rng = np.random.default_rng(8)
     A, B = matrix(rng, 50, 50, 300, gb.dtypes.INT64), matrix(rng, 50, 50, 300, gb.dtypes.INT64)
-    assert accelerate.restrict(A, Allow(A)) is NotImplemented
+    assert accelerate.restrict(A, StoredMask(A)) is NotImplemented
     assert accelerate.union(A, B, gb.binary.ss.firsti["INT64"]) is NotImplemented
     assert accelerate.intersect(A, B, gb.binary.ss.firsti["INT64"]) is NotImplemented
 
@@ -154,14 +163,14 @@ def test_entries_are_put_into_a_bitmap_and_taken_out(iso, wide):
         u.indices = u.indices.astype(np.int64 if wide else np.int32)
         c = vector(rng, size, 400, gb.dtypes.INT32, "bitmap")
         results = []
-        for who in (host, accelerate_entries if count > 64 else host):
+        for who in (host, transpose_and_merge if count > 64 else host):
             words, dense = c.words.copy(), c.values.copy()
             fresh = who.put_entries(words, dense, u)
             placed = words.tolist()
             results.append((fresh, placed, dense.tolist(), who.clear_bits(words, u.indices), words.tolist()))
         assert results[0] == results[1]
         assert results[0][3] == count
-    assert accelerate_entries.put_entries(None, c.values, u) is NotImplemented  # a full vector has no bits
+    assert transpose_and_merge.put_entries(None, c.values, u) is NotImplemented  # a full vector has no bits
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -178,7 +187,7 @@ def test_row_numbers(monkeypatch, threads):
     for x in (A, to_dcsr(A), B, matrix(rng, 5, 5, 0, gb.dtypes.FP64)):
         wanted = ReferenceBackend().tuples_matrix(x)
         if x.nvals:
-            found = accelerate_entries.row_ids(x)
+            found = transpose_and_merge.row_ids(x)
             assert found.dtype == np.int64
             np.testing.assert_array_equal(found, wanted[0])
         for mine, theirs in zip(CpuBackend().tuples_matrix(x), wanted, strict=True):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import grb_tile as gb
-from grb_tile.backends.cpu.vectorised import elementwise, stacked
+from grb_tile.backends.cpu.vectorised import elementwise, union_of_blocks
 from grb_tile.dtypes import FP64, INT64
 from support import seeds
 
@@ -28,10 +28,10 @@ def test_stacked_blocks_equal_the_merged_union(hyper, iso, monkeypatch):
         upper = block(rng, rng.integers(0, cut, rng.integers(1, 20)), nrows, ncols, FP64, iso, hyper)
         lower = block(rng, rng.integers(cut, nrows, rng.integers(1, 20)), nrows, ncols, INT64, iso, hyper)
         for A, B in ((upper, lower), (lower, upper)):
-            assert stacked.is_stacked(A, B)
+            assert union_of_blocks.are_blocks(A, B)
             found = elementwise.union(A, B, op)
             with monkeypatch.context() as patch:
-                patch.setattr(elementwise, "is_stacked", lambda A, B: False)
+                patch.setattr(elementwise, "are_blocks", lambda A, B: False)
                 expected = elementwise.union(A, B, op)
             as_matrix = [gb.Matrix._from_store(store, FP64, "M") for store in (found, expected)]
             assert as_matrix[0].isequal(as_matrix[1], check_dtype=True) and found.nvals == A.nvals + B.nvals
@@ -42,5 +42,9 @@ def test_rows_in_common_are_not_stacked():
     B = gb.Matrix.from_coo([2, 4], [1, 0], [1, 2], nrows=5, ncols=2)._store
     C = gb.Matrix.from_coo([1], [1], [1], nrows=5, ncols=2)._store
     nothing = gb.Matrix(int, 5, 2)._store
-    assert not stacked.is_stacked(A, B) and not stacked.is_stacked(A, C) and not stacked.is_stacked(C, A)
-    assert not stacked.is_stacked(A, nothing) and stacked.is_stacked(C, B)
+    assert (
+        not union_of_blocks.are_blocks(A, B)
+        and not union_of_blocks.are_blocks(A, C)
+        and not union_of_blocks.are_blocks(C, A)
+    )
+    assert not union_of_blocks.are_blocks(A, nothing) and union_of_blocks.are_blocks(C, B)

@@ -1,13 +1,13 @@
 """restrict where the store has few entries beside the mask, or the mask beside the store.  See backends/protocol.py."""
 
 from ....storage.convert import compressed, share
-from ....storage.splice import FEW, find_keys, keys_of
+from ....storage.update_entries import FEW, find_keys, keys_of
 from .entries import vector_of
 
 
-def restrict(x, allow):
-    """t[p] = x[p] where p is in allow, by a binary search for each of the few; NotImplemented where neither is few."""
-    pattern, complement = allow.pattern, allow.complement
+def restrict(x, mask):
+    """t[p] = x[p] where p is in mask, by a binary search for each of the few; NotImplemented where neither is few."""
+    pattern, complement = mask.pattern, mask.complement
     if x.format == "bitmap" or pattern.format == "bitmap":
         return NotImplemented
     n, most = x.nvals, pattern.nvals

@@ -13,7 +13,7 @@ import numpy as np
 
 from ....dtypes import UINT64
 from ....storage.store import Compressed, index_dtype
-from ..structure.entries import index_type
+from ..structure.arrays import index_type
 
 if TYPE_CHECKING:
     from ..lowering.semirings import Lowered

@@ -1,6 +1,6 @@
 """What masked products do with an entry of C when its value is known (kernels/products/masked_emit.cuh).
 
-    e = emission(device, s, dtype, keep, monoid, axis)      # None: the monoid has no atomic
+    e = epilogue(device, s, dtype, keep, monoid, axis)      # None: the monoid has no atomic
 
 stored      at the entries of the mask, all or those that a select operator keeps
 reduced     (+)_j C(i,j) (axis 1), (+)_i C(i,j) (axis 0), (+)_ij C(i,j) (axis None: the sums of the rows, reduced)
@@ -17,7 +17,7 @@ from ....operators import typed_semiring
 from ..elementwise.mapping import reduce, thunk_of
 from ..elementwise.values import functor_text
 from ..lowering.semirings import cast_text, lowered
-from ..structure.entries import empty_vector, gather, vector_of
+from ..structure.arrays import empty_vector, gather, vector_of
 from ..structure.positions import listed
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 AT_MASK, BY_ROW, BY_COLUMN = "AT_MASK", "BY_ROW", "BY_COLUMN"
 
 
-class Emission:
+class Epilogue:
     """The struct E as text, with that of the semiring before it, and what it writes."""
 
     def __init__(self, s, keep=None, sums=None, monoid=None, axis=None):
@@ -96,15 +96,15 @@ class Emission:
         return None if self.axis is None else empty_vector(device, ncols if self.axis == 0 else nrows, self.sums.dtype)
 
 
-def emission(
+def epilogue(
     device: Device, s: Lowered, keep: tuple[Any, Any] | None = None, monoid: Any = None, axis: int | None = None
-) -> Emission | None:
-    """The Emission of a product's entries; None for operators without a device form or an atomic."""
+) -> Epilogue | None:
+    """The Epilogue of a product's entries; None for operators without a device form or an atomic."""
     if keep is not None and any(t._is_udt for t in (keep[0].type, keep[0].thunk_type, keep[0].return_type)):
         return None
     if monoid is None:
-        return Emission(s, keep)
+        return Epilogue(s, keep)
     if monoid.type._is_udt or monoid.return_type is not monoid.type:
         return None
     sums = lowered(device, typed_semiring(monoid, "first"), s.dtype, False, monoid.type, True)
-    return Emission(s, keep, sums, monoid, axis) if sums.merges_by_atomics else None
+    return Epilogue(s, keep, sums, monoid, axis) if sums.merges_by_atomics else None

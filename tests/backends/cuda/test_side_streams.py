@@ -1,11 +1,11 @@
-"""Kernels beside each other (backends/cuda/runtime/beside.py): which stream waits for what, and that results arrive."""
+"""Kernels beside each other (backends/cuda/runtime/side_streams.py): which stream waits for what."""
 
 from types import SimpleNamespace
 
 import pytest
 
 from cuda_emulation.backend import EMULATED
-from grb_tile.backends.cuda.runtime.beside import SideStreams
+from grb_tile.backends.cuda.runtime.side_streams import SideStreams
 
 
 class Cuda:

@@ -271,7 +271,7 @@ def to_bitmap(device, u):
     found = forms.get("bitmap")
     if found is None:
         device.check_room(size // 8 + size * u.values.dtype.itemsize, f"bitmap of size {size}")
-        values = device.places(size, u.values.dtype)
+        values = device.empty(size, u.values.dtype)
         found = forms["bitmap"] = BitmapVector(size, u.dtype, _fill_words(device, u, values), values, count)
         found.shared = True
     return found

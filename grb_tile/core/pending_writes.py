@@ -2,7 +2,7 @@
 
 from .. import operations as ops
 from ..backends.select import current
-from ..storage.splice import keys_of
+from ..storage.update_entries import keys_of
 from . import elements
 
 MOST = 8  # an eighth of the entries may wait as changes: 200 bytes a change, and 80 ns for its share of the merge
@@ -12,7 +12,7 @@ def write_part(obj, find, compute):
     """obj's entries at few positions become those that the write step computes from them; True, or False where the
     positions are not few, and nothing is done.
 
-    find(base)   the Part of a store that the write may change, or None (see operations/partial.py)
+    find(base)   the Part of a store that the write may change, or None (see operations/written_region.py)
     compute(c)   the write step for an output that holds the entries `c`
     """
     base = _base(obj)

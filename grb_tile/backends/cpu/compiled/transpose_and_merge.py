@@ -17,9 +17,9 @@ NO_WORDS = np.zeros(0, np.uint64)
 def transpose_kernel(A):
     """The Kernel that transposes A, or None where NumPy does."""
     count = A.indices.shape[0]
-    if A.rows is not None or count == 0 or A.values.dtype.names is not None or A.ncols > 4 * count + 65536:
+    if A.rows is not None or count == 0 or A.ncols > 4 * count + 65536 or A.ncols > MAX_COUNTS:
         return None
-    if A.ncols > MAX_COUNTS:
+    if A.values.dtype.names is not None or A.values.ndim != 1:  # a user-defined type of fields, or of sub-arrays
         return None
     index = index_dtype(A.nrows)
     return jit.plain_kernel(
@@ -81,22 +81,22 @@ def row_ids(A):
     return jit.attempt(kernel, lambda: (jit.share_out(job, len(cuts) - 1, threads), out)[1])
 
 
-def union(x, y, op, allow=None, left_default=None, right_default=None, dtype=None):
+def union(x, y, op, mask=None, left_default=None, right_default=None, dtype=None):
     """t[p] = x[p] (op) y[p] where both are present; see backends/protocol.py."""
     if dtype is None:
         dtype = x.dtype if op is None else op.return_type
     if op is None or (left_default is None) != (right_default is None):
         return NotImplemented
-    return _merged(x, y, op, allow, lambda one: Merge.of(op, "union", dtype, one, left_default, right_default))
+    return _merged(x, y, op, mask, lambda one: Merge.of(op, "union", dtype, one, left_default, right_default))
 
 
-def intersect(x, y, op, allow=None):
+def intersect(x, y, op, mask=None):
     """t[p] = x[p] (op) y[p] where both are present.  See backends/protocol.py."""
-    return _merged(x, y, op, allow, lambda one: Merge(op, "meet", op.return_type, one))
+    return _merged(x, y, op, mask, lambda one: Merge(op, "meet", op.return_type, one))
 
 
-def _merged(x, y, op, allow, merge):
-    if allow is not None or x.nvals == 0 or y.nvals == 0:
+def _merged(x, y, op, mask, merge):
+    if mask is not None or x.nvals == 0 or y.nvals == 0:
         return NotImplemented
     if same_structure(x, y) and x.nvals < tuning.PARALLEL_POSITIONS:  # one call of a NumPy function on both arrays
         return NotImplemented

@@ -1,0 +1,198 @@
+"""build, tuples and the fold of repeated entries on the device.  Semantics: backends/protocol.py.
+
+Kernel: structure/build.cuh.  NotImplemented for types without a device form: backend.py then runs the primitive on the
+host.
+"""
+
+import numpy as np
+
+from ....dtypes import cast as host_cast
+from ....exceptions import InvalidValue
+from ....operators import to_cuda
+from ....planner import tuning
+from ....storage.store import index_dtype
+from .arrays import (
+    cast_array,
+    compressed,
+    gather,
+    is_plain,
+    order_facts,
+    ranges,
+    repeated,
+    row_ids,
+    segment_starts,
+    to_sparse,
+    vector_of,
+)
+from .sorting import sorted_pairs, sorted_with
+
+LONG, PIECE = 1024, 256  # longest segment that one thread folds; chunk size of longer segments
+
+
+# ---------------------------------------------------------------------- build
+
+
+def build_vector(device, size, indices, values, dup, dtype):
+    if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
+        return NotImplemented
+    on_host = type(indices) is np.ndarray and type(values) is np.ndarray
+    few = on_host and 0 < indices.shape[0] <= tuning.GPU_BUILT_ON_HOST
+    if few and (indices.shape[0] == 1 or (indices[1:] > indices[:-1]).all()):
+        return _listed_vector(device, size, indices, values, dtype)
+    given = callers = values
+    indices, values = device.array(indices, np.int64), device.array(values)
+    count = indices.shape[0]
+    iso = values.shape[0] == 1 and count != 1
+    if count > 1:
+        descents, repeats, first = order_facts(device, None, indices)
+        if descents:
+            indices, taken = sorted_with(device, indices, size, None if iso else values)
+            values = values if iso else taken
+            _, repeats, first = order_facts(device, None, indices)
+        if repeats:
+            if dup is None:
+                repeated_index = device.read(indices[first : first + 1])[0]
+                raise InvalidValue(
+                    f"indices: {repeated_index} occurs more than once and dup_op is None; pass "
+                    "dup_op (binary.plus, binary.first, ...) to combine the values of equal indices"
+                )
+            starts = segment_starts(device, None, indices)
+            values, iso = fold(device, values, iso, starts, count, dup, dtype)
+            indices, given = gather(device, indices, starts), None
+    values = _as_type(device, _own(values, callers), dtype, given if iso else None)
+    return vector_of(device, size, dtype, indices, values[:0] if count == 0 else values, iso and count > 0)
+
+
+def _listed_vector(device, size, indices, values, dtype):
+    """build_vector of at most tuning.GPU_BUILT_ON_HOST sorted entries on the host: cast there and copied once."""
+    values = host_cast(values, dtype)
+    if values.shape[0] == 1:
+        values, iso = device.constant(values[0]), True
+    else:
+        values, iso = device.upload(np.ascontiguousarray(values)), False
+    result = vector_of(device, size, dtype, device.upload(indices.astype(index_dtype(size))), values, iso)
+    result.shared = iso
+    return result
+
+
+def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
+    if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
+        return NotImplemented
+    given = callers = values
+    rows, cols, values = device.array(rows, np.int64), device.array(cols, np.int64), device.array(values)
+    count = rows.shape[0]
+    iso = values.shape[0] == 1 and count != 1
+    if count > 1:
+        descents, repeats, first = order_facts(device, rows, cols)
+        if descents:
+            rows, cols, taken = sorted_pairs(device, rows, cols, nrows, ncols, None if iso else values)
+            values = values if iso else taken
+            _, repeats, first = order_facts(device, rows, cols)
+        if repeats:
+            if dup is None:
+                i, j = device.read(rows[first : first + 1], cols[first : first + 1])
+                raise InvalidValue(
+                    f"rows, columns: ({i}, {j}) occurs more than once and dup_op is None; pass "
+                    "dup_op (binary.plus, binary.first, ...) to combine the values of equal positions"
+                )
+            starts = segment_starts(device, rows, cols)
+            values, iso = fold(device, values, iso, starts, count, dup, dtype)
+            rows, cols, given = gather(device, rows, starts), gather(device, cols, starts), None
+    values = _as_type(device, _own(values, callers), dtype, given if iso else None)
+    return compressed(device, nrows, ncols, dtype, rows, cols, values, iso)
+
+
+def _folds(dup):
+    """Can duplicates be combined on the device?  Not with positional operators or user-defined types."""
+    return (
+        dup is None or dup.positional is None and not (dup.type._is_udt or dup.type2._is_udt or dup.return_type._is_udt)
+    )
+
+
+def _own(values, callers):
+    """The values, copied where they are still the caller's array, which may change later."""
+    return values.copy() if values is callers else values
+
+
+def _as_type(device, values, dtype, given=None):
+    """`values` cast to `dtype`; given: the iso value, which becomes a known constant if it is on the host."""
+    if type(given) is np.ndarray:
+        return device.constant(host_cast(given, dtype)[0])
+    if values.dtype == dtype.np_type:
+        return values
+    from ....dtypes import lookup_dtype
+
+    return cast_array(device, values, lookup_dtype(values.dtype), dtype)
+
+
+def fold(device, values, iso, starts, total, op, dtype):
+    """(values, iso): each segment folded from left to right by op, one thread for each segment.
+
+    Segments longer than LONG are first folded in chunks of PIECE entries, if op is associative.
+    """
+    segments = starts.shape[0]
+    if op.kind == "first":
+        return (values if iso else gather(device, values, starts)), iso
+    if op.kind in ("second", "any"):
+        if iso:
+            return values, True
+        return gather(device, values, _ends(device, starts, total) - 1), False
+    while op.monoid is not None and op.monoid.type is dtype and op.type is dtype:
+        lengths = _ends(device, starts, total) - starts
+        chunks = (lengths + (PIECE - 1)) // PIECE
+        ends = device.xp.cumsum(chunks)
+        longest, count = device.read(lengths.max(), ends[-1:])
+        if longest <= LONG:
+            break
+        segment, at = ranges(device, device.zeros(segments, np.int64), ends, count)
+        values = _fold_each(device, values, iso, gather(device, starts, segment) + at * PIECE, total, op, dtype)
+        iso, starts, total = False, ends - chunks, count
+    return _fold_each(device, values, iso, starts, total, op, dtype), False
+
+
+def _ends(device, starts, total):
+    """Where each segment ends."""
+    ends = device.empty(starts.shape[0], np.int64)
+    ends[:-1] = starts[1:]
+    ends[-1] = total
+    return ends
+
+
+def _fold_each(device, values, iso, starts, total, op, dtype):
+    from ....dtypes import lookup_dtype
+
+    segments = starts.shape[0]
+    functors = to_cuda.includes(op) + "\n" + to_cuda.functor(op, "Fold")
+    kernel = device.launcher.kernel(
+        "structure/build.cuh",
+        "fold_segments",
+        functors,
+        (lookup_dtype(values.dtype).cuda_type, dtype.cuda_type, op.type.cuda_type, op.type2.cuda_type, "Fold"),
+    )
+    out = device.empty(segments, dtype.np_type)
+    kernel.over(segments, (values, iso, starts, segments, total, out))
+    return out
+
+
+# ---------------------------------------------------------------------- tuples, cast, convert
+
+
+def tuples_vector(device, u):
+    if not is_plain(u.dtype):
+        return NotImplemented
+    s = to_sparse(device, u)
+    return s.indices.astype(np.int64), _each_value(device, s)
+
+
+def tuples_matrix(device, A):
+    if not is_plain(A.dtype):
+        return NotImplemented
+    return row_ids(device, A), A.indices.astype(np.int64), _each_value(device, A)
+
+
+def _each_value(device, store):
+    """A new array with one value for each entry."""
+    count = store.indices.shape[0]
+    if store.iso:
+        return repeated(device, store.values, count)
+    return store.values[:count].copy()

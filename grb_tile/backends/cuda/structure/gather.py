@@ -1,0 +1,186 @@
+"""gather and expand: x(I), A(I, J) and their inverses on the device.  Semantics: backends/protocol.py.
+
+Kernels: structure/gather.cuh.  Scans are CuPy's, sorts those of sorting.py.
+"""
+
+import numpy as np
+
+from ....storage import convert as conversions
+from ....storage.store import BitmapVector, Compressed, index_dtype
+from .arrays import (
+    compressed,
+    empty_vector,
+    gather,
+    index_type,
+    is_plain,
+    moved_type,
+    ranges,
+    row_ids,
+    to_sparse,
+    vector_of,
+)
+from .formats import choose_format
+from .index_lists import columns_in_list, find_in_range, positions_of
+from .sorting import pair_order, sorted_pairs, stable_order
+
+# ---------------------------------------------------------------------- gather
+
+
+def gather_vector(device, u, I):
+    if I is None:
+        return u
+    if not is_plain(u.dtype):
+        return NotImplemented
+    size = len(I)
+    if size == 0:
+        return empty_vector(device, 0, u.dtype)
+    if u.format == "bitmap" and u.words is None and u.iso:
+        return conversions.share(u, BitmapVector(size, u.dtype, None, u.values, size, True))
+    if type(I) is range and u.format == "sparse":
+        chosen, positions = find_in_range(device, u.indices, I)
+        if I.step < 0:
+            chosen, positions = device.array(chosen[::-1]), device.array(positions[::-1])
+        values = _picked(device, u, chosen)
+        return vector_of(device, size, u.dtype, positions, values, u.iso)
+    if type(I) is range and u.format == "bitmap" and u.words is None:
+        stop = I.stop if I.stop >= 0 else None  # of a range that descends to position 0
+        values = u.values[I.start : stop : I.step].copy()  # kernels read 16 bytes at a time, so no view of it
+        return BitmapVector(size, u.dtype, None, values, size)
+    wanted = positions_of(device, I)
+    if u.format == "bitmap":
+        return _gather_bitmap(device, u, wanted)
+    at, hit = device.empty(size, np.int64), device.empty(size, np.bool_)
+    kernel = device.launcher.kernel("structure/gather.cuh", "look_up", "", (index_type(u.indices),))
+    kernel.over(size, (wanted, size, u.indices, u.indices.shape[0], at, hit))
+    kept = device.xp.nonzero(hit)[0]
+    values = u.values if u.iso else gather(device, u.values, gather(device, at, kept))
+    return vector_of(device, size, u.dtype, kept, values, u.iso)
+
+
+def _picked(device, store, at):
+    if store.iso:
+        store.shared = True
+        return store.values
+    return gather(device, store.values, at)
+
+
+def _gather_bitmap(device, u, wanted):
+    size = wanted.shape[0]
+    values = None if u.iso else device.empty(size, u.values.dtype)
+    if u.words is None:
+        return BitmapVector(size, u.dtype, None, gather(device, u.values, wanted), size)
+    words, count = device.empty((size + 63) >> 6, np.uint64), device.counters()
+    kernel = device.launcher.kernel("structure/gather.cuh", "gather_bitmap", "", (moved_type(u.values),))
+    kernel.over((size + 63) & ~63, (wanted, size, u.words, u.values, words, values, count), block=64)
+    nvals = device.read(count)[0]
+    if nvals == 0:
+        return empty_vector(device, size, u.dtype)
+    if u.iso:
+        u.shared = True
+    result = BitmapVector(size, u.dtype, words, u.values if u.iso else values, nvals, u.iso)
+    result.shared = u.iso
+    return choose_format(device, result)
+
+
+def gather_matrix(device, A, I, J):
+    if I is None and J is None:
+        return A
+    if not is_plain(A.dtype):
+        return NotImplemented
+    unsorted = False
+    if I is None:
+        nrows, at = A.nrows, None
+        rows, cols = row_ids(device, A), A.indices
+    elif type(I) is range and len(I) > A.indices.shape[0]:
+        nrows = len(I)
+        at, rows = find_in_range(device, row_ids(device, A), I)
+        cols = gather(device, A.indices, at)
+        unsorted = I.step < 0
+    else:
+        wanted = positions_of(device, I)
+        nrows = wanted.shape[0]
+        rows, at = entries_of_rows(device, A, wanted)
+        cols = gather(device, A.indices, at)
+    ncols = A.ncols
+    if J is not None:
+        ncols = len(J)
+        chosen, cols, ordered = columns_in_list(device, cols, J, A.ncols)
+        if chosen is not None:
+            rows = gather(device, rows, chosen)
+            at = chosen if at is None else gather(device, at, chosen)
+        unsorted = unsorted or not ordered
+    if at is None and not A.iso:
+        at = device.arange(rows.shape[0], np.int64)
+    if unsorted and rows.shape[0] > 1:
+        rows, cols, at = sorted_pairs(device, rows, cols, nrows, ncols, None if A.iso else at)
+    return choose_format(device, compressed(device, nrows, ncols, A.dtype, rows, cols, _picked(device, A, at), A.iso))
+
+
+def entries_of_rows(device, A, wanted):
+    """(index in `wanted`, index in A) of each entry of the rows `wanted`, in their order."""
+    count = wanted.shape[0]
+    starts, lengths = device.empty(count, np.int64), device.empty(count, np.int64)
+    if count == 0:
+        return starts, lengths
+    stored = A.indptr.shape[0] - 1
+    kernel = device.launcher.kernel("structure/transpose.cuh", "pick_rows", "", (index_type(A.indptr),))
+    kernel.over(count, (wanted, count, A.indptr, A.rows, stored, starts, lengths))
+    ends = device.xp.cumsum(lengths)
+    return ranges(device, starts, ends, device.read(ends[-1:])[0])
+
+
+# ---------------------------------------------------------------------- expand
+
+
+def _through(device, positions, I):
+    """I[positions] for an index array or a range."""
+    if type(I) is range:
+        return I.start + positions.astype(np.int64) * I.step
+    return gather(device, positions_of(device, I), positions)
+
+
+def expand_vector(device, u, I, size):
+    if not is_plain(u.dtype):
+        return NotImplemented
+    if I is None and u.size == size:
+        return u
+    s = to_sparse(device, u)
+    u.shared = s.shared = True
+    positions, values = s.indices if I is None else _through(device, s.indices, I), s.values
+    if I is not None and not _ascending(device, I):
+        order = stable_order(device, positions, size)
+        positions = gather(device, positions, order)
+        values = values if s.iso else gather(device, values, order)
+    result = vector_of(device, size, u.dtype, positions, values, s.iso)
+    result.shared = True
+    return result
+
+
+def _ascending(device, I):
+    if type(I) is range:
+        return I.step > 0
+    I = device.host(I)
+    return bool((I[1:] > I[:-1]).all())
+
+
+def expand_matrix(device, A, I, J, nrows, ncols):
+    if not is_plain(A.dtype):
+        return NotImplemented
+    if I is None and J is None and A.nrows == nrows:
+        if A.ncols == ncols:
+            return A
+        indices = A.indices.astype(index_dtype(ncols), copy=False)
+        return conversions.share(A, Compressed(nrows, ncols, A.dtype, A.indptr, indices, A.values, A.iso, A.rows))
+    rows, cols, values = row_ids(device, A), A.indices, A.values
+    if I is not None:
+        rows = _through(device, rows, I)
+    if J is not None:
+        cols = _through(device, cols, J)
+    if not (I is None or _ascending(device, I)) or not (J is None or _ascending(device, J)):
+        order = pair_order(device, rows, cols, nrows, ncols)
+        rows, cols = gather(device, rows, order), gather(device, cols, order)
+        values = values if A.iso else gather(device, values, order)
+    A.shared = True
+    result = choose_format(device, compressed(device, nrows, ncols, A.dtype, rows, cols, values, A.iso))
+    result.shared = True
+    return result
