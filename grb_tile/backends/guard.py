@@ -16,7 +16,7 @@ _STORES = (SparseVector, BitmapVector, Compressed)
 
 def guarded(backend):
     """`backend` with primitives that accept device stores too."""
-    methods = {name: _bringing(getattr(backend, name)) for name in PRIMITIVES}
+    methods = {name: _copying(getattr(backend, name)) for name in PRIMITIVES}
     methods["is_guarded"] = True
     cls = type(f"Guarded{type(backend).__name__}", (type(backend),), {k: _method(v) for k, v in methods.items()})
     made = cls.__new__(cls)
@@ -28,7 +28,7 @@ def _method(value):
     return staticmethod(value) if callable(value) else value
 
 
-def _bringing(primitive):
+def _copying(primitive):
     @functools.wraps(primitive)
     def call(*args, **kwargs):
         return primitive(*map(_here, args), **{name: _here(value) for name, value in kwargs.items()})

@@ -15,8 +15,8 @@ from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, Store
 BACKENDS = {name: select._class_of(name) for name in select.AVAILABLE}
 INHERITED = {  # what a backend need not say again: identity, a plain form in NumPy, or a composition of others
     "put_entries", "clear_bits", "to_device", "operands_to_device", "synchronize", "run_reported", "describe_device",
-    "array", "is_array", "is_equal", "edges_of", "is_ready", "count_saving", "broadcast_over", "bring", "bind", "bound",
-    "concat_matrices", "inner", "dense_product", "reduce_lines", "spmm", "sddmm", "dense_matvec", "dense_matmul",
+    "array", "is_array", "is_equal", "edges_of", "is_ready", "count_saving", "broadcast_over", "copy_here", "bind",
+    "bound", "concat_matrices", "inner", "dense_product", "reduce_lines", "spmm", "sddmm", "dense_matvec", "dense_matmul",
     "broadcast_combine",
     "matmul_inner", "outside", "device_report", "reduce_matmul", "sorts_products", "tile_facts", "check_memory",
     "compile_ahead",
@@ -46,9 +46,9 @@ def test_every_backend_has_every_primitive(backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_public_methods_are_in_the_protocol(backend):
-    """Whoever works with a backend through the protocol misses nothing; `own` and others are the backend's own
-    affair."""
-    inside = {"own", "through_host"} | vars(DeviceBackend).keys()
+    """Whoever works with a backend through the protocol misses nothing; `store_to_device` and others are the
+    backend's own affair."""
+    inside = {"store_to_device", "through_host"} | vars(DeviceBackend).keys()
     public = {
         name
         for cls in BACKENDS[backend].__mro__[:-1]

@@ -39,7 +39,7 @@ from grb_tile.backends.protocol import PRIMITIVES  # noqa: E402
 from grb_tile.cli.timing import timed  # noqa: E402
 
 FP32 = dtypes.FP32
-OTHER = {"is_available", "to_device", "operands_to_device", "is_ready", "bind", "bound", "bring", "synchronize",
+OTHER = {"is_available", "to_device", "operands_to_device", "is_ready", "bind", "bound", "copy_here", "synchronize",
          "array", "is_array", "count_saving", "edges_of", "describe_device", "device_report",
          "run_reported"}  # fmt: skip
 
