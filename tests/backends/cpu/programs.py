@@ -6,10 +6,7 @@ import sys
 import textwrap
 
 # the compiler process at the priority of the tests: at its own, other work on the machine could hold it up for minutes
-AT_ONCE = (
-    "from grb_tile.backends.cpu.jit import compiler_process as process; "
-    "process._START = 'import os; os.nice = int; ' + process._START"
-)
+AT_ONCE = "from grb_tile.backends.cpu.jit import compiler_process; compiler_process.current().is_awaited = True"
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.getcwd()}
 

@@ -115,12 +115,15 @@ def test_the_linker_refuses_what_it_does_not_know():
 def test_a_compiler_that_dies_costs_its_kernel_and_no_other(fresh, tmp_path, monkeypatch):
     monkeypatch.setenv("GRB_TILE_CACHE", str(tmp_path))
     jit.forget()
-    compiler_process.current().stop()
+    process = compiler_process.CompilerProcess(is_awaited=True)
+    monkeypatch.setattr(compiler_process, "_current", process)
     kernels = [jit.plain_kernel("vectors", X_ISO=iso, VALUE="d", INDEX="i") for iso in (True, False)]
     for kernel in kernels:
         assert kernel.functions_for(0.5) is None
-    os.kill(compiler_process.current()._process.pid, signal.SIGKILL)
-    assert kernels[1].load() is not None
+    os.kill(process._process.pid, signal.SIGKILL)
+    process.wait(kernels[1].key)
+    assert kernels[1].functions is not None
+    process.stop()
     assert kernels[0].failed and "ended" in jit.failures()[0][1]
 
 
@@ -142,7 +145,7 @@ def test_a_forked_child_has_its_own_threads_and_compiler(tmp_path):
         time.sleep(0.05)
         child = os.fork()
         if child == 0:
-            assert not compiler_process.current().is_running()
+            assert not compiler_process.awaited().is_running()
             assert jit.share_out(lambda chunk, worker: chunk, 8, 3) == list(range(8))
             kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
             functions = kernel.load()
@@ -195,8 +198,8 @@ def test_without_a_process_numpy_does_the_work(fresh, monkeypatch, tmp_path):
 def test_where_no_compiler_can_run_numpy_does_the_work(fresh, monkeypatch, tmp_path, trouble):
     monkeypatch.setenv("GRB_TILE_CACHE", str(tmp_path))
     jit.forget()
-    process = compiler_process.CompilerProcess()
-    monkeypatch.setattr(compiler_process, "_current", process)
+    process = compiler_process.CompilerProcess(is_awaited=True)
+    monkeypatch.setattr(compiler_process, "_awaited", process)
     if trouble == "frozen":
         monkeypatch.setattr(sys, "frozen", True, raising=False)
     elif trouble == "no poll":

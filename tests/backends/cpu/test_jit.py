@@ -198,7 +198,8 @@ def test_the_time_of_numpy_is_measured_not_estimated(fresh, requests):
     assert len(requests) == 1
 
 
-def test_a_finished_compilation_is_swapped_in(fresh):
+def test_a_finished_compilation_is_swapped_in(fresh, monkeypatch):
+    monkeypatch.setattr(jit.compiler_process.current(), "is_awaited", True)
     kernel = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i")
     assert kernel.functions_for(0.5) is None
     deadline = time.monotonic() + 60
@@ -293,7 +294,7 @@ def test_a_second_process_loads_what_the_first_compiled(tmp_path):
         "from grb_tile.backends.cpu.jit import cache as jit, compiler_process as helper\n"
         "kernel = jit.plain_kernel('vectors', X_ISO=True, VALUE='d', INDEX='i')\n"
         "kernel.load().clear_bits(np.arange(3, dtype=np.int32), np.zeros(1, np.uint64))\n"
-        "print(helper.current().is_running(), 'numba' in sys.modules, 'llvmlite' in sys.modules)\n"
+        "print(helper.awaited().is_running(), 'numba' in sys.modules, 'llvmlite' in sys.modules)\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.getcwd(), "GRB_TILE_CACHE": str(tmp_path)}
     outputs = []

@@ -247,8 +247,9 @@ class Kernel:
             if not self._looked:
                 self._look()
             if self.functions is None and not self.failed:
-                self._request()
-                compiler_process.current().wait(self.key)
+                process = compiler_process.awaited()
+                self.request_from(process, self._receive)
+                process.wait(self.key)
         return self.functions
 
 
@@ -326,7 +327,8 @@ def forget():
     """Drop every kernel of this process; tests simulate a fresh process with it."""
     global _saved_seconds, _prebuilt
     with _lock:
-        compiler_process.current().waiting.clear()
+        for process in (compiler_process.current(), compiler_process.awaited()):
+            process.waiting.clear()
         for known in memos:
             known.clear()
         _kernels.clear()

@@ -1,7 +1,8 @@
 """The side of the calling process: a compiler process that compiles (worker.py), asked and read without waiting.
 
-No thread is involved: pipes are written and read when a kernel is asked for.  It has low priority, is not in
-the terminal's process group (an interrupt does not reach it), and when this process ends it finishes what was asked.
+No thread is involved: pipes are written and read when a kernel is asked for.  The process has the lowest priority, but
+the priority of this program where somebody waits (`awaited`): other work of the machine would hold both up.  It is not
+in the terminal's process group (an interrupt does not reach it), and when this process ends it finishes what was asked.
 """
 
 import atexit
@@ -17,7 +18,7 @@ import sys
 import time
 
 _PACKAGE = pathlib.Path(__file__).resolve().parents[4]
-_START = "import sys; sys.path[:] = {path!r}; from grb_tile.backends.cpu.jit.worker import main; main()"
+_START = "import sys; sys.path[:] = {path!r}; from grb_tile.backends.cpu.jit.worker import main; main({priority})"
 MOST_STARTS = (
     4  # compiler processes of one process that may end early (killed, out of memory) before kernels are given up
 )
@@ -25,9 +26,13 @@ _CHUNK = 1 << 16
 
 
 class CompilerProcess:
-    """At most one process; `waiting` are the requests without a reply, in the order in which they were made."""
+    """At most one process; `waiting` are the requests without a reply, in the order in which they were made.
 
-    def __init__(self):
+    is_awaited: it compiles at the priority of this program, because this program waits for it.
+    """
+
+    def __init__(self, is_awaited=False):
+        self.is_awaited = is_awaited
         self._process = None
         self._pid = os.getpid()
         self._starts = 0
@@ -113,7 +118,7 @@ class CompilerProcess:
             environment.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
             path = [str(_PACKAGE), *(entry for entry in sys.path if entry and isinstance(entry, str))]
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _START.format(path=path)],
+                [sys.executable, "-I", "-c", _START.format(path=path, priority="lowest=False" if self.is_awaited else "")],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
                 start_new_session=True, env=environment,
             )  # fmt: skip
@@ -208,19 +213,26 @@ def _end(process):
         _kill(process)
 
 
-_current = CompilerProcess()
-atexit.register(lambda: _current.leave())
+_current, _awaited = CompilerProcess(), CompilerProcess(is_awaited=True)
+atexit.register(lambda: (_current.leave(), _awaited.leave()))
 
 
 def current():
+    """The process that compiles while this program goes on."""
     return _current
 
 
+def awaited():
+    """The process that compiles what this program waits for."""
+    return _awaited
+
+
 def _after_fork():
-    global _current
-    _kept.append(_current)  # never collected: it is the parent's
+    global _current, _awaited
+    _kept.extend((_current, _awaited))  # never collected: they are the parent's
     _current.abandon()
-    _current = CompilerProcess()
+    _awaited.abandon()
+    _current, _awaited = CompilerProcess(), CompilerProcess(is_awaited=True)
 
 
 _kept = []

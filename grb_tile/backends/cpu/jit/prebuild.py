@@ -92,7 +92,7 @@ def fill_cache(progress=None):
     """
     start, failed = time.perf_counter(), []
     missing = [kernel for kernel in map(Kernel, recipes()) if kernel.is_missing()]
-    process = CompilerProcess()
+    process = CompilerProcess(is_awaited=True)
 
     def receive(reply, payload):
         if "error" in reply:

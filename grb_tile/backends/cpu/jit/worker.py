@@ -1,4 +1,4 @@
-"""The compiler process: reads recipes, compiles several at a time at low priority, stores the code.
+"""The compiler process: reads recipes, compiles several at a time, stores the code.
 
     request   a line of JSON: {"key", "target", "recipe", "seconds": what the kernel would have saved so far,
               "cache": the value of GRB_TILE_CACHE or null}
@@ -197,10 +197,10 @@ def _write(sink, data):
             return
 
 
-def main():
-    """Serve requests until the input ends."""
+def main(lowest=True):
+    """Serve requests until the input ends; lowest: with the lowest priority."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(os, "nice"):
+    if lowest and hasattr(os, "nice"):
         os.nice(19)
     replies = os.dup(1)
     nowhere = os.open(os.devnull, os.O_WRONLY)
