@@ -117,8 +117,9 @@ class CompilerProcess:
             environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
             environment.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
             path = [str(_PACKAGE), *(entry for entry in sys.path if entry and isinstance(entry, str))]
+            program = _START.format(path=path, priority="lowest=False" if self.is_awaited else "")
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _START.format(path=path, priority="lowest=False" if self.is_awaited else "")],
+                [sys.executable, "-I", "-c", program],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
                 start_new_session=True, env=environment,
             )  # fmt: skip
