@@ -12,11 +12,8 @@ from grb_tile.backends.cuda.graph import cores, strong_components
 from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.storage import place
 from support import seeds
+from support.graph_loops import edges as entries, generations
 from support.graphs import GRAPHS, graph_of, power_law, random_graph, transposed
-
-
-def entries(A):
-    return np.repeat(np.arange(A.nrows), np.diff(A.indptr)), A.indices
 
 
 def without_loops(A):
@@ -115,17 +112,6 @@ def test_strong_components_with_hubs_and_loops():
     rows, cols = np.concatenate((hub, back, loops, [650, 651])), np.concatenate((to, other, loops, [651, 650]))
     check_strong(graph_of(n, rows, cols, symmetric=False))
     check_strong(graph_of(n, np.concatenate((rows, [1])), np.concatenate((cols, [0])), symmetric=False))
-
-
-def generations(n, rows, cols):
-    """-1 for the vertices that are left when no vertex without in-edges is."""
-    level = np.full(n, -1)
-    waits, k = np.bincount(cols, minlength=n), 0
-    while (free := np.flatnonzero((waits == 0) & (level < 0))).size:
-        level[free] = k
-        waits -= np.bincount(cols[np.isin(rows, free)], minlength=n)
-        k += 1
-    return level
 
 
 @pytest.mark.parametrize("cycles", [False, True])

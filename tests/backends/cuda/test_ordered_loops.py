@@ -9,32 +9,12 @@ from grb_tile.backends import select
 from grb_tile.backends.cuda.graph import ordered
 from grb_tile.exceptions import DimensionMismatch, IndexOutOfBound
 from support import seeds
+from support.graph_loops import first_set, greedy, kruskal
 from support.graphs import GRAPHS, power_law, random_graph
 
 
 def rng_of(salt):
     return np.random.default_rng([seeds.SEED & 0xFFFFFFFF, salt])
-
-
-def neighbours(A):
-    return [A.indices[A.indptr[v] : A.indptr[v + 1]].tolist() for v in range(A.nrows)]
-
-
-def greedy(A, order):
-    near, colour = neighbours(A), np.full(A.nrows, -1)
-    for v in order.tolist():
-        used = {colour[u] for u in near[v] if u != v}
-        colour[v] = next(c for c in range(A.nrows + 1) if c not in used)
-    return colour
-
-
-def first_set(A, order, left_out):
-    near, state = neighbours(A), np.where(left_out, 2, 0)
-    for v in order.tolist():
-        if state[v] == 0:
-            state[near[v]] = 2
-            state[v] = 1
-    return np.flatnonzero(state == 1)
 
 
 CASES = {**GRAPHS, "dense": lambda: random_graph(70, 1900, 7), "hubs": lambda: power_law(1500, 9000, 3)}
@@ -83,13 +63,10 @@ def test_spanning_forests(salt):
     with using_shim():
         F, label = graph.spanning_forest(Matrix.from_coo(i, j, w, nrows=n, ncols=n), maximum)
         F, label = F.to_dicts(), label.to_dense()
-    tree = np.arange(n)
+    kept, tree = kruskal(n, i, j, -w if maximum else w)
     wanted = {}
-    for e in np.argsort(-w if maximum else w, kind="stable"):
-        a, b = tree[i[e]], tree[j[e]]
-        if a != b:
-            tree[tree == max(a, b)] = min(a, b)
-            wanted.setdefault(int(i[e]), {})[int(j[e])] = w[e]
+    for e in kept:
+        wanted.setdefault(int(i[e]), {})[int(j[e])] = w[e]
     assert F == wanted and label.tolist() == tree.tolist()
 
 

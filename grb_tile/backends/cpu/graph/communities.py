@@ -30,7 +30,9 @@ def join_round(B, x, y, level, own, active, key):
     work = after, near, asks, size, *np.zeros((3, n)), *np.empty((2, n), np.int64)
     given += joined.astype(np.int64), float(scale)
     wanting = run("join_round", [B], (_values(B), x, y, *given, stays, looked_at, own, *work))
-    return NotImplemented if wanting is NotImplemented else (after, own, _flagged(near), wanting, 0)
+    if wanting is NotImplemented:
+        return NotImplemented
+    return after, own, _flagged(near), wanting, int(np.count_nonzero(after != y))
 
 
 def _active(n, active, key):
