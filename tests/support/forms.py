@@ -61,6 +61,40 @@ def calls(A, B, M):
     yield "resize", _resized(A)
 
 
+PARTS = {  # (rows, columns) of a 5 x 7 matrix
+    "lists": ([4, 0, 2], [6, 1]), "ascending": ([1, 2, 3], [0, 3, 6]), "one row": ([3], slice(None)),
+    "one column": (slice(None), [5]), "backwards": (slice(None, None, -1), slice(6, 0, -2)), "none": ([], [2, 3]),
+    "all": (slice(None), slice(None)), "steps": (slice(0, 5, 2), slice(1, 7, 3)), "rows": ([0, 1, 2], slice(None)),
+}  # fmt: skip
+
+
+def indexing_calls(A, B, M):
+    """(name, result) of extracting and writing parts of A."""
+    for name, (I, J) in PARTS.items():
+        part = B[I, J].new()
+        yield f"extract {name}", part
+        for kind, value in (("matrix", part), ("one value", 7), ("nothing", gb.Matrix("FP64", *part.shape))):
+            for write, options in (("plain", {}), ("plus", {"accum": gb.binary.plus})):
+                C = A.dup()
+                C(**options)[I, J] << value
+                yield f"{write} {kind} to {name}", C
+    yield "repeated", A[[3, 3, 0], [1, 5, 1, 6]].new()
+    yield "row", A[4, :].new()
+    for op in ("min", "times", "plus"):
+        yield f"{op} of rows", A.reduce_rowwise(op).new()
+        yield f"{op} of columns", A.reduce_columnwise(op).new()
+    for name, mask in (("S", M.S), ("~S", ~M.S), ("V", M.V)):
+        C = A.dup()
+        C(mask, replace=True)[:, :] << 3
+        yield f"one value where {name}, else nothing", C
+        C = A.dup()
+        C(mask)[:, :] << A.apply(gb.unary.ainv)
+        yield f"negated where {name}", C
+    wide = gb.Matrix("FP64", 11, 16)
+    wide[3:8, 8:15] << A
+    yield "into a greater one", wide
+
+
 def _resized(A):
     C = A.dup()
     C.resize(8, 3)
@@ -85,12 +119,12 @@ _WRITES = {
 }
 
 
-def compare(rng, forms, within):
+def compare(rng, forms, within, calls=calls):
     """Raise AssertionError where operands in these three forms, computed `within` (a context manager), do not give
     what CSR gives.
     """
     made, plain = zip(*(matrix(rng, form) for form in forms), strict=True)
-    for (name, wanted), found in zip(calls(*plain), _within(within, made), strict=True):
+    for (name, wanted), found in zip(calls(*plain), _within(within, made, calls), strict=True):
         assert found[0] == name
         a, b = (_parts(x) for x in (wanted, found[1]))
         assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=True)), (forms, name, wanted, found[1])
@@ -98,7 +132,7 @@ def compare(rng, forms, within):
         assert all(np.array_equal(x, y) for x, y in zip(A.to_coo(), B.to_coo(), strict=True))
 
 
-def _within(within, made):
+def _within(within, made, calls):
     with within():
         yield from list(calls(*made))
 
