@@ -21,8 +21,9 @@ def dense(rng, shape, kind, dtype):
 
 
 def sparse(rng, shape, density, dtype, long_row=False):
-    """A random matrix; with a full row 3 if `long_row`."""
+    """A random matrix; row 1 is empty, row 3 full if `long_row`."""
     present = rng.random(shape) < density
+    present[1:2] = False
     if long_row:
         present[3] = True
     i, j = np.nonzero(present)

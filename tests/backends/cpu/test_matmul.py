@@ -97,6 +97,19 @@ def test_lopsided_dots_search():
         same_matrix(to_csr(found), to_csr(numpy_matmul.matmul(A, B, op, StoredMask(pattern))))
 
 
+@pytest.mark.parametrize("name, dtype", [("plus_pair", "INT64"), ("any_first", "FP64"), ("lor_land", "BOOL")])
+@pytest.mark.sampled(1)
+def test_dots_of_rows_of_like_length(name, dtype):
+    """Counted, ended at the first product or at the terminal value; rows that end before others begin."""
+    rng = np.random.default_rng(5)
+    kind, op = gb.dtypes.lookup_dtype(dtype), semiring(name, dtype)
+    A, BT = matrix(rng, 50, 70, 700, kind), matrix(rng, 20, 70, 500, kind)
+    A.values[:] = np.repeat(np.arange(1, 51), np.diff(A.indptr))  # `any` has one choice
+    for pattern in (matrix(rng, 50, 20, 400, gb.dtypes.BOOL), matrix(rng, 50, 20, 9, gb.dtypes.BOOL)):
+        found = accelerate.matmul(A, None, op, Allow(pattern), unrecorded("dot"), BT=BT)
+        same_matrix(to_csr(found), to_csr(ReferenceBackend().matmul(A, transpose_of(BT), op, Allow(pattern))))
+
+
 def test_shared_out_work(monkeypatch):
     monkeypatch.setattr(tuning, "PARALLEL_MATMUL", 1)
     monkeypatch.setattr(accelerate_matmul, "CHUNK_PRODUCTS", 300)

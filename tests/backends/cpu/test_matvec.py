@@ -142,6 +142,33 @@ def test_accumulators_are_clean_after_use():
     assert not accelerate_matvec._spare
 
 
+def test_accumulators_beyond_the_limit_are_dropped(monkeypatch):
+    """Of other sizes first; one that is larger than the limit by itself is not kept."""
+    rng = np.random.default_rng(8)
+    op = gb.semiring.plus_times["FP64"]
+    accelerate_matvec.drop_accumulators()
+    monkeypatch.setattr(accelerate_matvec, "KEPT_BYTES", 9000)
+    for n, sizes in ((700, [700]), (200, [200, 700]), (900, [900]), (3000, []), (200, [200])):
+        AT = matrix(rng, n, n, 4 * n, gb.dtypes.FP64)
+        x = vector(rng, n, 2, gb.dtypes.FP64, "sparse")
+        same_vector(accelerate.matvec_cols(AT, x, op), numpy_matvec.matvec_rows(transpose_of(AT), x, op, None))
+        assert sorted(size for (size, _), stack in accelerate_matvec._spare.items() if stack) == sizes
+    accelerate_matvec.drop_accumulators()
+
+
+@pytest.mark.parametrize("name", ["lor_land", "lxor_land"])
+@pytest.mark.sampled(1)
+def test_boolean_sums_over_bitmaps(name):
+    """Without branches: rows of one to many times STRIDE entries, x absent at their ends, false entries, masks."""
+    rng = np.random.default_rng(12)
+    op = semiring(name, "BOOL")
+    A = matrix(rng, 130, 90, 5000, gb.dtypes.BOOL)
+    for form, count in (("bitmap", 3), ("bitmap", 60), ("sparse", 20)):
+        x = vector(rng, 90, count, gb.dtypes.BOOL, form)
+        for allow in masks(rng, 130, gb.dtypes.BOOL)[:5:2]:
+            same_vector(accelerate.matvec_rows(A, x, op, allow), numpy_matvec.matvec_rows(A, x, op, allow))
+
+
 def test_read_only_and_strided_operands():
     rng = np.random.default_rng(9)
     A = matrix(rng, 50, 50, 400, gb.dtypes.FP64)
