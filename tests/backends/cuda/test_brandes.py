@@ -10,7 +10,7 @@ from grb_tile.algorithms import Graph, betweenness, edge_betweenness
 from grb_tile.backends.cuda.graph import brandes
 from support import seeds
 from support.graph_loops import dependencies as expected
-from support.graphs import GRAPHS, graph_of, power_law, random_graph
+from support.graphs import GRAPHS, graph_of, path, power_law, random_graph
 
 
 def check(A, sources, endpoints=False):
@@ -54,6 +54,12 @@ def test_a_group_that_memory_has_no_room_for(monkeypatch):
     device = shim().device
     monkeypatch.setattr(type(device), "memory", lambda self: (0, 1 << 30))
     check(power_law(100, 500, 6), [1, 50, 99])
+
+
+def test_as_many_levels_as_vertices():
+    """Both ends of a path, each by a group of its own."""
+    for n in (1, 2, 33, 64):
+        check(path(n), [0, n - 1], endpoints=True)
 
 
 def test_algorithms_reach_it():

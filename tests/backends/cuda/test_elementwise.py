@@ -155,6 +155,20 @@ def test_kronecker(case, detours):
             agree.assert_same(shim().kronecker(A, B, op, StoredMask(M)), NUMPY.kronecker(A, B, op, StoredMask(M)))
 
 
+@pytest.mark.parametrize("wide", [0, 1], ids=["left", "right"])
+@pytest.mark.sampled(1)
+def test_kronecker_of_narrow_and_wide_indices(wide, detours):
+    """Column indices of 64 bits in one operand and of 32 bits in the other."""
+    rng, op = rng_of(wide, 7), typed(OPERATORS[0])
+    columns = [(5, np.arange(5)), (2**33, np.array([3, 70, 2**31 + 5, 2**33 - 1]))]
+    A, B = (
+        samples.random_matrix(rng, (6, np.arange(6)), columns[k == wide], dtype, 0.4)
+        for k, dtype in enumerate((op.type, op.type2))
+    )
+    assert A.indices.dtype != B.indices.dtype
+    agree.assert_same(shim().kronecker(A, B, op), NUMPY.kronecker(A, B, op))
+
+
 def test_broadcast(detours):
     for turn in range(8):
         rng = rng_of(turn, 6)
