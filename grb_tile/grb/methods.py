@@ -6,6 +6,7 @@ Spec: GraphBLAS C API 2.1, section 4.2.  `wait` and `free` exist so that ported 
 import numpy as np
 
 from ..backends.select import current
+from ..core import elements
 from ..core.matrix import Matrix
 from ..core.scalar import Scalar
 from ..core.vector import Vector
@@ -197,7 +198,7 @@ def Vector_build(w, I, X, n=None, dup=None):
         raise OutputNotEmpty(f"Vector_build: w has {w.nvals} entries; clear it first")
     I = _indices("I", _counted("I", I, n), w.shape[0])
     values = _values(X, n, len(I), w.dtype)
-    w._store = current().build_vector(w.shape[0], I, values, _dup(dup, w.dtype), w.dtype)
+    elements.reset(w, current().build_vector(w.shape[0], I, values, _dup(dup, w.dtype), w.dtype))
 
 
 def Vector_setElement(w, x, i):
@@ -288,7 +289,7 @@ def Matrix_build(C, I, J, X, n=None, dup=None):
     if len(I) != len(J):
         raise DimensionMismatch(f"Matrix_build: I has {len(I)} indices and J {len(J)}; they must be as many")
     values = _values(X, n, len(I), C.dtype)
-    C._store = current().build_matrix(*C.shape, I, J, values, _dup(dup, C.dtype), C.dtype)
+    elements.reset(C, current().build_matrix(*C.shape, I, J, values, _dup(dup, C.dtype), C.dtype))
 
 
 def Matrix_setElement(C, x, i, j):

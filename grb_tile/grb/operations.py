@@ -91,6 +91,11 @@ def _mask(call, mask, desc, shape):
     return _Mask(mask, desc.structure, desc.complement)
 
 
+def _transposed(x, flag):
+    """Is x to be transposed?  Of a vector the descriptor's field is not read."""
+    return flag and isinstance(x, Matrix)
+
+
 def _accum(accum, dtype, dtype2):
     if accum is None:
         return None
@@ -138,7 +143,14 @@ def eWiseMult(C, Mask, accum, op, A, B, desc=None):
     """C<M,r> = C (+) A (x) B on the intersection; op is a binary operator, monoid or semiring (section 4.3.4)."""
     _expect("eWiseMult", C=(C, (Matrix, Vector)), op=(op, object), A=(A, (Matrix, Vector)), B=(B, (Matrix, Vector)))
     d = flags_of(desc)
-    _finish("eWiseMult", C, Mask, accum, d, ops.ewise_mult(A, B, _binary(op, A.dtype, B.dtype), d.t0, d.t1))
+    _finish(
+        "eWiseMult",
+        C,
+        Mask,
+        accum,
+        d,
+        ops.ewise_mult(A, B, _binary(op, A.dtype, B.dtype), _transposed(A, d.t0), _transposed(B, d.t1)),
+    )
 
 
 def eWiseAdd(C, Mask, accum, op, A, B, desc=None):
@@ -147,7 +159,7 @@ def eWiseAdd(C, Mask, accum, op, A, B, desc=None):
     d = flags_of(desc)
     typed = get_typed_op(op, A.dtype, B.dtype, kind="binary")
     typed = typed.monoid.binaryop if type(typed).__name__ == "TypedSemiring" else _binary(typed, A.dtype, B.dtype)
-    _finish("eWiseAdd", C, Mask, accum, d, ops.ewise_add(A, B, typed, d.t0, d.t1))
+    _finish("eWiseAdd", C, Mask, accum, d, ops.ewise_add(A, B, typed, _transposed(A, d.t0), _transposed(B, d.t1)))
 
 
 def eWiseUnion(C, Mask, accum, op, A, alpha, B, beta, desc=None):
@@ -155,7 +167,9 @@ def eWiseUnion(C, Mask, accum, op, A, alpha, B, beta, desc=None):
     _expect("eWiseUnion", C=(C, (Matrix, Vector)), op=(op, object), A=(A, (Matrix, Vector)), B=(B, (Matrix, Vector)))
     d = flags_of(desc)
     typed = _binary(op, A.dtype, B.dtype)
-    record = ops.ewise_union(A, B, typed, _scalar("alpha", alpha), _scalar("beta", beta), d.t0, d.t1)
+    record = ops.ewise_union(
+        A, B, typed, _scalar("alpha", alpha), _scalar("beta", beta), _transposed(A, d.t0), _transposed(B, d.t1)
+    )
     _finish("eWiseUnion", C, Mask, accum, d, record)
 
 
@@ -219,20 +233,20 @@ def Col_extract(w, mask, accum, A, I, j, desc=None):
 
 def _assign(call, C, Mask, accum, value, I, J, desc, subassign):
     d = flags_of(desc)
-    two = isinstance(C, Matrix)
     sizes = C.shape
     where = [
         K if isinstance(K, int) else _indices(n, K, size)
-        for n, K, size in zip(("I", "J"), (I, J) if two else (I,), sizes, strict=True)
+        for n, K, size in zip(("I", "J"), (I, J), sizes, strict=False)  # a vector has no J
     ]
     region = tuple(
         size if K is None else len(K) for K, size in zip(where, sizes, strict=True) if not isinstance(K, int)
     )
     if isinstance(value, (Matrix, Vector)):
-        shape = value.shape[::-1] if d.t0 and isinstance(value, Matrix) else value.shape
+        transposed = _transposed(value, d.t0)
+        shape = value.shape[::-1] if transposed else value.shape
         region_shape(call, shape, region)
         store, value_type = value._store, value.dtype
-        if d.t0 and isinstance(value, Matrix):
+        if transposed:
             store = ops.transpose(value).compute()
     elif isinstance(value, Scalar) and value.is_empty:
         store, value_type = ops.EMPTY, value.dtype
@@ -297,7 +311,7 @@ def apply(C, Mask, accum, op, A, desc=None):
     """C<M,r> = C (+) op(A) (GrB_apply with a unary operator, section 4.3.8.1)."""
     _expect("apply", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
     d = flags_of(desc)
-    _finish("apply", C, Mask, accum, d, ops.apply(A, get_typed_op(op, A.dtype, kind="unary"), d.t0))
+    _finish("apply", C, Mask, accum, d, ops.apply(A, get_typed_op(op, A.dtype, kind="unary"), _transposed(A, d.t0)))
 
 
 def apply_BinaryOp1st(C, Mask, accum, op, x, A, desc=None):
@@ -306,7 +320,14 @@ def apply_BinaryOp1st(C, Mask, accum, op, x, A, desc=None):
     d = flags_of(desc)
     x = _scalar("x", x)
     typed = get_typed_op(op, lookup_dtype(x.dtype), A.dtype, is_left_scalar=True, kind="binary")
-    _finish("apply_BinaryOp1st", C, Mask, accum, d, ops.apply_bind(A, _binary(typed, None, None), left=x, xt=d.t1))
+    _finish(
+        "apply_BinaryOp1st",
+        C,
+        Mask,
+        accum,
+        d,
+        ops.apply_bind(A, _binary(typed, None, None), left=x, xt=_transposed(A, d.t1)),
+    )
 
 
 def apply_BinaryOp2nd(C, Mask, accum, op, A, y, desc=None):
@@ -315,7 +336,14 @@ def apply_BinaryOp2nd(C, Mask, accum, op, A, y, desc=None):
     d = flags_of(desc)
     y = _scalar("y", y)
     typed = get_typed_op(op, A.dtype, lookup_dtype(y.dtype), is_right_scalar=True, kind="binary")
-    _finish("apply_BinaryOp2nd", C, Mask, accum, d, ops.apply_bind(A, _binary(typed, None, None), right=y, xt=d.t0))
+    _finish(
+        "apply_BinaryOp2nd",
+        C,
+        Mask,
+        accum,
+        d,
+        ops.apply_bind(A, _binary(typed, None, None), right=y, xt=_transposed(A, d.t0)),
+    )
 
 
 def apply_IndexOp(C, Mask, accum, op, A, thunk, desc=None):
@@ -324,7 +352,7 @@ def apply_IndexOp(C, Mask, accum, op, A, thunk, desc=None):
     d = flags_of(desc)
     thunk = _scalar("thunk", thunk)
     typed = get_typed_op(op, A.dtype, lookup_dtype(thunk.dtype), is_right_scalar=True, kind="indexunary")
-    _finish("apply_IndexOp", C, Mask, accum, d, ops.apply_index(A, typed, thunk, d.t0))
+    _finish("apply_IndexOp", C, Mask, accum, d, ops.apply_index(A, typed, thunk, _transposed(A, d.t0)))
 
 
 def select(C, Mask, accum, op, A, thunk, desc=None):
@@ -333,7 +361,7 @@ def select(C, Mask, accum, op, A, thunk, desc=None):
     d = flags_of(desc)
     thunk = _scalar("thunk", thunk)
     typed = get_typed_op(op, A.dtype, lookup_dtype(thunk.dtype), is_right_scalar=True, kind="select")
-    _finish("select", C, Mask, accum, d, ops.select(A, typed, thunk, d.t0))
+    _finish("select", C, Mask, accum, d, ops.select(A, typed, thunk, _transposed(A, d.t0)))
 
 
 def reduce(out, *args):
