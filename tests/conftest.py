@@ -47,7 +47,6 @@ SAMPLED = {
     "laws": 4,
     "planner/test_matvec_work.py": 2,
     "operators/test_types.py": 3,
-    "operators/test_values.py": 3,
 }
 
 

@@ -12,6 +12,20 @@ from grb_tile import Vector, binary, dtypes, unary
 
 UNARY = [p for p in operator_labels(("unary",)) if not p[1].is_positional]
 BINARY = [p for p in operator_labels(("binary",)) if not p[1].is_positional]
+# python-graphblas compiles these with Numba, a second each; the quick run takes a sample of them
+COMPILED = {
+    "unary": "numpy.reciprocal numpy.sign numpy.deg2rad numpy.square numpy.signbit numpy.rad2deg numpy.degrees "
+    "numpy.spacing numpy.radians numpy.fabs",
+    "binary": "numpy.gcd numpy.lcm numpy.logaddexp numpy.logaddexp2 numpy.mod numpy.hypot numpy.maximum numpy.minimum "
+    "numpy.nextafter numpy.left_shift numpy.remainder numpy.floor_divide numpy.fmod numpy.right_shift rpow absfirst "
+    "abssecond floordiv rfloordiv",
+}
+
+
+def cases(found, compiled):
+    """The parameters of those that python-graphblas compiles, or of the others."""
+    names = {f"{kind}.{name}" for kind, listed in COMPILED.items() for name in listed.split()}
+    return [pytest.param(label, mine, id=label) for label, mine in found if (label in names) == compiled]
 
 
 def tolerance(dtype):
@@ -76,7 +90,13 @@ def check(label, dtype, got, expected, skipped, *inputs):
     assert not len(wrong), f"{label}[{dtype}]: {len(wrong)} of {len(got)}: {report}"
 
 
-@pytest.mark.parametrize("label, mine", UNARY, ids=[p[0] for p in UNARY])
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("label, mine", cases(UNARY, True))
+def test_unary_that_the_oracle_compiles(label, mine):
+    test_unary(label, mine)
+
+
+@pytest.mark.parametrize("label, mine", cases(UNARY, False))
 def test_unary(label, mine):
     other = theirs(label)
     for dtype in mine.types:
@@ -90,8 +110,15 @@ def test_unary(label, mine):
         check(label, dtype, got, expected, undefined(label, dtype, x), x)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("label, mine", BINARY, ids=[p[0] for p in BINARY])
+@pytest.mark.parametrize("label, mine", cases(BINARY, True))
+def test_binary_that_the_oracle_compiles(label, mine):
+    test_binary(label, mine)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("label, mine", cases(BINARY, False))
 def test_binary(label, mine):
     other = theirs(label)
     for dtype in mine.types:
@@ -127,6 +154,55 @@ def test_scalars_and_lone_entries_broadcast(name):
         full = np.full(x.shape, np.asarray(y).reshape(-1)[0])
         assert not differences(typed.numpy(x, y), typed.numpy(x, full), 1e-15).any()
         assert not differences(typed.numpy(y, x), typed.numpy(full, x), 1e-15).any()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_those_of_numpy_are_numpys():
+    """What python-graphblas compiles of the namespaces `numpy`, against the ufuncs, for the types that both have."""
+    compared = 0
+    for label, mine in [case.values for case in cases(UNARY, True) + cases(BINARY, True)]:
+        kind, _, name = label.partition(".numpy.")
+        if not name:
+            continue
+        for dtype in mine.types:
+            if dtype.np_type.kind == "b" or mine[dtype].type is not dtype:
+                continue
+            inputs = (operands(dtype.np_type),) if kind == "unary" else pairs(dtype.np_type)
+            with np.errstate(all="ignore"):
+                try:
+                    wanted = getattr(np, name)(*inputs)
+                except (TypeError, ValueError):  # integers to a negative power
+                    continue
+                got = mine[dtype].numpy(*inputs)
+            kinds = got.dtype.kind, wanted.dtype.kind
+            if wanted.dtype == np.float16 or kinds[0] != kinds[1] and "b" in kinds or kinds == ("f", "c"):
+                continue
+            skipped = undefined(label, dtype, *inputs) | ~np.isfinite(got) | ~np.isfinite(wanted)
+            wrong = differences(got, wanted.astype(got.dtype), tolerance(got.dtype)) & ~skipped
+            assert not wrong.any(), (label, dtype, [(*(x[k] for x in inputs), got[k], wanted[k])
+                                                    for k in np.flatnonzero(wrong)[:5]])  # fmt: skip
+            compared += 1
+    assert compared > 100, compared
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_those_of_python_are_pythons():
+    """What python-graphblas compiles from Python functions, against these functions."""
+    definitions = {
+        "rpow": lambda x, y: y**x, "absfirst": lambda x, y: abs(x), "abssecond": lambda x, y: abs(y),
+        "floordiv": lambda x, y: x // y, "rfloordiv": lambda x, y: y // x,
+    }  # fmt: skip
+    for name, function in definitions.items():
+        for dtype in ("INT16", "INT64", "FP64", "FP32"):
+            typed = getattr(binary, name)[dtype]
+            x, y = pairs(dtypes.lookup_dtype(dtype).np_type)
+            few = (np.abs(x.astype(float)) < 7) & (np.abs(y.astype(float)) < 7) & (x != 0) & (y != 0) & (x * 1.0 > 0)
+            x, y = x[few], y[few]
+            got = typed.numpy(dtypes.cast(x, typed.type), dtypes.cast(y, typed.type))
+            wanted = [function(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+            real = [k for k, value in enumerate(wanted) if not isinstance(value, complex)]
+            wrong = differences(got[real], np.array([wanted[k] for k in real]).astype(got.dtype), 1e-5)
+            assert not wrong.any() and len(real) > 20, (name, dtype)
 
 
 def test_index_operators():
