@@ -64,8 +64,11 @@ class ApplyBind(_Map):
     def compute(self, mask=None):
         return current().apply(_oriented(self.x, self.xt), self.op, mask, left=self.left, right=self.right)
 
+    def leading(self):
+        return () if self.left is None else (str(self.left),)
+
     def extra(self):
-        return (str(self.right if self.left is None else self.left),)
+        return () if self.right is None else (str(self.right),)
 
 
 class ApplyIndex(_Map):

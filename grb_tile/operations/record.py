@@ -26,6 +26,10 @@ class Record:
         """((object, transposed), ...) in the order of the C call."""
         return ()
 
+    def leading(self):
+        """Texts of arguments of the C call that stand before the operands (a scalar that is bound on the left)."""
+        return ()
+
     def extra(self):
         """Texts of further arguments of the C call (index lists, scalars), placed after the operator's operands."""
         return ()
@@ -35,14 +39,14 @@ class Record:
 
         flags: those of the descriptor that concern the output and the mask.
         """
-        operands = self.operands()
-        for position, (_, transposed) in enumerate(operands):
+        operands, leading = self.operands(), self.leading()
+        for position, (_, transposed) in enumerate(operands, len(leading)):
             if transposed:
                 flags += f"T{position}"
         parts = [out, mask, accum]
         if self.op is not None:
             parts.append(getattr(self.op, "gb_name", None) or repr(self.op))
-        parts += [getattr(x, "name", None) or repr(x) for x, _ in operands]
+        parts += [*leading, *(getattr(x, "name", None) or repr(x) for x, _ in operands)]
         parts += self.extra()
         parts.append(f"GrB_DESC_{flags}" if flags else "NULL")
         return f"{self.c_name}({', '.join(parts)});"
