@@ -84,6 +84,34 @@ def test_with_a_callback(name, graph):
         assert (found.iterations, found.stopped_by, found.converged) == (k, "callback", False), (name, k)
 
 
+NEEDS_VERTICES = ("ancestors", "bfs", "descendants", "sssp", "shortest", "ego_graph", "random_walks", "hello")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("n", [0, 3])
+def test_without_edges(name, n):
+    """Ended by itself, after no round or more, whole and with a callback; refusals are the same."""
+    function, options = getattr(alg, name), OPTIONS.get(name, {})
+    options = {key: value for key, value in options.items() if n or key != "personalization"}
+    if name == "pagerank_multi" and not n:
+        options = {"personalization": []}
+    if n == 0 and name.startswith(NEEDS_VERTICES):
+        return
+
+    def call(callback):
+        try:
+            return function(gb.Matrix(float, n, n), callback=callback, **options)
+        except (ValueError, IndexError, alg.CycleError) as error:
+            return str(error)
+
+    whole, stepped = call(None), call(lambda record: None)
+    assert rounded(plain(whole)) == rounded(plain(stepped))
+    if hasattr(whole, "report"):
+        for report in (whole.report, stepped.report):
+            assert report.stopped_by in ("converged", "max_iter", "steps", "length")
+            assert name in ("hello", "random_walks") or report.converged is (report.stopped_by == "converged")
+
+
 def test_many_strong_components_of_the_same_size():
     for count, length in itertools.product((1, 2, 5), (1, 2, 4)):
         A = chain_of_cycles(count, length)

@@ -47,11 +47,12 @@ def changes(rng, ndim, before, count, kind, one=None):
     return touched, t
 
 
-def as_store(shape, found):
-    """The sparse store of {position: value}, or of positions."""
+def as_store(shape, found, iso=False):
+    """The sparse store of {position: value}, or of positions; iso: of one value."""
     values = np.array([found[p] for p in found] if isinstance(found, dict) else [1] * len(found), np.int64)
     places = np.array(list(found), np.int64).reshape(-1, len(shape))
-    return store_of(shape, dtypes.INT64, places[:, 0], places[:, -1], values)
+    made = store_of(shape, dtypes.INT64, places[:, 0], places[:, -1], values)
+    return made.with_values(made.dtype, values[:1], True) if iso and found else made
 
 
 def plainly(store):
@@ -71,7 +72,7 @@ def test_the_entries_afterwards(ndim, form, own):
                 touched, t = changes(rng, ndim, before, count, kind, one)
                 if not touched:
                     continue
-                arrays = (as_store(SHAPES[ndim], touched), as_store(SHAPES[ndim], t))
+                arrays = (as_store(SHAPES[ndim], touched), as_store(SHAPES[ndim], t, iso=same))
                 wanted = {p: x for p, x in before.items() if p not in set(touched)} | t
                 edited = any((p in before) != (p in t) for p in touched)
                 few = c.format[:4] in ("bitm", "full") or len(touched) <= max(64, len(before) // 64)
