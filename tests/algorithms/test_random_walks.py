@@ -92,6 +92,14 @@ def test_running_sums_are_those_of_each_row(seed, base_seed):
         assert (sums == wanted).all() and (greatest == 0 or sums[-1] >= 0.5)
 
 
+def test_running_sums_of_numbers_below_every_float():
+    """Products of tiny weights: 0 beside them is below them, too."""
+    m, e = walks_module._parts(np.array([0.0, 5e-324, 0.0, 3e-310]))
+    e[[1, 3]] -= 3000
+    sums = walks_module._running_sums(m, e, np.array([2, 0, 2]))
+    assert sums.tolist() == [0.0, 0.5, 0.0, np.frexp(3e-310)[0]]
+
+
 def test_an_edge_of_weight_0_is_never_chosen():
     """Not even by a number that is exactly the sum before it."""
     sums = walks_module._pairs(np.arange(2), np.array([4, 3]), np.array([0.0, 0.5, 0.5, 1.0, 0.0, 0.0, 0.25]))

@@ -7,7 +7,7 @@ import pytest
 
 from grb_tile import dtypes
 from grb_tile.exceptions import UdfParseError
-from grb_tile.operators import BinaryOp, UnaryOp
+from grb_tile.operators import BinaryOp, IndexUnaryOp, SelectOp, UnaryOp
 from grb_tile.operators.from_python import expression_from_tree
 from grb_tile.operators.source import function_tree
 
@@ -145,3 +145,30 @@ def test_refusals_say_why(name):
     tree, resolve = function_tree(function)
     with pytest.raises(UdfParseError, match=reason):
         expression_from_tree(tree, resolve, name, [dtypes.INT64])
+
+
+def test_thunks_have_the_type_of_the_values():
+    rows, cols = np.array([0, 2, 5]), np.array([1, 1, 7])
+    for dtype, thunk, wanted in (
+        ("FP32", 0.5, "FP32"),
+        ("FP64", 0.25, "FP64"),
+        ("INT8", 3, "INT8"),
+        ("UINT64", 2, "UINT64"),
+    ):
+        typed = IndexUnaryOp.register_anonymous(lambda x, i, j, t: x + t)[dtype]
+        np_type = typed.type.np_type
+        assert (typed.thunk_type.name, typed.return_type.name) == (dtype, wanted)
+        got = typed.numpy(np.array([1, 2, 3], np_type), rows, cols, np_type.type(thunk))
+        assert got.dtype == np_type and got.tolist() == [1 + thunk, 2 + thunk, 3 + thunk]
+        placed = IndexUnaryOp.register_anonymous(lambda x, i, j, t: i * 10 + j)[dtype]
+        assert placed.return_type.name == "INT64" and placed.numpy(np.zeros(3, np_type), rows, cols, 0).tolist() == [
+            1,
+            21,
+            57,
+        ]
+        chosen = SelectOp.register_anonymous(lambda x, i, j, t: (x > t) & (i < j))[dtype]
+        assert chosen.numpy(np.array([0, 9, 9], np_type), rows, cols, np_type.type(thunk)).tolist() == [
+            False,
+            False,
+            True,
+        ]
