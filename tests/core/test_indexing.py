@@ -227,3 +227,14 @@ def test_input_mask():
     assert w.to_dict() == {0: 4, 2: 2}
     with pytest.raises(ValueError, match="input_mask"):
         v[[0]].new(input_mask=Vector(bool, 3).S)
+
+
+def test_input_masks_of_another_size_are_named():
+    v, A = gb.Vector.from_coo([0], [1], size=4), gb.Matrix.from_coo([0], [0], [1], nrows=3, ncols=4)
+    other, B = gb.Vector(bool, 5), gb.Matrix(bool, 4, 3)
+    for call, text in (
+        (lambda: v[:2].new(input_mask=other.S), "Size of `input_mask` does not match size of input"),
+        (lambda: A[:2, :].new(input_mask=B.S), "Shape of `input_mask` does not match shape of input"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            call()
