@@ -15,9 +15,9 @@ from grb_tile.backends.cpu.vectorised import matmul as numpy_matmul
 from grb_tile.backends.cpu.vectorised.tiles import FORMATS
 from grb_tile.planner import unrecorded
 from grb_tile.storage import convert
+from grb_tile.storage.constructors import full_vector
 from grb_tile.storage.convert import transpose_of
-from grb_tile.storage.embed import full_vector
-from grb_tile.storage.store import Allow, BitmapVector, SparseVector
+from grb_tile.storage.store import BitmapVector, SparseVector, StoredMask
 from support.seeds import generator
 
 REFERENCE = choose.named("reference")
@@ -56,7 +56,7 @@ def matrices(rng, nrows, ncols, dtype):
 
 
 def masks(x):
-    return None, Allow(x), Allow(x, True)
+    return None, StoredMask(x), StoredMask(x, True)
 
 
 @pytest.mark.parametrize("name", POSITIONAL)

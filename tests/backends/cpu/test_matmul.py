@@ -106,8 +106,8 @@ def test_dots_of_rows_of_like_length(name, dtype):
     A, BT = matrix(rng, 50, 70, 700, kind), matrix(rng, 20, 70, 500, kind)
     A.values[:] = np.repeat(np.arange(1, 51), np.diff(A.indptr))  # `any` has one choice
     for pattern in (matrix(rng, 50, 20, 400, gb.dtypes.BOOL), matrix(rng, 50, 20, 9, gb.dtypes.BOOL)):
-        found = accelerate.matmul(A, None, op, Allow(pattern), unrecorded("dot"), BT=BT)
-        same_matrix(to_csr(found), to_csr(ReferenceBackend().matmul(A, transpose_of(BT), op, Allow(pattern))))
+        found = accelerate.matmul(A, None, op, StoredMask(pattern), unrecorded("dot"), BT=BT)
+        same_matrix(to_csr(found), to_csr(ReferenceBackend().matmul(A, transpose_of(BT), op, StoredMask(pattern))))
 
 
 def test_shared_out_work(monkeypatch):

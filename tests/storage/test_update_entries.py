@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from grb_tile import dtypes
-from grb_tile.storage import convert, splice as module
+from grb_tile.storage import convert, update_entries as module
 from grb_tile.storage.dense import in_order
-from grb_tile.storage.splice import find_entries, find_keys, is_few, keys_of, splice, store_of
 from grb_tile.storage.store import Dense
+from grb_tile.storage.update_entries import find_entries, find_keys, is_few, keys_of, store_of, update_entries
 from support.library import LIBRARY, gb
 from support.seeds import generator
 from support.stored import stored
@@ -21,7 +21,7 @@ FORMS = (
     *((1, form) for form in ("sparse", "bitmap", "full", "iso", "full iso", "empty")),
     *((2, form) for form in ("csr", "dcsr", "bitmapr", "bitmapc", "fullr", "fullc", "iso", "full iso", "empty")),
 )
-TOUCHED = (1, 3, 16, 17, 64, 65)  # to both sides of the limits of splice.py
+TOUCHED = (1, 3, 16, 17, 64, 65)  # to both sides of the limits of update_entries.py
 
 
 def entries(rng, ndim, form, dtype="INT64"):
@@ -76,7 +76,7 @@ def test_the_entries_afterwards(ndim, form, own):
                 wanted = {p: x for p, x in before.items() if p not in set(touched)} | t
                 edited = any((p in before) != (p in t) for p in touched)
                 few = c.format[:4] in ("bitm", "full") or len(touched) <= max(64, len(before) // 64)
-                result = splice(c, arrays[1], arrays[0] if t.keys() != set(touched) else arrays[1], own)
+                result = update_entries(c, arrays[1], arrays[0] if t.keys() != set(touched) else arrays[1], own)
                 where = f"{kind} {count} {same}"
                 if not few or edited and form == "dcsr":
                     assert result is NotImplemented, where
@@ -120,7 +120,7 @@ def test_forms_of_the_values_are_forgotten_and_those_of_the_structure_stay(form)
         c.indices  # noqa: B018  the entries as CSR are kept
     position, value = next(iter(before.items()))
     t = as_store(SHAPES[2], {position: value + 1})
-    result = splice(c, t, t, True)
+    result = update_entries(c, t, t, True)
     if form == "csr":
         assert result is c
         assert set(c.forms) == {"occupied", "row_ids"} and convert.cached_transpose(T) is None

@@ -7,10 +7,10 @@ import grb_tile as gb
 from cuda_emulation.backend import EMULATED, using_shim
 from grb_tile import dtypes
 from grb_tile.exceptions import OutOfMemory
-from grb_tile.storage import convert, embed, host_memory, place
+from grb_tile.storage import constructors, convert, host_memory, place
 from grb_tile.storage.dense import compressed, flat_of, in_order, line_numbers, matrix_of
 from grb_tile.storage.report import report
-from grb_tile.storage.store import Allow, Compressed, Dense, same_structure
+from grb_tile.storage.store import Compressed, Dense, StoredMask, same_structure
 from support.forms import FORMS, matrix
 from support.seeds import generator
 from support.stores import vector
@@ -30,18 +30,18 @@ def test_vectors_as_matrices_and_back(form, iso):
         u = vector(rng, size, count, dtypes.INT16, form, iso and count > 0)
         found = plainly(u)
         for made, shape, position in (
-            (embed.row_matrix(u), (1, size), lambda i: (0, i)),
-            (embed.column_matrix(u), (size, 1), lambda i: (i, 0)),
-            (embed.diagonal_of(u), (size, size), lambda i: (i, i)),
+            (constructors.row_matrix(u), (1, size), lambda i: (0, i)),
+            (constructors.column_matrix(u), (size, 1), lambda i: (i, 0)),
+            (constructors.diagonal_of(u), (size, size), lambda i: (i, i)),
         ):
             assert made.shape == shape and made.dtype is u.dtype and made.iso == u.iso
             assert plainly(made) == {position(i): x for (i,), x in found.items()}
             assert made.rows is None or made.rows.tolist() == sorted(i for (i,) in found)
-        assert plainly(embed.vector_of_row(embed.row_matrix(u))) == found
-        assert plainly(embed.vector_of_column(embed.column_matrix(u))) == found
-        assert plainly(embed.vector_of_column(convert.to_csr(embed.column_matrix(u)))) == found
-        assert plainly(embed.vector_of_column(embed.diagonal_of(u))) == found  # an entry a row at most
-        iso_of = embed.iso_like(u, dtypes.FP32, 2.5)
+        assert plainly(constructors.vector_of_row(constructors.row_matrix(u))) == found
+        assert plainly(constructors.vector_of_column(constructors.column_matrix(u))) == found
+        assert plainly(constructors.vector_of_column(convert.to_csr(constructors.column_matrix(u)))) == found
+        assert plainly(constructors.vector_of_column(constructors.diagonal_of(u))) == found  # an entry a row at most
+        iso_of = constructors.iso_like(u, dtypes.FP32, 2.5)
         assert plainly(iso_of) == dict.fromkeys(found, 2.5) and iso_of.dtype is dtypes.FP32 and iso_of.iso
         assert same_structure(u, iso_of) and same_structure(u, u)
 
@@ -51,18 +51,18 @@ def test_matrices_of_one_row_or_column(form):
     rng = generator("lines", form)
     A, plain = matrix(rng, form)
     line, column = gb.Matrix._from_store(A._store)[[2], :].new(), A[:, [3]].new()
-    for B, take in ((line, embed.vector_of_row), (column, embed.vector_of_column)):
+    for B, take in ((line, constructors.vector_of_row), (column, constructors.vector_of_column)):
         for wanted in ("csr", "bitmapr", "bitmapc"):
             store = gb.backends.select.current().convert(B._store, wanted)
             u = take(store)
             assert sorted(plainly(u).values()) == sorted(plainly(B._store).values())
             assert {i for (i,) in plainly(u)} == {
-                max(p) if take is embed.vector_of_row else p[0] for p in plainly(store)
+                max(p) if take is constructors.vector_of_row else p[0] for p in plainly(store)
             }
             if type(store) is Dense:
                 assert store.shared and u.shared
-    assert plainly(embed.iso_like(A._store, dtypes.INT8, 3)) == dict.fromkeys(plainly(plain._store), 3)
-    assert same_structure(A._store, embed.iso_like(A._store, dtypes.INT8, 3))
+    assert plainly(constructors.iso_like(A._store, dtypes.INT8, 3)) == dict.fromkeys(plainly(plain._store), 3)
+    assert same_structure(A._store, constructors.iso_like(A._store, dtypes.INT8, 3))
     assert not same_structure(A._store, plain.T.new()._store)
 
 
@@ -86,39 +86,41 @@ def test_flat_vectors_and_their_matrices(form):
     for u, turned in ((few, False), (few.T.new(), True)):  # as sparse as CSR
         made = matrix_of(convert.to_bitmap(flat_of(u._store, line_numbers)), 5, 7, turned)
         assert plainly(made) == plainly(few._store)
-    assert matrix_of(embed.empty_vector(0, dtypes.INT8), 0, 4).shape == (0, 4)
+    assert matrix_of(constructors.empty_vector(0, dtypes.INT8), 0, 4).shape == (0, 4)
     assert compressed(A._store).format in ("csr", "dcsr") and plainly(compressed(A._store)) == found
-    mask = compressed(Allow(A._store, True))
-    assert mask.complement and plainly(mask.pattern) == found and not compressed(Allow(A._store)).complement
+    mask = compressed(StoredMask(A._store, True))
+    assert mask.complement and plainly(mask.pattern) == found and not compressed(StoredMask(A._store)).complement
 
 
 def test_floats_as_bits():
     for dtype, words in (("FP32", np.uint32), ("FP64", np.uint64), ("FC64", np.uint64)):
         u = gb.Vector.from_coo([0, 2, 4, 5], [1.5, 0.0, -0.0, np.nan], dtype, size=6)._store
-        bits = embed.bit_patterns(u)
+        bits = constructors.bit_patterns(u)
         assert bits.values.dtype == words and bits.size == 6
         parts = u.values.view(words).reshape(len(u.values), -1)
         assert bits.values.tolist() == np.bitwise_or.reduce(parts, axis=1).tolist()
         assert bits.values.astype(bool).tolist() == [True, False, True, True]
     imaginary = gb.Vector.from_coo([0, 1], [2j, 0j], "FC64", size=3)._store
-    assert embed.bit_patterns(imaginary).values.astype(bool).tolist() == [True, False]
+    assert constructors.bit_patterns(imaginary).values.astype(bool).tolist() == [True, False]
     whole = gb.Vector.from_coo([0], [3], "INT8", size=3)._store
-    assert embed.bit_patterns(whole) is whole
+    assert constructors.bit_patterns(whole) is whole
 
 
 def test_stores_of_one_value_and_of_none():
-    assert plainly(embed.full_matrix(2, 3, dtypes.INT8, 4)) == {(i, j): 4 for i in range(2) for j in range(3)}
-    assert embed.full_matrix(0, 3, dtypes.INT8, 4).nvals == 0 and embed.full_matrix(2, 0, dtypes.INT8, 4).shape == (
+    assert plainly(constructors.full_matrix(2, 3, dtypes.INT8, 4)) == {(i, j): 4 for i in range(2) for j in range(3)}
+    assert constructors.full_matrix(0, 3, dtypes.INT8, 4).nvals == 0 and constructors.full_matrix(
+        2, 0, dtypes.INT8, 4
+    ).shape == (
         2,
         0,
     )
-    assert plainly(embed.full_vector(3, dtypes.FP32, 4)) == {(i,): 4 for i in range(3)}
+    assert plainly(constructors.full_vector(3, dtypes.FP32, 4)) == {(i,): 4 for i in range(3)}
     for nrows, form in ((2**20, "csr"), (2**20 + 1, "dcsr")):
-        A = embed.empty_matrix(nrows, 5, dtypes.INT8)
+        A = constructors.empty_matrix(nrows, 5, dtypes.INT8)
         assert A.format == form and A.nvals == 0 and A.values.dtype == np.int8 and A.indptr[-1] == 0
     for dimension, index in ((2**31 - 1, np.int32), (2**31, np.int64)):
-        assert embed.empty_vector(dimension, dtypes.INT8).indices.dtype == index
-        assert embed.empty_matrix(1, dimension, dtypes.INT8).indices.dtype == index
+        assert constructors.empty_vector(dimension, dtypes.INT8).indices.dtype == index
+        assert constructors.empty_matrix(1, dimension, dtypes.INT8).indices.dtype == index
 
 
 def test_stores_of_nothing_hypersparse():
@@ -252,16 +254,16 @@ def test_stores_of_a_device():
             back = place.host(there)
             assert plainly(back) == found and place.host(there) is back and back.shared
             assert place.host(here) is here and place.first_value(here) == place.first_value(there)
-            moved = embed.column_matrix(column).moved(backend.array)
-            assert plainly(place.host(embed.vector_of_column(moved))) == plainly(column)
-            as_csr = convert.to_csr(embed.column_matrix(column)).moved(backend.array)
-            assert plainly(place.host(embed.vector_of_column(as_csr))) == plainly(column)
+            moved = constructors.column_matrix(column).moved(backend.array)
+            assert plainly(place.host(constructors.vector_of_column(moved))) == plainly(column)
+            as_csr = convert.to_csr(constructors.column_matrix(column)).moved(backend.array)
+            assert plainly(place.host(constructors.vector_of_column(as_csr))) == plainly(column)
             fresh = here.moved(backend.array)
             key = next(iter(found))
             limit = -(-fresh.nbytes * place.COPY_NS // place.ELEMENT_NS)
             assert place.is_read_alone(fresh) == (limit > 1) and not place.is_read_alone(here)
             assert place.element(fresh, key) == found[key]
-            one = embed.iso_like(fresh, dtypes.FP64, np.float64(6))
+            one = constructors.iso_like(fresh, dtypes.FP64, np.float64(6))
             assert plainly(place.host(one)) == dict.fromkeys(found, 6.0) and place.first_value(one) == 6
         u = in_order(matrix(rng, "bitmapc")[0]._store, True).flat
         assert plainly(place.host(u.moved(backend.array))) == plainly(u)
