@@ -7,6 +7,7 @@ for each thread.  NotImplemented leaves the work to NumPy.
 
 import os
 import threading
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -107,54 +108,45 @@ def result_vector(size, dtype, words, values, count, iso=False):
 
 def matvec_rows(A, x, semiring, mask=None):
     """w<mask>[i] = (+)_k A[i,k] (x) x[k], A by rows.  See backends/protocol.py."""
-    if x.nvals == x.size and mask is None and A.indices.shape[0] and not semiring.binaryop.positional:
+    product = row_product(A, x, semiring, mask)
+    if product.x_full and mask is None and A.indices.shape[0] and not semiring.binaryop.positional:
         if A.rows is not None:
             return _rows_packed(A, x, semiring)
-        result = _by_row_lengths(A, x, semiring)
-        if result is not None:
-            return result
-    kernel, one = _rows_kernel(A, x, semiring, mask)
-    if kernel is None:
+        if product.one or product.counts:
+            return _by_row_lengths(A, x, semiring, product)
+    if product.kernel is None or not _has_rows(A, x):
         return NotImplemented
-    functions = kernel.functions_for(lambda: _rows_seconds(A, mask))
+    functions = product.kernel.functions_for(lambda: _rows_seconds(A, mask))
     if functions is None:
         return NotImplemented
-    multiply = semiring.binaryop
-    reads_a, reads_x = uses(multiply)
-    listed, x_full = _is_listed(mask), x.nvals == x.size
-    if not x_full and x.format == "sparse":
+    multiply, reads_a, reads_x = semiring.binaryop, product.reads_a, product.reads_x
+    if not product.x_full and x.format == "sparse":
         if not may_be_dense(x.size, A):
             return NotImplemented
         x = spread(x, x.iso or not reads_x)
 
     def run():
-        if one:
+        if product.one:
             a_values = x_values = _TRUE
             value = result_value(semiring, A, x)
         else:
             a_values, _ = operand(A, multiply.type, reads_a)
             x_values, _ = operand(x, multiply.type2, reads_x)
             value = None
-        x_words = NO_WORDS if x_full else jit.plain(x.words)
-        product = _rows_listed if listed else _rows_all
-        return product(functions.matvec_rows, A, a_values, x_words, x_values, semiring.return_type, mask, value)
+        x_words = NO_WORDS if product.x_full else jit.plain(x.words)
+        rows = _rows_listed if product.listed else _rows_all
+        return rows(functions.matvec_rows, A, a_values, x_words, x_values, semiring.return_type, mask, value)
 
-    return jit.attempt(kernel, run)
+    return jit.attempt(product.kernel, run)
 
 
-def _by_row_lengths(A, x, semiring):
-    """A x for a full x where the lengths of A's rows are all that matters; None where values do.
-
-    The product is iso, or its values are the numbers of entries (plus_pair).
-    """
-    reads_a, reads_x = uses(semiring.binaryop)
+def _by_row_lengths(A, x, semiring, product):
+    """A x for a full x where the lengths of A's rows are all that matters: one value, or the numbers of entries."""
     dtype = semiring.return_type
-    if one_result(semiring, A.iso or not reads_a, x.iso or not reads_x):
+    if product.one:
         values, iso = result_value(semiring, A, x), True
-    elif not (reads_a or reads_x) and semiring.monoid.ufunc is np.add and dtype.np_type.kind in "iuf":
-        values, iso = (A.indptr[1:] - A.indptr[:-1]).astype(dtype.np_type), False
     else:
-        return None
+        values, iso = (A.indptr[1:] - A.indptr[:-1]).astype(dtype.np_type), False
     words, count = convert.occupied_words(A)
     result = BitmapVector(A.nrows, dtype, words, values, count, iso)
     result.shared = words is not None  # they are kept with A
@@ -181,27 +173,58 @@ def _is_listed(mask):
     return mask is not None and not mask.complement and mask.pattern.format == "sparse"
 
 
-def _rows_kernel(A, x, semiring, mask):
-    """(kernel or None, is the result iso?) of a row-wise product."""
-    if A.rows is not None or A.indices.shape[0] == 0 or x.nvals == 0 or not may_be_dense(A.nrows, A):
-        return None, False
-    reads_a, reads_x = uses(semiring.binaryop)
-    listed, x_full = _is_listed(mask), x.nvals == x.size
-    a_iso = A.iso or not reads_a
-    x_iso = x.iso or not reads_x
+class RowProduct(NamedTuple):
+    """What the kinds of the operands decide about a row-wise product, whatever their entries are.
+
+    kernel            None where the semiring cannot be lowered
+    one, counts       is the result iso; does it count the entries of rows?
+    reads_a, reads_x  are the operands' values read?
+    listed, x_full    does the mask list rows; has x all positions?
+    """
+
+    kernel: Any
+    one: bool
+    counts: bool
+    reads_a: bool
+    reads_x: bool
+    listed: bool
+    x_full: bool
+
+
+_row_products = jit.memo()  # the arguments of _row_product_of -> RowProduct
+
+
+def row_product(A, x, semiring, mask):
+    """The RowProduct of these operands."""
+    listed = _is_listed(mask)
     index = A.indices.dtype.char
     rows = index_dtype(A.nrows).char if listed else index
-    if one_result(semiring, a_iso, x_iso):
-        return structure_kernel(
-            "matvec_rows", index, A_ISO=True, X_ISO=True, X_FULL=x_full, LISTED=listed, ROWS=rows
-        ), True
-    flags = {"A_ISO": a_iso, "X_ISO": x_iso, "X_FULL": x_full, "LISTED": listed, "ROWS": rows}
-    return semiring_kernel("matvec_rows", semiring, index, **flags), False
+    key = semiring, A.iso, x.iso, x.nvals == x.size, listed, index, rows
+    return _row_products.get(key) or _row_products.setdefault(key, _row_product_of(*key))
+
+
+def _row_product_of(semiring, a_iso, x_iso, x_full, listed, index, rows):
+    reads_a, reads_x = uses(semiring.binaryop)
+    flags = {"A_ISO": a_iso or not reads_a, "X_ISO": x_iso or not reads_x}
+    one = one_result(semiring, *flags.values())
+    flags |= {"X_FULL": x_full, "LISTED": listed, "ROWS": rows}
+    if one:
+        kernel = structure_kernel("matvec_rows", index, **flags)
+    else:
+        kernel = semiring_kernel("matvec_rows", semiring, index, **flags)
+    counts = not (reads_a or reads_x) and semiring.monoid.ufunc is np.add and semiring.return_type.np_type.kind in "iuf"
+    return RowProduct(kernel, one, counts, reads_a, reads_x, listed, x_full)
+
+
+def _has_rows(A, x):
+    """Has the product entries, and may there be an array of as many positions as A has rows?"""
+    entries = A.indices.shape[0]
+    return A.rows is None and entries != 0 and x.nvals != 0 and has_capacity(A.nrows, entries)
 
 
 def rows_kernel(A, x, semiring, mask=None):
     """The Kernel of this row-wise product, or None where NumPy computes it."""
-    return _rows_kernel(A, x, semiring, mask)[0]
+    return row_product(A, x, semiring, mask).kernel if _has_rows(A, x) else None
 
 
 def _rows_seconds(A, mask):
