@@ -167,7 +167,8 @@ ROWS = {
         )
     ],
     "Vector, from_pairs, refused": lambda lib: [
-        raised(lambda p=p: lib.Vector.from_pairs(p)) for p in (np.array([[1, 2]]), [(1, 2, 3)], [], [1, 2])
+        raised(lambda p=p: lib.Vector.from_pairs(p))
+        for p in (np.array([[1, 2]]), [(1, 2, 3)], [(0, 1), (1, 2, 3)], [1, 2])
     ],
     "Vector, from_dict": lambda lib: [
         lib.Vector.from_dict(d, dtype, size=n)

@@ -300,6 +300,10 @@ REFUSALS = [
     (exc.DimensionMismatch, None, lambda: grb.mxm(C, None, None, grb.PLUS_TIMES_SEMIRING_INT64, C, C)),
     (exc.DimensionMismatch, None, lambda: grb.assign(C, None, None, C, [0, 1], [0, 1])),
     (TypeError, "s is Vector", lambda: grb.Scalar_clear(V)),
+    *((exc.NullPointer, f"{name}: u is None", lambda name=name: getattr(grb, name)(C, None, None, None, 0, 0))
+      for name in ("Row_assign", "Col_assign", "Row_subassign", "Col_subassign")),
+    (exc.NullPointer, "assign: A is None", lambda: grb.assign(C, None, None, None, [0], [0])),
+    (exc.NullPointer, "mxv: op is None", lambda: grb.mxv(V, None, None, None, C, V)),
     (TypeError, "A is Vector", lambda: grb.Matrix_nvals(V)),
     (TypeError, "u is Matrix", lambda: grb.Vector_nvals(C)),
 ]  # fmt: skip

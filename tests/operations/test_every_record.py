@@ -280,6 +280,29 @@ def test_shaped(name):
         check(SHAPED[name], operands(rng, (5, 7)), f"{name} turn {turn}")
 
 
+NOTATIONS = {
+    "bound on the left": (lambda A, v: v.apply(gb.binary.minus, left=3), "GrB_Vector_apply_BinaryOp1st_INT64(C, NULL, "
+                          "NULL, GrB_MINUS_INT64, 3, v, NULL);"),
+    "bound on the right": (lambda A, v: A.T.apply(gb.binary.minus, right=3), "GrB_Matrix_apply_BinaryOp2nd_INT64(C, "
+                           "NULL, NULL, GrB_MINUS_INT64, A, 3, GrB_DESC_T0);"),
+    "bound on the left, transposed": (lambda A, v: A.T.apply(gb.binary.minus, left=3), "GrB_Matrix_apply_BinaryOp1st_"
+                                      "INT64(C, NULL, NULL, GrB_MINUS_INT64, 3, A, GrB_DESC_T1);"),
+    "product": (lambda A, v: A.T.mxm(A.T, "min_plus"), "GrB_mxm(C, NULL, NULL, GrB_MIN_PLUS_SEMIRING_INT64, A, A, "
+                "GrB_DESC_T0T1);"),
+    "vector and matrix": (lambda A, v: v.vxm(A.T), "GrB_vxm(C, NULL, NULL, GrB_PLUS_TIMES_SEMIRING_INT64, v, A, "
+                          "GrB_DESC_T1);"),
+    "union with defaults": (lambda A, v: v.ewise_union(v, gb.binary.plus, 1, 2), "GxB_Vector_eWiseUnion(C, NULL, NULL, "
+                            "GrB_PLUS_INT64, v, 1, v, 2, NULL);"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOTATIONS)
+def test_notation(name):
+    make, wanted = NOTATIONS[name]
+    A = gb.Matrix.from_coo([0, 1], [1, 0], [2, 3], nrows=2, ncols=2, name="A")
+    assert make(A, gb.Vector.from_coo([0], [5], size=2, name="v"))._record.notation() == wanted
+
+
 def test_indices_that_repeat_in_a_long_vector():
     """Few indices of a large dimension: the last of equal ones counts."""
     rng = generator("repeated")

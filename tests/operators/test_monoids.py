@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from operators.catalogue import operator_labels, theirs
+from operators.catalogue import operator_labels, operator_names, theirs
 from operators.nasty import differences, operands
 
 from grb_tile import binary, dtypes, monoid
@@ -103,3 +103,16 @@ def test_any_semiring_of_a_monoid_and_a_name():
     own = monoid.register_anonymous(binary.register_anonymous(lambda x, y: x + y), 0)
     made = typed_semiring(own["FP32"], "first")
     assert made.monoid is own["FP32"] and made.return_type is dtypes.FP32
+
+
+def test_typed_operators_have_the_monoid_of_their_type_or_none():
+    without = set()
+    for op in (getattr(binary, name) for name in sorted(operator_names(binary))):
+        for dtype in op.types:
+            typed, whole = op[dtype], op.monoid
+            if whole is not None and typed.type in whole.types:
+                assert typed.monoid is whole[typed.type], (op, dtype)
+            else:
+                assert typed.monoid is None, (op, dtype)
+                without.add(op.name if whole is None else f"{op.name} {dtype}")
+    assert {"minus", "pow", "first", "band INT8", "eq UINT8"} <= without
