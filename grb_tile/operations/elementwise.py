@@ -143,9 +143,10 @@ class EWiseUnion(_ElementWise):
         """The union of two stores of one shape, with defaults."""
         return current().union(x, y, self.op, mask, self.left_default, self.right_default)
 
-    def notation(self, out="C", mask="NULL", accum="NULL", flags=""):
-        text = super().notation(out, mask, accum, flags)
-        for (x, _), default in zip(self.operands(), (self.left_default, self.right_default), strict=True):
-            name = getattr(x, "name", None) or repr(x)
-            text = text.replace(f", {name},", f", {name}, {default},", 1)
-        return text.replace("GrB_", "GxB_", 1)
+    @property
+    def c_name(self):
+        return super().c_name.replace("GrB_", "GxB_", 1)
+
+    def names(self):
+        x, y = super().names()
+        return [x, str(self.left_default), y, str(self.right_default)]

@@ -26,6 +26,10 @@ class Record:
         """((object, transposed), ...) in the order of the C call."""
         return ()
 
+    def names(self):
+        """Texts of the operands in the C call, and of scalars that stand between them."""
+        return [getattr(x, "name", None) or repr(x) for x, _ in self.operands()]
+
     def leading(self):
         """Texts of arguments of the C call that stand before the operands (a scalar that is bound on the left)."""
         return ()
@@ -39,14 +43,13 @@ class Record:
 
         flags: those of the descriptor that concern the output and the mask.
         """
-        operands, leading = self.operands(), self.leading()
-        for position, (_, transposed) in enumerate(operands, len(leading)):
+        leading = self.leading()
+        for position, (_, transposed) in enumerate(self.operands(), len(leading)):
             if transposed:
                 flags += f"T{position}"
         parts = [out, mask, accum]
         if self.op is not None:
             parts.append(getattr(self.op, "gb_name", None) or repr(self.op))
-        parts += [*leading, *(getattr(x, "name", None) or repr(x) for x, _ in operands)]
-        parts += self.extra()
+        parts += [*leading, *self.names(), *self.extra()]
         parts.append(f"GrB_DESC_{flags}" if flags else "NULL")
         return f"{self.c_name}({', '.join(parts)});"
