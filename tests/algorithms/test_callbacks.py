@@ -44,7 +44,7 @@ def chain_of_cycles(count, length):
     return edges([(order[i], order[j]) for i, j in found], n)
 
 
-OF_TIES = ("predecessors", "mate_row", "mate_col")  # one of several that are right
+OF_TIES = ("parents", "predecessors", "mate_row", "mate_col")  # one of several that are right
 
 
 def rounded(x):
