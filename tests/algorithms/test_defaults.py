@@ -3,7 +3,9 @@
 import inspect
 
 import pytest
+from samples import karate
 
+import grb_tile as gb
 from grb_tile import algorithms
 
 NODES, PAIRS, WEIGHTED = {"nodes": None}, {"pairs": None, "topk": None}, {"weighted": False}
@@ -69,3 +71,33 @@ def test_options_that_are_left_out(name):
     assert found.pop("callback", None) is None
     wanted = DEFAULTS.get(name, {})
     assert found == wanted and list(map(type, found.values())) == [type(wanted[key]) for key in found]
+
+
+REQUIRED = {
+    "ancestors": (3,), "bfs": (0,), "bfs_multi": ([0, 1],), "descendants": (0,), "ego_graph": (0,), "has_path": (0, 5),
+    "k_truss": (3,), "modularity": ([0] * 34,), "pagerank_multi": ([0, 1],), "partition_quality": ([0] * 34,),
+    "random_walks": ([0, 1], 4), "shortest_path": (0, 5), "shortest_path_length": (0,), "sssp": (0,),
+}  # fmt: skip
+FLAGS = [(name, key) for name, options in DEFAULTS.items() for key, value in options.items() if type(value) is bool]
+
+
+@pytest.mark.parametrize("name, key", FLAGS)
+def test_flags_are_true_or_false(name, key):
+    function, arguments = getattr(algorithms, name), REQUIRED.get(name, ())
+    for wrong in ("no", 1, None):
+        with pytest.raises((TypeError, ValueError), match=key):
+            function(karate(), *arguments, **{key: wrong})
+    function(karate(), *arguments, **{key: DEFAULTS[name][key]})
+
+
+def test_flags_of_whole_loops_are_true_or_false():
+    A = karate()
+    for name, more, keys in (
+        ("sssp", (0,), ("symmetric", "predecessors")), ("bfs", (0,), ("symmetric", "levels", "parents")),
+        ("components", (), ("symmetric",)), ("strong_components", (), ("symmetric",)),
+        ("dependencies", ([0],), ("weighted", "endpoints")),
+    ):  # fmt: skip
+        for key in keys:
+            for wrong in ("no", 1):
+                with pytest.raises(TypeError, match=key):
+                    getattr(gb.graph, name)(A, *more, **{key: wrong})

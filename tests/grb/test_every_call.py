@@ -328,3 +328,26 @@ def test_descriptors_that_are_set():
         assert repr(desc) == repr(wanted)
         grb.Descriptor_set(desc, field, grb.DEFAULT)
         assert not any(getattr(desc, flag) for flag in flags)
+
+
+def test_all_names_are_imported_by_a_star():
+    from grb_tile.grb import fields, methods, operations
+
+    space = {}
+    exec("from grb_tile.grb import *", space)
+    for module in (fields, methods, operations):
+        for name in module.__all__:
+            assert space[name] is getattr(module, name) is getattr(grb, name), name
+    for name in (
+        "Descriptor_new",
+        "Descriptor_set",
+        "OUTP",
+        "MASK",
+        "INP0",
+        "INP1",
+        "REPLACE",
+        "COMP",
+        "TRAN",
+        "SUCCESS",
+    ):
+        assert space[name] is getattr(grb, name), name

@@ -309,3 +309,18 @@ def test_indices_beyond_32_bits_are_written_with_values_of_any_width(name):
     file = io.BytesIO()
     gb.io.mmwrite(file, A)
     assert gb.io.mmread(io.BytesIO(file.getvalue())).isequal(A, check_dtype=True)
+
+
+def test_headers_up_to_the_limit():
+    from grb_tile.io.market_header import LONGEST_HEADER
+
+    first, sizes = "%%MatrixMarket matrix coordinate integer general\n", "2 3 1\n"
+    room = LONGEST_HEADER - len(sizes)
+    for length, fits in ((room, True), (room + 1, False)):
+        comment = f"%{'x' * (length - 2)}\n"
+        file = io.BytesIO(f"{first}{comment}{sizes}2 1 7\n".encode())
+        if fits:
+            assert gb.io.mmread(file).to_dicts() == {1: {0: 7}}
+        else:
+            with pytest.raises(gb.io.BadFile, match=f"no line of sizes in the first {LONGEST_HEADER} bytes"):
+                gb.io.mmread(file)
