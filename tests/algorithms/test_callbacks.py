@@ -56,7 +56,11 @@ def rounded(x):
     return [rounded(each) for each in x] if isinstance(x, (list, tuple)) else x
 
 
-GRAPHS = {"karate": karate, "cycles": lambda: chain_of_cycles(4, 3)}
+GRAPHS = {
+    "karate": karate,
+    "cycles": lambda: chain_of_cycles(4, 3),
+    "a lone last vertex": lambda: edges([(0, 1), (1, 2), (2, 0), (3, 1), (5, 3)], 7),
+}
 
 
 @pytest.mark.parametrize("name", NAMES)
