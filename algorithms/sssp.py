@@ -2,9 +2,10 @@
 
     repeat  t = f min.+ A,  f = t where t < d,  d<f> = f  until f is empty
 
-On the CPU a compiled loop finds the distances in ascending order with a heap instead (Dijkstra; gb.graph), where
-weights are >= 0, no method is asked for and no callback is given, and the graph is not large with hubs: paths have few
-edges there, and rounds of delta-stepping use all threads.
+Where no method is asked for and no callback is given: edges of one weight w make d = w * level of a breadth-first
+search.  For other weights >= 0 a compiled loop on the CPU finds the distances in ascending order with a heap
+(Dijkstra; gb.graph), unless the graph is large with hubs: paths have few edges there, and rounds of delta-stepping use
+all threads.
 
 d holds the distances found so far, f those that were improved last (Bellman and Ford).  Delta-stepping is the same
 relaxation with the frontier split: entries below a threshold go first, the far ones wait for their turn, so that fewer
@@ -71,9 +72,9 @@ def sssp(
 ) -> SsspResult:
     """d min= f min.+ A until nothing improves: the length of a shortest path from `source` to each node.
 
-    method         "bellman_ford" (any weights), "delta" (weights >= 0), "auto": Dijkstra's on the CPU and delta on a
-                   GPU wherever weights are >= 0, else what is permitted and likely to save work.  The report names the
-                   one that ran
+    method         "bellman_ford" (any weights), "delta" (weights >= 0), "auto": a breadth-first search where all weigh
+                   the same, Dijkstra's on the CPU and delta on a GPU wherever weights are >= 0, else what is permitted
+                   and likely to save work.  The report names the one that ran
     delta          how far beyond the last threshold the next one lies; chosen from the weights when None
     predecessors   ask for the node before each node on a shortest path (the source's is itself)
     target         a node at whose distance the search may end: nodes that are farther may then have no entry
@@ -84,7 +85,7 @@ def sssp(
     Raises: NegativeCycleError, naming a node; OverflowError when an integer path exceeds the type, or when float
     lengths might so that they cannot be compared; ValueError for a weight of NaN or -inf, for method="delta" or a
     delta with a negative weight, and for delta <= 0; TypeError for complex weights; IndexError, TypeError for source.
-    Cost: Dijkstra O((n + m) log n); delta-stepping and Bellman-Ford a product for each relaxation.
+    Cost: Dijkstra O((n + m) log n), one weight O(n + m); delta-stepping and Bellman-Ford a product for each relaxation.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import sssp
@@ -107,6 +108,14 @@ def sssp(
     if method == "delta":
         delta = weights.check_delta(delta, chosen)
 
+    if callback is None and chosen == "auto" and delta is None and weights.are_one:
+        with Report("sssp (bfs)") as report:
+            searched = bfs(G, source, parents=predecessors, target=end)
+            report.finish("converged", True)
+            report.adopt(lambda: searched.report.rounds)
+            # d = w * levels
+            d = binary.times[weights.result_dtype](searched.levels, weights.emin).new(name="distances")
+            return SsspResult(d, searched.parents, report, vertices=G.labels)
     if callback is None and weights.emin >= 0 and not weights.may_overflow:
         with Report(f"sssp ({method})") as report:
             found = report.whole(
@@ -265,6 +274,16 @@ class Weights:
             if A.dtype == self.dtype
             else self.graph.keep(("weights", self.dtype.name), lambda: A.dup(self.dtype, name="W"))
         )
+
+    @property
+    def are_one(self) -> bool:
+        """Do all edges weigh the same w >= 0, so that w * k is exactly the sum of k of them for any path's k?"""
+        if not 0 <= self.emin == self.emax < np.inf or self.may_overflow:
+            return False
+        if self.dtype not in (dtypes.FP32, dtypes.FP64):
+            return True
+        digits = float(self.emin).as_integer_ratio()[0].bit_length()
+        return digits + self.n.bit_length() <= np.finfo(self.dtype.np_type).nmant + 1
 
     @property
     def worth_splitting(self) -> bool:

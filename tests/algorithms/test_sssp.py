@@ -119,13 +119,51 @@ def test_auto_chooses_by_the_weights_and_the_size():
     loops = [sssp(A, 0, callback=lambda record: False).report.algorithm for A in graphs]
     assert loops == ["sssp (delta)", *["sssp (bellman_ford)"] * 3]
     chosen = [sssp(A, 0).report.algorithm for A in graphs]
+    assert chosen[2] == "sssp (bfs)"
     if gb.graph.sssp(same, 0) is not None:
         # A device's kernel raises its threshold in every round, so "auto" is delta-stepping there.
-        assert chosen == [*["sssp (delta)"] * 3, "sssp (bellman_ford)"]
+        assert chosen == ["sssp (delta)", "sssp (delta)", "sssp (bfs)", "sssp (bellman_ford)"]
     else:  # on the CPU a compiled loop, once there is one for the type of the weights
         compiled = "sssp (dijkstra)"
-        assert all(name in (loop, compiled) for name, loop in zip(chosen[:3], loops[:3], strict=True))
+        assert all(name in (loop, compiled) for name, loop in zip(chosen[:2], loops[:2], strict=True))
         assert chosen[3] == loops[3]
+
+
+@pytest.mark.parametrize("undirected", [False, True])
+@pytest.mark.parametrize(
+    "dtype, weight",
+    [("BOOL", True), ("BOOL", False), ("INT8", 0), ("INT8", 127), ("UINT64", 2**40), ("FP32", 0.0), ("FP32", 3.0),
+     ("FP32", 2.0**-149), ("FP64", 0.75), ("FP64", 1e5)],
+)  # fmt: skip
+def test_one_weight_is_a_search_by_levels(dtype, weight, undirected, base_seed):
+    S = random_graph(base_seed * 1000 + 17, undirected=undirected)
+    i, j = S.nonzero()
+    A = gb.Matrix.from_coo(i, j, weight, dtype=dtype, nrows=S.shape[0], ncols=S.shape[0])
+    found = sssp(A, 0, predecessors=True)
+    assert found.report.algorithm == "sssp (bfs)" and found.report.iterations > 0
+    for method in ("delta", "bellman_ford"):
+        other = sssp(A, 0, method=method)
+        assert found.distances.isequal(other.distances, check_dtype=True), method
+        assert other.report.algorithm != "sssp (bfs)"
+    check_predecessors(A, 0, found.distances, found.predecessors)
+
+
+@pytest.mark.parametrize("dtype, weight", [("FP64", 0.1), ("FP32", 0.1), ("FP32", 2.0**24 - 1), ("FP64", np.inf)])
+def test_one_weight_whose_sums_are_rounded_is_added_edge_by_edge(dtype, weight):
+    n = 40
+    path = gb.Matrix.from_coo(range(n - 1), range(1, n), weight, dtype=dtype, nrows=n, ncols=n)
+    found = sssp(path, 0)
+    assert found.report.algorithm != "sssp (bfs)"
+    exact = np.add.accumulate(np.array([0, *[weight] * (n - 1)], dtype=np.float64 if dtype == "FP64" else np.float32))
+    np.testing.assert_allclose(found.distances.to_dense(), exact, rtol=1e-6)
+    near = sssp(edges([(0, 1), (1, 2)], 3, weight).dup(dtype), 0, method="bellman_ford").distances
+    assert sssp(edges([(0, 1), (1, 2)], 3, weight).dup(dtype), 0).distances.isequal(near)
+
+
+def test_one_weight_beyond_the_type_is_refused_as_before():
+    heavy = edges([(0, 1), (1, 2), (2, 3)], 4, 2**62)
+    with pytest.raises(OverflowError):
+        sssp(heavy, 0)
 
 
 def test_auto_takes_rounds_on_a_large_graph_with_hubs_alone(monkeypatch):

@@ -5,6 +5,8 @@
 programs    with a release's kernels (wheel) and with those of `pip install .` (checkout), in folders of their own: each
             script with an empty cache (first) and with what that left (second), python-graphblas's beside it, in turn
 jobs        after `pip install .`, with an empty cache: the call of a first process over that of a warm one
+ratios      after `pip install .`, kron 18: the call of a first, a third and a warm process over python-graphblas's, for
+            a process's first call and for the best of its calls
 compiled    without any kernel in the package: the third process, and one process that repeats its call
 
 Figures are minima over the turns.  Writes results/first_run.md with --write.
@@ -27,7 +29,8 @@ import first_programs
 ROOT = common_programs.ROOT
 RESULTS = ROOT / "tests" / "benchmarks" / "results" / "first_run.md"
 SIX_JOBS = ("bfs", "pagerank", "mxv", "triangles", "sssp", "components")
-JOB_SCALE = 16
+PEER_JOBS = tuple(first_programs.PEER_JOBS)
+JOB_SCALE, RATIO_SCALE, RATIO_CALLS = 16, 18, 10
 FINISHING = "finishing.lock"  # in the cache folder: backends/cpu/jit/worker.py
 GOALS = {"first": (1.0, 1.5), "second": (0.8, 1.0)}  # ours over theirs: whole script, algorithm
 
@@ -102,12 +105,12 @@ def row(cells):
     return line
 
 
-def job(name, folder, cache, calls=1, **variables):
+def job(name, folder, cache, calls=1, library="grb_tile", scale=JOB_SCALE, **variables):
     """The seconds of each call of a job in a process of its own."""
     path = os.pathsep.join([str(folder), str(pathlib.Path(__file__).parent)])
     environment = {**os.environ, "PYTHONPATH": path, "GRB_TILE_CACHE": str(cache)}
     environment.pop("GRB_TILE_JIT", None)
-    command = [sys.executable, first_programs.__file__, name, str(JOB_SCALE), "BOOL", str(calls)]
+    command = [sys.executable, first_programs.__file__, name, str(scale), "BOOL", str(calls), library]
     run = subprocess.run(
         command, env={**environment, **variables}, capture_output=True, text=True, cwd="/", check=False
     )
@@ -139,6 +142,34 @@ def jobs(options, folder):
                 warm += job(name, target, cache)
         ratio = min(first) / min(warm)
         lines.append(row([name, f"{min(first) * 1e3:.1f}", f"{min(warm) * 1e3:.1f}", f"{ratio:.2f}"]))
+    return lines
+
+
+def ratios(options, folder):
+    """Lines of the table of jobs on a large graph against python-graphblas."""
+    lines = [
+        "| job | python-graphblas: first call, best of ten (ms) | first process (ms) | ratios | third process (ms) "
+        "| ratios | warm process (ms) | ratios |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    target = install(folder, "checkout")
+    for name in PEER_JOBS:
+        found = {"theirs": [], "first": [], "third": [], "warm": []}
+        with tempfile.TemporaryDirectory() as cache:
+            job(name, target, cache, GRB_TILE_JIT="always", scale=RATIO_SCALE)
+            for _ in range(options.turns):
+                with tempfile.TemporaryDirectory() as empty:
+                    for run in ("first", "second", "third"):
+                        found.setdefault(run, []).append(job(name, target, empty, RATIO_CALLS, scale=RATIO_SCALE))
+                        wait_for_the_finishing(empty)
+                found["theirs"].append(job(name, target, cache, RATIO_CALLS, "graphblas", RATIO_SCALE))
+                found["warm"].append(job(name, target, cache, RATIO_CALLS, scale=RATIO_SCALE))
+        least = {run: (min(calls[0] for calls in turns), min(map(min, turns))) for run, turns in found.items()}
+        theirs, cells = least["theirs"], [name, "{:.1f}, {:.2f}".format(*(x * 1e3 for x in least["theirs"]))]
+        for run in ("first", "third", "warm"):
+            cells.append("{:.1f}, {:.2f}".format(*(x * 1e3 for x in least[run])))
+            cells.append(", ".join(f"{a / b:.2f}" for a, b in zip(least[run], theirs, strict=True)))
+        lines.append(row(cells))
     return lines
 
 
@@ -178,7 +209,7 @@ def compiled(options, folder):
     return lines
 
 
-PARTS = {"programs": programs, "jobs": jobs, "compiled": compiled}
+PARTS = {"programs": programs, "jobs": jobs, "ratios": ratios, "compiled": compiled}
 
 
 def main():

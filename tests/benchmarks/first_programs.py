@@ -1,11 +1,12 @@
 """What a newcomer runs first: jobs of one call, the commands, README's programs; `pip install .` makes their kernels.
 
-    python tests/benchmarks/first_programs.py JOB SCALE [TYPE] [CALLS]     one job; prints the seconds of each call
+    python tests/benchmarks/first_programs.py JOB SCALE [TYPE] [CALLS] [LIBRARY]     one job: the seconds of each call
 
 `recipes` runs them all, each in a process of its own whose kernels are all compiled, and returns what they used;
 `common_programs.py --record` writes that into the list.
 """
 
+import importlib
 import json
 import os
 import pathlib
@@ -78,16 +79,27 @@ def graph(gb, name, scale, kind):
     return common_programs.graph(gb, scale, dtype.np_type)
 
 
-def run(name, scale, kind="BOOL", calls=1):
-    """Print the seconds of each call, and the last result."""
-    import grb_tile as gb
-    import grb_tile.algorithms  # noqa: F401
+def _peer_bfs(gb, A):
+    """LAGraph's search in python-graphblas, which has none."""
+    import peer_graphblas
 
+    return peer_graphblas.bfs_levels(A, A, 0).nvals
+
+
+PEER_JOBS = {"bfs": _peer_bfs, "mxv": _mxv, "eight_lines": _eight_lines}
+
+
+def run(name, scale, kind="BOOL", calls=1, library="grb_tile"):
+    """Print the seconds of each call, and the last result."""
+    gb = importlib.import_module(library)
+    jobs = JOBS if library == "grb_tile" else PEER_JOBS
+    if library == "grb_tile":
+        importlib.import_module("grb_tile.algorithms")
     A = graph(gb, name, scale, kind)
     seconds = []
     for _ in range(calls):
         start = time.perf_counter()
-        result = JOBS[name](gb, A)
+        result = jobs[name](gb, A)
         seconds.append(time.perf_counter() - start)
     print(*seconds, result)
 
@@ -127,4 +139,4 @@ def recipes():
 
 
 if __name__ == "__main__":
-    run(sys.argv[1], int(sys.argv[2]), *sys.argv[3:4], *map(int, sys.argv[4:5]))
+    run(sys.argv[1], int(sys.argv[2]), *sys.argv[3:4], *map(int, sys.argv[4:5]), *sys.argv[5:6])
