@@ -160,10 +160,9 @@ def _rows(functions, A, B, semiring, mask, kind, reads_a, reads_b, chain):
     else:
         m = (jit.plain(mask.pattern.indptr), jit.plain(mask.pattern.indices))
     work = np.empty(nrows, np.int64)
-    bounds = np.empty(nrows, np.int64)
-    total = functions.work(*a, b[0], ncols, work, bounds)
-    if kind == "pattern":
-        bounds = np.diff(m[0])
+    offsets = np.zeros(nrows + 1, np.int64)  # where each row of C starts at the latest
+    total = functions.work(*a, b[0], ncols, work, offsets[1:])
+    offsets = m[0] if kind == "pattern" else offsets.cumsum(out=offsets)
     if total == 0 and chain is not None:
         return chain.result([])
     if total == 0:
@@ -173,9 +172,7 @@ def _rows(functions, A, B, semiring, mask, kind, reads_a, reads_b, chain):
     threads = jit.thread_count() if total >= tuning.PARALLEL_MATMUL else 1
     most = CHUNK_PRODUCTS if chain is None else CHUNK_CONSUMED
     wanted = total if threads == 1 and total < most else min(most, total // (threads * 6) + 1)
-    cuts = row_chunks(work.cumsum(), wanted)
-    offsets = np.zeros(nrows + 1, np.int64)
-    np.cumsum(bounds, out=offsets[1:])
+    cuts = [0, nrows] if total <= wanted else row_chunks(work.cumsum(), wanted)
     size = np_index.itemsize + np_type.itemsize
     most = int(offsets[-1]) if chain is None else 0
     growth = Growth(most, lambda: least_product(A, B) if kind == "none" else 0, size, "mxm")
@@ -192,7 +189,8 @@ def _rows(functions, A, B, semiring, mask, kind, reads_a, reads_b, chain):
         jit.share_out(write, len(cuts) - 1, threads)
         return choose_format(Compressed(nrows, ncols, dtype, offsets, indices, values))
     capacity = max(int(offsets[cuts[c + 1]] - offsets[cuts[c]]) for c in range(len(cuts) - 1))
-    counts = np.empty(nrows, np.int64)
+    indptr = np.zeros(nrows + 1, np.int64)
+    counts = indptr[1:]  # until they are summed
     scratch = [None] * threads
 
     def job(chunk, worker):
@@ -218,8 +216,7 @@ def _rows(functions, A, B, semiring, mask, kind, reads_a, reads_b, chain):
             give_back(ncols, np_type, mine[0])
     if chain is not None:
         return chain.result(chunks)
-    indptr = np.zeros(nrows + 1, np.int64)
-    np.cumsum(counts, out=indptr[1:])
+    indptr.cumsum(out=indptr)
     indices, values = _joined(chunks, int(indptr[-1]), np_index, np_type, capacity)
     return choose_format(Compressed(nrows, ncols, dtype, indptr, indices, values))
 

@@ -32,6 +32,7 @@ _TRUE = np.ones(1, np.bool_)
 
 _plans = jit.memo()  # (template, semiring, flags) -> kernel, None when it cannot be lowered
 _spare = {}  # (size, dtype) -> accumulators not in use
+_spare_bytes = 0  # of all of them
 _spare_lock = threading.Lock()
 
 
@@ -335,9 +336,11 @@ def spread(x, x_iso):
 
 def take_accumulator(size, np_type):
     """A dense accumulator (words, summary, totals): words and summary zero, totals arbitrary (none without np_type)."""
+    global _spare_bytes
     with _spare_lock:
         stack = _spare.get((size, np_type))
         if stack:
+            _spare_bytes -= _bytes(size, np_type)
             return stack.pop()
     n_words = (size + 63) // 64
     total = _TRUE if np_type is None else np.empty(size, np_type)
@@ -346,16 +349,19 @@ def take_accumulator(size, np_type):
 
 def give_back(size, np_type, accumulator):
     """Keep an accumulator (its words zero) for the next call, up to KEPT_BYTES."""
+    global _spare_bytes
+    wanted = _bytes(size, np_type)
     with _spare_lock:
         stack = _spare.setdefault((size, np_type), [])
-        kept = sum(len(s) * _bytes(*key) for key, s in _spare.items())
-        if kept + _bytes(size, np_type) > KEPT_BYTES:
+        if _spare_bytes + wanted > KEPT_BYTES:
             for key in list(_spare):
                 if key != (size, np_type):
                     del _spare[key]
-            if (len(stack) + 1) * _bytes(size, np_type) > KEPT_BYTES:
+            _spare_bytes = len(stack) * wanted
+            if _spare_bytes + wanted > KEPT_BYTES:
                 return
         stack.append(accumulator)
+        _spare_bytes += wanted
 
 
 def _bytes(size, np_type):
@@ -373,8 +379,10 @@ if hasattr(os, "register_at_fork"):
 
 def drop_accumulators():
     """Release the accumulators kept between calls."""
+    global _spare_bytes
     with _spare_lock:
         _spare.clear()
+        _spare_bytes = 0
 
 
 def matvec_cols(AT, x, semiring, mask=None):
