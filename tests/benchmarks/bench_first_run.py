@@ -2,8 +2,8 @@
 
     python tests/benchmarks/bench_first_run.py [--scales 14,16,18] [--turns 3] [--parts ...] [--write]
 
-programs    with a release's kernels (wheel) and with those of `pip install .` (checkout), in folders of their own: each
-            script with an empty cache (first) and with what that left (second), python-graphblas's beside it, in turn
+programs    with a release's kernels (wheel), those of `pip install .` (checkout) and none (--installs): each script
+            with an empty cache (first) and with what that left (second), python-graphblas's beside it, in turn
 jobs        after `pip install .`, with an empty cache: the call of a first process over that of a warm one
 ratios      after `pip install .`, kron 18: the call of a first, a third and a warm process over python-graphblas's, for
             a process's first call and for the best of its calls
@@ -64,14 +64,16 @@ def script(name, scale, library, folder, cache):
     return seconds, float(inside), float(result)
 
 
-def compare(name, scale, folder, turns):
-    """{"first", "second", "theirs": (script, algorithm)}: minima in seconds.  Results must agree."""
-    found = {"first": [], "second": [], "theirs": []}
+def compare(name, scale, targets, turns):
+    """{"theirs", (kind, "first"), (kind, "second"): (script, algorithm)}: minima in seconds.  Results must agree."""
+    found = {}
     for _ in range(turns):
-        with tempfile.TemporaryDirectory() as cache:
-            for run in ("first", "second"):
-                found[run].append(script(name, scale, "grb_tile", folder, cache))
-        found["theirs"].append(script(name, scale, "graphblas", folder, cache))
+        for kind, target in targets.items():
+            with tempfile.TemporaryDirectory() as cache:
+                for run in ("first", "second"):
+                    found.setdefault((kind, run), []).append(script(name, scale, "grb_tile", target, cache))
+                    wait_for_the_finishing(cache)
+        found.setdefault("theirs", []).append(script(name, scale, "graphblas", target, "unused"))
     results = [run[2] for runs in found.values() for run in runs]
     assert max(results) - min(results) <= 1e-6 * abs(results[0]), (name, scale, results)
     return {run: tuple(min(part) for part in list(zip(*runs, strict=True))[:2]) for run, runs in found.items()}
@@ -84,14 +86,15 @@ def programs(options, folder):
         "| ratios | second run (s) | ratios |",
         "|---|---|---|---|---|---|---|---|",
     ]
+    targets = {kind: install(folder, kind) for kind in options.installs.split(",")}
     for name in options.programs.split(","):
         for scale in map(int, options.scales.split(",")):
-            for kind in ("wheel", "checkout"):
-                found = compare(name, scale, install(folder, kind), options.turns)
-                theirs = found["theirs"]
+            found = compare(name, scale, targets, options.turns)
+            theirs = found["theirs"]
+            for kind in targets:
                 cells = [name, str(scale), kind, f"{theirs[0]:.2f}, {theirs[1]:.3f}"]
                 for run in ("first", "second"):
-                    ours = found[run]
+                    ours = found[kind, run]
                     cells.append(f"{ours[0]:.2f}, {ours[1]:.3f}")
                     cells.append(f"{ours[0] / theirs[0]:.2f}, {ours[1] / theirs[1]:.2f}")
                 lines.append(row(cells))
@@ -218,6 +221,7 @@ def main():
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--parts", default=",".join(PARTS))
     parser.add_argument("--programs", default=",".join(common_programs.PROGRAMS))
+    parser.add_argument("--installs", default="wheel,checkout", help=f"of the programs: some of {', '.join(PREBUILD)}")
     parser.add_argument("--installed", help="a folder with installs below it, made where they are missing")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
