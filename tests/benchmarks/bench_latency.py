@@ -1,8 +1,12 @@
-"""What one call costs when there is nothing to compute: a 7 x 7 matrix times a vector."""
+"""What one call costs when there is little to compute: a 7 x 7 matrix times a vector, whole loops over 256 vertices."""
+
+from functools import partial
 
 import numpy as np
 import objects
-from measure import Prepared, race
+from measure import Prepared, gauge, race
+
+from grb_tile.cli.timing import repeated
 
 ROWS = [0, 0, 1, 1, 2, 3, 3, 4, 5, 6, 6, 6]
 COLUMNS = [1, 3, 4, 6, 5, 0, 2, 5, 2, 2, 3, 4]
@@ -89,3 +93,28 @@ def tiny_chain():
     import grb_tile as gb
 
     return Prepared(chain(gb), chain(graphblas), objects.same_vector, inner=20)
+
+
+def small_loop(name):
+    """Microseconds of one call of gb.graph's loop `name` over a connected graph of 256 vertices and 2048 edges."""
+    import grb_tile as gb
+
+    n = 256
+    i = np.concatenate([np.arange(n), np.random.default_rng(7).integers(0, n, 1792)])
+    j = np.concatenate([(np.arange(n) + 1) % n, np.random.default_rng(8).integers(0, n, 1792)])
+    i, j = i[i != j], j[i != j]
+    A = gb.Matrix.from_coo(np.concatenate([i, j]), np.concatenate([j, i]), True, nrows=n, ncols=n)
+    call = {
+        "components": partial(gb.graph.components, A, symmetric=True),
+        "core_numbers": partial(gb.graph.core_numbers, A, A),
+        "cuthill_mckee": partial(gb.graph.cuthill_mckee, A),
+    }[name]
+    if call() is None:
+        raise RuntimeError(f"gb.graph.{name} has no compiled loop: run with GRB_TILE_JIT=always")
+    return {"samples": [1e6 * min(repeated(call, 200)[1]) for _ in range(25)]}
+
+
+for _name, _target in (("components", 15), ("core_numbers", 38), ("cuthill_mckee", 33)):
+    gauge(f"small-{_name.replace('_', '-')}", f"one call gb.graph.{_name}, 256 vertices", _target, "us", suite="extra")(
+        partial(small_loop, _name)
+    )
