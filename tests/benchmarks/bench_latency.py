@@ -106,7 +106,7 @@ def small_loop(name):
     A = gb.Matrix.from_coo(np.concatenate([i, j]), np.concatenate([j, i]), True, nrows=n, ncols=n)
     call = {
         "components": partial(gb.graph.components, A, symmetric=True),
-        "core_numbers": partial(gb.graph.core_numbers, A, A),
+        "core_numbers": partial(gb.graph.core_numbers, A),
         "cuthill_mckee": partial(gb.graph.cuthill_mckee, A),
     }[name]
     if call() is None:
