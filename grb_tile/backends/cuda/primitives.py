@@ -14,7 +14,9 @@ from .runtime.errors import reporting
 PRIMITIVES = {  # where a function returns NotImplemented, the host computes
     "structure.build": {"build_vector": "", "build_matrix": ""},
     "structure.formats": {"convert": "store", "transpose": "A", "cast": "store"},
-    "structure.gather": {"gather_vector": "u", "gather_matrix": "A", "expand_vector": "u", "expand_matrix": "A"},
+    "structure.gather": {
+        "gather_vector": "u", "gather_matrix": "A", "expand_vector": "u", "expand_matrix": "A",
+    },
     "elementwise.elementwise": {"union": "x y mask", "intersect": "x y mask", "restrict": "x mask"},
     "elementwise.mapping": {"select": "x mask", "apply": "x mask", "reduce": "x"},
     "elementwise.compare": {"is_equal": "x y"},
