@@ -44,7 +44,7 @@ def lengths(G: Graph) -> Matrix:
                 f"weighted=True: paths of {G.n} vertices with lengths from {emin} to {emax} cannot be told "
                 "apart in FP64; scale or round the weights"
             )
-    return G.A if G.A.dtype is FP64 else G.keep("lengths", lambda: G.A.dup(FP64))
+    return G.weights_as(FP64)
 
 
 def add_to_vertices(b: Vector, A: Matrix, sources: Sequence[int], endpoints: bool) -> None:

@@ -144,7 +144,7 @@ def _distances(G: Graph, wanted: list[int], weighted: bool, batch: int) -> Itera
     # R = A' : paths that lead to a vertex are those that leave it along reversed edges
     if weighted:
         Weights(G)  # refuses weights without an order
-    R = G.keep("reversed", lambda: Graph(G.AT, True)) if G.directed else G
+    R = Graph(G.AT, True) if G.directed else G
     for start in range(0, len(wanted), batch):
         part = wanted[start : start + batch]
         yield sssp_multi(R, part) if weighted else bfs_multi(R, part).levels

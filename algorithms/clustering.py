@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring, unary
+from grb_tile import Matrix, Vector, binary, dtypes, monoid, semiring, unary
 
 from . import arguments
 from .graph import room_for
-from .pattern import undirected
+from .pattern import loopless, undirected
 from .report import Report
 from .result import VertexResult
 from .triangles import triangles
@@ -148,7 +148,7 @@ def square_clustering(G: Graph | Matrix, *, nodes: Sequence[int] | None = None, 
     G = undirected(room_for(G, "square_clustering", 80 if nodes is None else 32), "this coefficient needs")
     batch = arguments.count(batch, "batch", 1)
     wanted = list(range(G.n)) if nodes is None else sorted(set(arguments.nodes(nodes, G.n, "nodes")))
-    A = _loopless(G)
+    A = loopless(G)
     ones = Vector.from_scalar(1.0, G.n, FP64)
     with Report("square_clustering") as report:
         # d = A plus.pair 1, s = A plus.second d : the degrees of the neighbours together
@@ -178,9 +178,9 @@ def _counts(G: Graph, mode: str, weighted: bool, wanted: list[int] | None) -> tu
         raise ValueError('weighted=True: LDBC defines no weighted coefficient; use mode="directed" or "undirected"')
     if mode == "undirected":
         undirected(G, "this coefficient needs")
-        return _undirected(_cube_root(G) if weighted else _loopless(G), G, wanted, weighted)
+        return _undirected(_cube_root(G) if weighted else loopless(G), G, wanted, weighted)
     if mode == "directed":
-        return _directed(_cube_root(G) if weighted else unary.one[FP64](_loopless(G)).new(), wanted)
+        return _directed(_cube_root(G) if weighted else unary.one[FP64](loopless(G)).new(), wanted)
     return _ldbc(G, wanted)
 
 
@@ -212,7 +212,7 @@ def _directed(A: Matrix, wanted: list[int] | None) -> tuple[np.ndarray, np.ndarr
 
 def _ldbc(G: Graph, wanted: list[int] | None) -> tuple[np.ndarray, np.ndarray]:
     """(edges i -> j with i and j among the neighbours of v, d (d - 1))"""
-    A, N = _loopless(G), _either(G)
+    A, N = loopless(G), _either(G)
     d = _degrees(N)
     rows = _rows(N, wanted)
     # C<N,s> = N plus.pair A' : out-edges of each neighbour that lead to another neighbour
@@ -228,13 +228,9 @@ def _rows(A: Matrix, wanted: list[int] | None) -> Matrix:
     return semiring.any_second(S @ A).new(name="rows")
 
 
-def _loopless(G: Graph) -> Matrix:
-    return G.A if G.nself == 0 else G.keep("loopless", lambda: select.offdiag(G.A).new(name="A"))
-
-
 def _either(G: Graph) -> Matrix:
     """N = A | A' without loops."""
-    A = _loopless(G)
+    A = loopless(G)
     return A if G.is_symmetric_structure else G.keep("either", lambda: binary.pair[dtypes.BOOL](A | A.T).new(name="N"))
 
 
@@ -242,7 +238,7 @@ def _cube_root(G: Graph) -> Matrix:
     """W = (A / max A)^(1/3)"""
     if G.A.dtype.np_type.kind not in "biuf":
         raise TypeError(f"weighted=True: weights must be real, got {G.A.dtype.name}; take unary.abs(A) first")
-    W = _loopless(G).dup(FP64)
+    W = loopless(G).dup(FP64)
     if not W.nvals:
         return W
     largest, total = float(G.emax), float(unary.abs(W).new().reduce_scalar(monoid.plus).new().value)

@@ -114,7 +114,7 @@ def _cores(G: Graph | Matrix, k: int | None) -> tuple[Graph, np.ndarray, int]:
     G = room_for(G, "k_core", 32)
     if k is not None:
         k = arguments.count(k, "k")
-    core = G.keep("core_number", lambda: core_number(G).to_numpy())
+    core = G.keep(("core_number", G.directed), lambda: core_number(G).to_numpy())
     return G, core, int(core.max(initial=0)) if k is None else k
 
 

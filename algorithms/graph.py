@@ -1,4 +1,4 @@
-"""Graph: an adjacency matrix with the properties that algorithms ask for, each computed once.
+"""Graph: an adjacency matrix with the properties that algorithms ask for, each computed once and kept with the matrix.
 
 An edge i -> j is an entry A(i, j), whatever its value: an explicit zero or False is an edge (of weight 0).
 After LAGraph's LAGraph_Graph (Szarnyas et al., "LAGraph: Linear Algebra, Network Analysis Libraries, and the Study of
@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, exceptions, memory, monoid, semiring
+from grb_tile import Matrix, Vector, dtypes, exceptions, graph, memory, monoid, semiring
 
 from .summary import GraphSummary, edge_density
 
 QUANTILES = (0.5, 0.9, 0.99)  # of the degrees of a summary
 CERTAIN = 1 << 26  # bytes that are never asked about
-_SYMMETRIC = {"is_symmetric": True, "is_symmetric_structure": True}
 
 
 class Graph:
@@ -32,8 +31,9 @@ class Graph:
     labels     names of the nodes 0 .. n - 1, which results give back; those of an EdgeList and of a NetworkX graph are
                taken over.  None: nodes are numbers
 
-    Cached: AT, out_degree, in_degree, is_symmetric, is_symmetric_structure, nself, emin, emax, and the direction where
-    it is found out.  A must not be changed while the graph lives; after a change call `forget()`.
+    Cached: out_degree, in_degree, is_symmetric, is_symmetric_structure, nself, emin, emax, and what algorithms derive.
+    They are kept with A (`gb.graph.cached`), not with the Graph: each Graph of A has them, an algorithm that is given A
+    itself too, and a change of A drops them.  After a change `forget()` checks anew what was declared.
 
     Raises: DimensionMismatch when A is not square, ValueError when directed=False and A is not symmetric or when there
     are not n labels, TypeError when A cannot be read.
@@ -60,12 +60,12 @@ class Graph:
         self.A = A
         self.name = name if name is not None else default_name
         self.labels = _check_labels(own_labels if labels is None else labels, A.nrows)
-        self._cache: dict[Any, Any] = {}
+        self._numbers: dict[Any, int] | None = None  # of the labels
         self._declared = directed if directed is not None else kind
-        self._directed = self._declared  # found out at the first use where None
         self._of_symmetric = False
         if kind is False:
-            self._cache.update(_SYMMETRIC)
+            self.keep("is_symmetric", lambda: True)
+            self.keep("is_symmetric_structure", lambda: True)
         self._check_symmetry()
 
     def _check_symmetry(self) -> None:
@@ -85,9 +85,7 @@ class Graph:
         Where A is not symmetric after all, results are of no use, or an InvalidValue says so.
         """
         G = cls(A, directed=True, name=name)
-        G._declared = G._directed = False
-        G._of_symmetric = True
-        G._cache.update(_SYMMETRIC)
+        G._declared, G._of_symmetric = False, True
         return G
 
     @property
@@ -103,54 +101,58 @@ class Graph:
     @property
     def directed(self) -> bool:
         """True unless A = A'."""
-        if self._directed is None:
-            self._directed = not self.is_symmetric
-        return self._directed
+        return not self.is_symmetric if self._declared is None else self._declared
 
     @property
     def AT(self) -> Matrix:
-        """A', the edges reversed; A itself where A = A' is known already."""
-        return self.A if self.known_symmetric else self._transposed()
+        """A', the edges reversed; A itself where A = A' is known already.  The transpose is kept with A."""
+        return self.A if self.known_symmetric else self.A.T.new(name="AT")
 
     @property
     def known_symmetric(self) -> bool:
         """Whether A = A' is known already; computes nothing."""
-        return self._directed is False or bool(self._cache.get("is_symmetric"))
+        return self._of_symmetric or bool(graph.known(self.A).get("is_symmetric"))
 
     @property
     def is_symmetric(self) -> bool:
         """Whether A = A', in structure and values."""
-        return self._once("is_symmetric", lambda: self.is_symmetric_structure and self.A.isequal(self._transposed()))
+        return self._of_symmetric or graph.is_symmetric(self.A)
 
     @property
     def is_symmetric_structure(self) -> bool:
         """Whether j -> i exists for each edge i -> j."""
-        return self._once("is_symmetric_structure", self._compare_structure)
+        return self._of_symmetric or graph.is_symmetric_structure(self.A)
 
     @property
     def out_degree(self) -> Vector:
         """d = A plus.pair 1: edges that leave each node; INT64, absent where there is none."""
-        return self._once("out_degree", lambda: self._count(self.A))
+        return self.keep("out_degree", lambda: self._count(self.A))
 
     @property
     def in_degree(self) -> Vector:
         """d = A' plus.pair 1: edges that enter each node; INT64, absent where there is none."""
-        return self._once("in_degree", lambda: self._count(self.AT))
+        return self.keep("in_degree", lambda: self._count(self.AT))
 
     @property
     def nself(self) -> int:
         """Number of edges from a node to itself."""
-        return self._once("nself", lambda: self.A.diag().nvals)
+        return self.keep("nself", lambda: self.A.diag().nvals)
 
     @property
     def emin(self) -> Any:
         """Smallest weight, None without edges."""
-        return self._once("emin", lambda: self.A.reduce_scalar(monoid.min).new().value)
+        return self.keep("emin", lambda: self.A.reduce_scalar(monoid.min).new().value)
 
     @property
     def emax(self) -> Any:
         """Largest weight, None without edges."""
-        return self._once("emax", lambda: self.A.reduce_scalar(monoid.max).new().value)
+        return self.keep("emax", lambda: self.A.reduce_scalar(monoid.max).new().value)
+
+    def weights_as(self, dtype: Any) -> Matrix:
+        """W = A of type `dtype`, kept with A; A itself where it is of that type."""
+        if self.A.dtype is dtype:
+            return self.A
+        return self.keep(("weights", dtype.name), lambda: self.A.dup(dtype, name="W"))
 
     def vertex(self, label: Any) -> int:
         """The number of the node with this label.  Raises: KeyError where no node has it.
@@ -160,11 +162,11 @@ class Graph:
         >>> Graph(gb.Matrix(bool, 2, 2), labels=["ann", "bob"]).vertex("bob")
         1
         """
-        labels = range(self.n) if self.labels is None else self.labels
-        numbers = self._once("numbers", lambda: {each: i for i, each in enumerate(labels)})
-        if label not in numbers:
+        if self._numbers is None:
+            self._numbers = {each: i for i, each in enumerate(range(self.n) if self.labels is None else self.labels)}
+        if label not in self._numbers:
             raise KeyError(f"label: no node is called {label!r}; the labels are in G.labels")
-        return numbers[label]
+        return self._numbers[label]
 
     def label(self, number: int) -> Any:
         """The label of the node with this number, the number itself where the graph has no labels."""
@@ -209,54 +211,43 @@ class Graph:
         )
 
     def keep(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make()` returned at the first use of `key`: for the parts of A that an algorithm derives."""
-        return self._once(key, make)
+        """`gb.graph.cached` of A: for the parts of A that an algorithm derives.
+
+        What is derived from of_symmetric's promise has keys of its own, so that it never passes for a property of A.
+        """
+        return graph.cached(self.A, ("of_symmetric", key) if self._of_symmetric else key, make)
 
     def forget(self) -> None:
-        """Drop every cached property, the direction that was found out among them: to be called after A was changed.
+        """Drop every cached property of A, and check anew what was declared: to be called after A was changed.
 
         What was declared stays: labels, name, directed=True or False, and of_symmetric's promise.
 
         Raises: DimensionMismatch when A is no longer square, ValueError when there are not as many labels as nodes, or
         when directed=False was declared and A is no longer symmetric.
         """
-        self._cache.clear()
-        self._directed = self._declared
+        graph.forget(self.A)
+        self._numbers = None
         _check_square(self.A)
         _check_labels(self.labels, self.A.nrows)
-        if self._of_symmetric:
-            self._cache.update(_SYMMETRIC)
         self._check_symmetry()
-
-    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
-        if key not in self._cache:
-            self._cache[key] = make()
-        return self._cache[key]
-
-    def _transposed(self) -> Matrix:
-        return self._once("AT", lambda: self.A.T.new(name="AT"))
 
     def _count(self, A: Matrix) -> Vector:
         # d = A plus.pair 1
         ones = Vector.from_scalar(1, self.n, dtypes.INT64)
         return semiring.plus_pair[dtypes.INT64](A @ ones).new(name="degree")
 
-    def _compare_structure(self) -> bool:
-        # Equal numbers of entries in A .pair A' and in A: every edge has its opposite.
-        if self.A.nvals == 0:
-            return True
-        return binary.pair[dtypes.BOOL](self.A & self._transposed()).new().nvals == self.A.nvals
-
     def __repr__(self) -> str:
-        known = {None: "direction not asked for yet", True: "directed", False: "undirected"}[self._directed]
+        cached = graph.known(self.A)
+        undirected = cached.get("is_symmetric") if self._declared is None else not self._declared
+        known = {None: "direction not asked for yet", False: "directed", True: "undirected"}[undirected]
         name = f"{self.name}: " if self.name else ""
-        cached = ", ".join(key for key in self._cache if isinstance(key, str))
+        names = ", ".join(key for key in cached if isinstance(key, str))
         entries = f"{self.A.nvals} entries of {self.A.dtype.name}"
-        return f"Graph({name}{self.n} nodes, {entries}, {known}; cached: {cached or 'nothing'})"
+        return f"Graph({name}{self.n} nodes, {entries}, {known}; cached: {names or 'nothing'})"
 
 
 def as_graph(G: Any) -> Graph:
-    """G itself, or the Graph of a matrix given instead (whose cached properties then serve this call only)."""
+    """G itself, or the Graph of a matrix given instead, with which its properties are kept (`gb.graph.cached`)."""
     return G if isinstance(G, Graph) else Graph(G)
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from grb_tile import Matrix, Vector, binary, dtypes, select, semiring, unary
 
 from . import arguments
-from .pattern import undirected
+from .pattern import loopless, undirected
 from .report import Report
 from .result import EdgeResult
 
@@ -57,7 +57,7 @@ def k_truss(G: Graph | Matrix, k: int, *, callback: Callback | None = None) -> E
     G = undirected(G, "trusses need")
     with Report("k_truss", callback) as report:
         report.finish("converged", True)
-        C = select.offdiag(G.A).new() if G.nself else G.A
+        C = loopless(G)
         H = _by_degree(C, G.out_degree)
         S = _supports(C, H)
         if k == 2:  # edges in no triangle stay

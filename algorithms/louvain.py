@@ -241,4 +241,4 @@ def symmetric_weights(G: Graph, weighted: bool) -> Matrix:
         B = binary.plus(A | (A.T if G.directed else A.diag().diag())).new(name="B")
         return select.valuene(B, 0.0).new(name="B")
 
-    return G.keep(("symmetric weights", weighted), make)
+    return G.keep(("symmetric weights", weighted, G.directed), make)

@@ -130,13 +130,16 @@ def weights(G: Graph, weighted: bool) -> Matrix:
         raise TypeError(f"weighted: expected True or False, got {weighted!r}")
     if not weighted:
         return G.keep("ones", lambda: binary.pair[dtypes.FP64](G.A & G.A).new(name="ones"))
-    return G.keep("checked weights", lambda: _checked(G))
+    exponent = G.keep("exponent of weights", lambda: _exponent(G))
+    A = G.weights_as(dtypes.FP64)
+    return G.keep("scaled weights", lambda: _scaled(A, exponent)) if exponent else A
 
 
-def _checked(G: Graph) -> Matrix:
+def _exponent(G: Graph) -> int:
+    """e where weights have to be divided by 2^e, because squares of their sums leave FP64; 0 elsewhere."""
     if G.A.dtype.np_type.kind not in "biuf":
         raise TypeError(f"G: weights must be real numbers, got {G.A.dtype.name}; pass weighted=False to leave them out")
-    A = G.A if G.A.dtype is dtypes.FP64 else G.A.dup(dtypes.FP64)
+    A = G.weights_as(dtypes.FP64)
     least, total = (float(A.reduce_scalar(by).new().value or 0.0) for by in (monoid.min, monoid.plus))
     if not (least >= 0 and np.isfinite(total)):  # NaN makes the sum NaN; a sum of finite weights may be infinite too
         values = A.to_coo(rows=False, columns=False)[2]
@@ -146,15 +149,13 @@ def _checked(G: Graph) -> Matrix:
                 f"G: a weight is {values[wrong[0]]}, and weights must be finite and 0 or more; correct it, or pass "
                 "weighted=False to leave weights out"
             )
-    return _scaled(A, total)
-
-
-def _scaled(A: Matrix, total: float) -> Matrix:
-    """A, or A by a power of 2 where squares of its sums leave FP64: a modularity does not depend on the unit."""
     if total == 0 or 2.0**-400 < total < 2.0**400:
-        return A
-    greatest = float(A.reduce_scalar(monoid.max).new().value)
-    exponent = int(np.frexp(greatest)[1])
+        return 0
+    return int(np.frexp(float(A.reduce_scalar(monoid.max).new().value))[1])
+
+
+def _scaled(A: Matrix, exponent: int) -> Matrix:
+    """A / 2^exponent: a modularity does not depend on the unit of weights."""
     for part in (exponent // 2, exponent - exponent // 2):  # 2^1074 is no number
         A = binary.times(A, float(np.ldexp(1.0, -part))).new()
     return A

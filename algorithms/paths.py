@@ -137,7 +137,7 @@ def ancestors(G: Graph | Matrix, source: int) -> VertexResult:
     {0: True, 2: True}
     """
     G = as_graph(G)
-    return _reached(G, G.keep("reversed", lambda: Graph(G.AT, True)) if G.directed else G, source, "ancestors")
+    return _reached(G, Graph(G.AT, True) if G.directed else G, source, "ancestors")
 
 
 def ego_graph(G: Graph | Matrix, source: int, radius: int = 1, *, undirected: bool = False) -> Graph:
@@ -161,10 +161,10 @@ def ego_graph(G: Graph | Matrix, source: int, radius: int = 1, *, undirected: bo
     radius = arguments.count(radius, "radius")
     over = G
     if undirected and not G.is_symmetric_structure:
-        over = G.keep("both ways", lambda: Graph(binary.pair[dtypes.BOOL](G.A | G.AT).new()))
+        over = Graph(G.keep("both ways", lambda: binary.pair[dtypes.BOOL](G.A | G.AT).new()))
     inside = bfs(over, source, max_level=radius).levels.to_coo(values=False)[0].tolist()
     labels = list(map(G.label, inside))
-    return Graph(G.A[inside, inside].new(name="A"), G._directed, labels=labels)
+    return Graph(G.A[inside, inside].new(name="A"), G._declared, labels=labels)
 
 
 def _reached(G: Graph, over: Graph, source: int, name: str) -> VertexResult:

@@ -30,14 +30,14 @@ def undirected(G: Graph | Matrix, purpose: str) -> Graph:
 
 def loopless(G: Graph) -> Matrix:
     """A without the edges from a node to itself; A itself where there are none."""
-    return G.keep("loopless", lambda: G.A if G.nself == 0 else select.offdiag(G.A).new(name="A"))
+    return G.A if G.nself == 0 else G.keep("loopless", lambda: select.offdiag(G.A).new(name="A"))
 
 
 def loopless_transpose(G: Graph) -> Matrix:
     """A' without loops; `loopless` itself where every edge has its opposite."""
     if G.is_symmetric_structure:
         return loopless(G)
-    return G.keep("loopless AT", lambda: G.AT if G.nself == 0 else select.offdiag(G.AT).new(name="AT"))
+    return G.AT if G.nself == 0 else G.keep("loopless AT", lambda: select.offdiag(G.AT).new(name="AT"))
 
 
 def degrees(G: Graph) -> np.ndarray:

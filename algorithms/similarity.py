@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, select, semiring, unary
+from grb_tile import Matrix, Vector, binary, dtypes, semiring, unary
 
 from . import arguments
 from .graph import room_for
+from .pattern import loopless
 from .report import Report
 from .result import EdgeResult
 
@@ -169,7 +170,7 @@ class _Score:
         self, G: Graph, name: str, formula: Formula, weight: Callable[[np.ndarray], np.ndarray] | None
     ) -> None:
         self.G, self.formula = G, formula
-        self.A = G.A if G.nself == 0 else G.keep("loopless", lambda: select.offdiag(G.A).new(name="A"))
+        self.A = loopless(G)
         self.d = G.out_degree.to_dense(0).astype(np.float64)
         self.W = None
         if weight is not None:
@@ -181,7 +182,7 @@ class _Score:
             with np.errstate(divide="ignore"):
                 F = Vector.from_coo(at, weight(x), FP64, size=G.n).diag()
             # W = A F
-            self.W = G.keep((name, "weights"), lambda: semiring.any_second[FP64](self.A @ F).new(name="W"))
+            self.W = G.keep((name, "weights", G.directed), lambda: semiring.any_second[FP64](self.A @ F).new(name="W"))
 
     def of(self, rows: Matrix, numbers: np.ndarray, P: Matrix | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(u, v, score) of the pairs P, or of all pairs u != v with a common neighbour where u is among `numbers`."""

@@ -268,12 +268,7 @@ class Weights:
     @property
     def A(self) -> Matrix:
         """W = A in the type of the distances."""
-        A = self.graph.A
-        return (
-            A
-            if A.dtype == self.dtype
-            else self.graph.keep(("weights", self.dtype.name), lambda: A.dup(self.dtype, name="W"))
-        )
+        return self.graph.weights_as(self.dtype)
 
     @property
     def are_one(self) -> bool:

@@ -22,7 +22,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring
 
 from . import arguments
 from .graph import room_for
-from .pattern import undirected
+from .pattern import loopless, undirected
 from .report import Report
 from .result import VertexResult
 
@@ -87,7 +87,7 @@ def triangles(G: Graph | Matrix, nodes: Iterable[int] | None = None) -> VertexRe
     with Report("triangles") as report:
         if nodes is None:
             return VertexResult(_all(G), report, vertices=G.labels)
-        A = G.A if G.nself == 0 else G.keep("loopless", lambda: select.offdiag(G.A).new(name="A"))
+        A = loopless(G)
         wanted = sorted(set(arguments.nodes(nodes, G.n, "nodes")))
         t = Vector.from_coo(wanted, 0, dtypes.INT64, size=G.n, name="triangles")
         # rows = S A with S the rows asked for, in place

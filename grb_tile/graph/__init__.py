@@ -7,6 +7,7 @@
     matching      bipartite_matching
     communities   move_round, join_round, quotient ...: rounds of local moves
     labels        mode, best_move, sum_of_own, mex: aggregates of rows that no monoid expresses
+    properties    cached, known, forget, is_symmetric, is_symmetric_structure: what is computed of a matrix once
     lists         Lists, breadth_first, label_turns, topological_order: neighbours in an order of their own
     passes        one_pass: element-wise operations over full vectors, and sums, as one pass
 
@@ -27,13 +28,14 @@ from .matching import bipartite_matching
 from .ordering import cuthill_mckee, greedy_colours, independent_set, random_order, topological_levels
 from .passes import one_pass
 from .paths import Sssp, dependencies, distances, floyd_warshall, sssp, tight_edges
+from .properties import cached, forget, is_symmetric, is_symmetric_structure, known
 from .report import LoopReport
 from .traversal import Bfs, bfs, bfs_multi
 
 __all__ = [
     "Bfs", "Components", "Lists", "LoopReport", "Sssp", "best_move", "bfs", "bfs_multi", "bipartite_matching",
-    "breadth_first", "components", "core_numbers", "cuthill_mckee", "dependencies", "distances", "floyd_warshall",
-    "greedy_colours", "independent_set", "label_turns", "mex", "mode", "one_pass", "order_keys", "random_order",
-    "spanning_forest", "sssp", "strong_components", "sum_of_own", "tight_edges", "topological_levels",
-    "topological_order",
+    "breadth_first", "cached", "components", "core_numbers", "cuthill_mckee", "dependencies", "distances",
+    "floyd_warshall", "forget", "greedy_colours", "independent_set", "is_symmetric", "is_symmetric_structure",
+    "known", "label_turns", "mex", "mode", "one_pass", "order_keys", "random_order", "spanning_forest", "sssp",
+    "strong_components", "sum_of_own", "tight_edges", "topological_levels", "topological_order",
 ]  # fmt: skip

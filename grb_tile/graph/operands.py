@@ -11,7 +11,9 @@ from ..core.matrix import Matrix
 from ..core.vector import Vector
 from ..dtypes import INT64
 from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
-from ..storage.convert import cached_transpose
+from ..operators import get_typed_op
+from ..storage import properties
+from ..storage.convert import cached_transpose, keep_symmetric
 
 
 def store_of(A: Any) -> Any:
@@ -36,10 +38,31 @@ def check_square(name: str, A: Any, AT: Any = None) -> None:
 
 
 def in_edges(store: Any, symmetric: bool) -> Any:
-    """The store of A'; the transpose is kept with A."""
-    if symmetric or store.nrows != store.ncols:
+    """The store of A': A itself where they are equal, else the transpose, which is kept with A."""
+    if symmetric or store.nrows != store.ncols or not store.dtype._is_udt and own_transpose(store):
         return store
     return cached_transpose(store) or current().transpose(store)
+
+
+def own_transpose(store: Any) -> bool:
+    """Is A = A', in structure and values?  Kept with A; where it is, no transpose is."""
+    return properties.cached(store, "is_symmetric", lambda: _compare_with_transpose(store))
+
+
+def _compare_with_transpose(store: Any) -> bool:
+    if store.nrows != store.ncols:
+        return False
+    backend = current()
+    transpose = cached_transpose(store) or backend.transpose(store)
+    if transpose is store:
+        return True
+    if not backend.is_equal(store, transpose, get_typed_op("eq", store.dtype, store.dtype, kind="binary")):
+        return False
+    for each in (store, backend.to_device(store)):
+        if each.forms is not None:
+            each.forms.pop("transpose", None)
+        keep_symmetric(each)
+    return True
 
 
 def vertices(name: str, given: Any, n: int) -> np.ndarray:

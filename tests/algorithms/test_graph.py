@@ -55,7 +55,7 @@ def test_properties_of_random_graphs(seed, undirected, base_seed):
 
 def test_cached_properties_are_computed_once_and_forgotten():
     G = Graph(edges([(0, 1)], 2))
-    assert G.out_degree is G.out_degree and G.AT is G.AT
+    assert G.out_degree is G.out_degree and G.AT._store is G.AT._store
     degree = G.out_degree
     G.A[1, 0] = 1
     G.forget()

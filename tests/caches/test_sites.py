@@ -66,7 +66,7 @@ REASONS = {
     OPTIONS: """
         algorithms/betweenness_weighted.py: lengths, algorithms/closeness.py: _distances,
         backends/cpu/graph/communities.py: _values,
-        algorithms/clustering.py: _either, algorithms/clustering.py: _loopless, algorithms/coloring.py: coloring,
+        algorithms/clustering.py: _either, algorithms/coloring.py: coloring,
         algorithms/core_number.py: _cores, algorithms/label_propagation.py: _votes,
         algorithms/louvain.py: symmetric_weights, algorithms/modularity.py: weights,
         algorithms/pagerank.py: Walk.__init__, algorithms/paths.py: ancestors, algorithms/paths.py: ego_graph,
