@@ -73,7 +73,7 @@ def connected_components(
     if method != "fastsv":
         with Report("connected_components", callback) as report:
             found = report.whole(
-                graph.components, G.A, symmetric=G.known_symmetric,
+                graph.components, G.A, symmetric=G.known_symmetric or not G.directed,
                 AT=lambda: G.A if G.is_symmetric_structure else G.AT,
             )  # fmt: skip
         if found is not None and method in ("auto", found.report.method):

@@ -195,7 +195,7 @@ def components(name, G):
 
     from grb_tile.algorithms import connected_components
 
-    G._cache["is_symmetric_structure"] = True
+    G.keep("is_symmetric_structure", lambda: True)
     found, seconds = repeated(lambda: connected_components(G), 6)
     ms = float(np.median(seconds[1:])) * 1e3
     store = G.A._store

@@ -93,8 +93,7 @@ def fresh(A):
 
 def search_ms(A, sources):
     """Median of calls of the search over CSR."""
-    G = Graph(gb.Matrix._from_store(A, dtypes.BOOL))
-    G._directed = False
+    G = Graph.of_symmetric(gb.Matrix._from_store(A, dtypes.BOOL))
     with gb.plan(force="csr"):
         return float(np.median([best_ms(partial(bfs, G, s), 3) for s in sources])), G
 

@@ -201,9 +201,10 @@ FAULTS = [
     ),
     Fault(
         "algorithms/graph.py",
-        "forget() keeps the direction that was found out",
-        "        self._cache.clear()\n        self._directed = self._declared",
-        "        self._cache.clear()",
+        "what is derived from a wrong promise passes for a property of the matrix",
+        '("of_symmetric", key) if self._of_symmetric else key',
+        "key",
+        ("tests/algorithms/test_cached_properties.py",),
     ),
     Fault(
         "algorithms/graph.py",
@@ -348,14 +349,15 @@ FAULTS = [
     Fault(
         "algorithms/graph.py",
         "in_degree counts the edges that leave",
-        'return self._once("in_degree", lambda: self._count(self.AT))',
-        'return self._once("in_degree", lambda: self._count(self.A))',
+        'return self.keep("in_degree", lambda: self._count(self.AT))',
+        'return self.keep("in_degree", lambda: self._count(self.A))',
     ),
     Fault(
-        "algorithms/graph.py",
-        "forget keeps what it knew",
-        "        self._cache.clear()\n",
-        "        pass\n",
+        "algorithms/core_number.py",
+        "core numbers of a directed graph are kept as those of an undirected one",
+        'G.keep(("core_number", G.directed), ',
+        'G.keep("core_number", ',
+        ("tests/algorithms/test_cached_properties.py",),
     ),
     Fault(
         "algorithms/arguments.py",

@@ -275,7 +275,7 @@ FAULTS = [
     Fault(
         "algorithms/louvain.py",
         "symmetric weights are kept without whether they are weighted",
-        'G.keep(("symmetric weights", weighted), make)',
+        'G.keep(("symmetric weights", weighted, G.directed), make)',
         'G.keep("symmetric weights", make)',
         OPTIONS,
     ),
