@@ -25,7 +25,6 @@ from device_graphs import grid, real, rmat
 from timing import median_ms
 
 import grb_tile as gb
-from grb_tile import dtypes
 from grb_tile.algorithms import Graph, bfs
 from grb_tile.backends.cuda.graph import bfs as searches
 from grb_tile.backends.cuda.graph.bfs_graph import graph_of
@@ -86,6 +85,13 @@ def note(**figures):
     if os.environ.get("OUT"):
         with open(Path(os.environ["OUT"]) / "traverse.jsonl", "a") as f:
             f.write(json.dumps(figures) + "\n")
+
+
+def subject(store, count):
+    """(Graph of a store that was generated symmetric, its degrees, `count` vertices with edges)."""
+    G = Graph.of_symmetric(gb.Matrix._from_store(store, store.dtype))
+    degrees = cp.asnumpy(cp.diff(store.indptr))
+    return G, degrees, [int(s) for s in np.random.RandomState(3).choice(np.flatnonzero(degrees), count)]
 
 
 def measure(G, sources, parents, rounds=3):
@@ -195,7 +201,6 @@ def components(name, G):
 
     from grb_tile.algorithms import connected_components
 
-    G.keep("is_symmetric_structure", lambda: True)
     found, seconds = repeated(lambda: connected_components(G), 6)
     ms = float(np.median(seconds[1:])) * 1e3
     store = G.A._store
@@ -218,9 +223,7 @@ def many(scale=20, factor=16):
     from grb_tile.algorithms import bfs_multi
 
     store = rmat(scale, factor)
-    G = Graph(gb.Matrix._from_store(store, dtypes.BOOL))
-    G._directed = False
-    degrees = cp.asnumpy(cp.diff(store.indptr))
+    G, degrees, _ = subject(store, 0)
     sources = [int(s) for s in np.random.RandomState(3).choice(np.flatnonzero(degrees), 64, replace=False)]
     found = bfs_multi(G, sources, parents=True)
     for k, source in enumerate(sources):
@@ -302,10 +305,7 @@ def main():
             continue
         cp.cuda.Stream.null.synchronize()
         made = time.perf_counter() - start
-        G = Graph(gb.Matrix._from_store(store, dtypes.BOOL))
-        G._directed = False  # generated symmetric
-        degrees = cp.asnumpy(cp.diff(store.indptr))
-        sources = [int(s) for s in np.random.RandomState(3).choice(np.flatnonzero(degrees), args.sources)]
+        G, degrees, sources = subject(store, args.sources)
         start = time.perf_counter()
         graph = graph_of(current().device, store, store)
         cp.cuda.Stream.null.synchronize()

@@ -22,6 +22,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benchmarks" / "gpu")]
 
+from bench_bfs import subject
 from device_graphs import grid, loaded, real, rmat
 
 import grb_tile as gb
@@ -106,6 +107,18 @@ def kernel_ms(A, AT, source, heaviest, delta, rounds=3):
     return best, store, outcome
 
 
+def calls_ms(G, sources, predecessors=False):
+    """([ms of the best of three calls from each source], [rounds]); every result is checked."""
+    calls, rounds = [], []
+    for source in sources:
+        found, seconds = repeated(partial(sssp, G, source, predecessors=predecessors), 3)
+        tree = found.predecessors._store if predecessors else None
+        check(G.A._store, source, found.distances._store, tree)
+        calls.append(min(seconds) * 1e3)
+        rounds.append(found.report.iterations)
+    return calls, rounds
+
+
 def by_round(outcome, most=40):
     rows = outcome.rows()
     lines = [
@@ -157,10 +170,7 @@ def main():
         store = GRAPHS[name]()
         if store is None:
             continue
-        G = Graph(gb.Matrix._from_store(store, dtypes.INT32))
-        G._directed = False  # generated symmetric
-        degrees = cp.asnumpy(cp.diff(store.indptr))
-        sources = [int(s) for s in np.random.RandomState(3).choice(np.flatnonzero(degrees), args.sources)]
+        G, _, sources = subject(store, args.sources)
         heaviest = int(G.emax)
         _, prepared = timed(partial(sssp, G, sources[0]))
         graph = store.forms["sssp"]
@@ -171,20 +181,12 @@ def main():
             f"floor of one pass {floor:.3f} ms",
             flush=True,
         )
-        calls, kernels, rounds = [], [], []
+        kernels = []
         for source in sources:
-            found, seconds = repeated(partial(sssp, G, source), 3)
-            distances = found.distances._store
-            check(store, source, distances)
-            calls.append(min(seconds) * 1e3)
             outcome = kernel_ms(store, store, source, heaviest, None)[2]
             kernels.append(outcome.seconds * 1e3)
-            rounds.append(found.report.iterations)
-        trees = []
-        for source in sources[:6]:
-            both, seconds = repeated(partial(sssp, G, source, predecessors=True), 3)
-            check(store, source, both.distances._store, both.predecessors._store)
-            trees.append(min(seconds) * 1e3)
+        calls, rounds = calls_ms(G, sources)
+        trees, _ = calls_ms(G, sources[:6], predecessors=True)
         line = {
             "graph": name,
             "call_ms": float(np.median(calls)),
@@ -215,7 +217,7 @@ def main():
                 print(f"  {changes}: {np.median(times):.3f} ms, {outcome.head[1]} rounds, {relaxed} edges", flush=True)
                 paths.LAUNCH.update(kept)
             graph.launches = None
-        del store, G, found, graph, both, distances
+        del store, G, graph
         cp.get_default_memory_pool().free_all_blocks()
 
 
