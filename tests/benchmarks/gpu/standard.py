@@ -255,11 +255,7 @@ def main(argv=None):
     args = parser.parse_args(argv)
     if args.record and args.dry_run:
         parser.error("--record: a dry run has no figures to record; leave --dry-run out")
-    sys.path[:0] = [
-        str(HERE),
-        str(HERE.parent),
-        str(HERE.parents[2]),
-    ]  # of the benchmarks, of their parent, of grb_tile
+    sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[2])]
     import environment
 
     import grb_tile as gb
