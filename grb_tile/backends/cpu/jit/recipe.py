@@ -10,6 +10,7 @@ import importlib.util
 import json
 import pathlib
 import platform
+import re
 
 from .layout import HEADER
 
@@ -50,9 +51,19 @@ class Recipe:
         return f"{self.template}-{found.hexdigest()[:32]}"
 
 
+def imported_template(module):
+    """The template that a module's name stands for where a template imports functions from another, else None."""
+    folder, _, name = module.rpartition(".")
+    return name if folder.endswith(".templates") and name != "placeholders" else None
+
+
 @functools.cache
 def _file_digest(template):
-    return hashlib.sha256((TEMPLATES / f"{template}.py").read_bytes()).hexdigest()
+    """Of the template's file, and of those whose functions it imports."""
+    text = (TEMPLATES / f"{template}.py").read_text(encoding="utf-8")
+    imports = re.findall(r"^from (\S+) import", text, re.MULTILINE)
+    texts = [text, *(_file_digest(name) for name in map(imported_template, imports) if name)]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
 @functools.cache

@@ -8,7 +8,7 @@ milliseconds, so it is done where the text is compiled, in the compiler process.
 import ast
 import platform
 
-from .recipe import TEMPLATES
+from .recipe import TEMPLATES, imported_template
 from .signatures import types_of
 
 
@@ -128,13 +128,24 @@ def text_of(recipe):
     return specialise_text(recipe.template, recipe.constants, calls, top)
 
 
+def _imported_functions(node):
+    """The definitions of the functions that a template imports from another template."""
+    imported = imported_template(node.module or "") if isinstance(node, ast.ImportFrom) else None
+    if imported is None:
+        return []
+    names = {alias.name for alias in node.names}
+    tree = ast.parse((TEMPLATES / f"{imported}.py").read_text())
+    return [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name in names]
+
+
 def specialise_text(template, constants, calls, header):
     """(text, types of the functions that Python calls) for a template with these flags and operators."""
     tree = ast.parse((TEMPLATES / f"{template}.py").read_text())
     body = []
     for node in tree.body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            continue  # imports of placeholders: the header has the definitions
+            body += _imported_functions(node)  # of placeholders the header has the definitions
+            continue
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue
         body.append(node)

@@ -8,6 +8,39 @@ best[i] = argmax of s(i, c) - u[i] v[c] + [c = labels(i)] u[i] w[i], labels(i) b
 from grb_tile.backends.cpu.templates.placeholders import INDEX, INT32, INT64, MASK, VALUE, X_ISO, Z
 
 
+def add_to_label(c, weight, total, touched, count):
+    """total[c] += weight; how many labels are listed in `touched`, c among them."""
+    before = total[c]
+    if before == 0.0:  # a label whose weights sum to 0 may be listed twice, which changes nothing
+        touched[count] = c
+        count += 1
+    total[c] = before + weight
+    return count
+
+
+def best_move(own, score_of_own, u, v, total, touched, count):
+    """(the label of the greatest score, that score) of `own` and the labels c listed, whose score is total[c] - u v[c].
+
+    Of equal ones `own` comes first, then the least.
+    """
+    chosen = own
+    most = score_of_own
+    for k in range(count):
+        c = touched[k]
+        if c != own:
+            score = total[c] - u * v[c]
+            if score > most or (score == most and chosen != own and c < chosen):
+                most = score
+                chosen = c
+    return chosen, most
+
+
+def clear_labels(total, touched, count):
+    """total[c] = 0 of the labels listed."""
+    for k in range(count):
+        total[touched[k]] = 0.0
+
+
 def run(
     indptr: INT64,
     indices: INDEX,
@@ -36,26 +69,11 @@ def run(
         for e in range(indptr[i], indptr[i + 1]):
             c = labels[indices[e]]
             if c >= 0:
-                before = total[c]
-                if before == 0.0:  # a label whose weights sum to 0 may be listed twice, which changes nothing
-                    touched[count] = c
-                    count += 1
-                if X_ISO:
-                    total[c] = before + 1.0
-                else:
-                    total[c] = before + values[e]
+                count = add_to_label(c, 1.0 if X_ISO else values[e], total, touched, count)
         if MASK == "pattern":
             own = labels[i]
-            chosen = own
             score_of_own = total[own] + u[i] * w[i] - u[i] * v[own]
-            most = score_of_own
-            for k in range(count):
-                c = touched[k]
-                if c != own:
-                    score = total[c] - u[i] * v[c]
-                    if score > most or (score == most and chosen != own and c < chosen):
-                        most = score
-                        chosen = c
+            chosen, most = best_move(own, score_of_own, u[i], v, total, touched, count)
             gain[i] = most - score_of_own
             kept[i] = score_of_own
             best[i] = chosen
@@ -68,5 +86,4 @@ def run(
                     most = total[c]
                     chosen = c
             best[i] = chosen
-        for k in range(count):
-            total[touched[k]] = 0.0
+        clear_labels(total, touched, count)

@@ -1,7 +1,7 @@
 """What is done when the device is out of memory: forms that stores keep besides their entries are dropped.
 
 A transpose, tiles, the schedule of rows, the workspace of a traversal, the device's copy of a host store, cached
-properties (storage/properties.py): all are in `store.forms` and can be derived again.  Properties that are numbers stay.
+properties (storage/properties.py): all are in `store.forms` and can be derived again.  Those that are numbers stay.
 Stores with forms are found through Python's garbage collector, so that nothing has to be registered while there is
 memory.
 """
