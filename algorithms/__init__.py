@@ -63,7 +63,7 @@ from .louvain import CommunitiesResult, louvain
 from .markov_clustering import mcl
 from .modularity import PartitionQuality, modularity, partition_quality
 from .pagerank import PageRankResult, pagerank
-from .pagerank_multi import PageRankMultiResult, pagerank_multi
+from .pagerank_multi import pagerank_multi
 from .paths import ancestors, descendants, ego_graph, has_path, shortest_path, shortest_path_length
 from .random_walks import WalksResult, random_walks
 from .rcm import OrderResult, rcm
@@ -72,7 +72,7 @@ from .result import EdgeResult, Result, VertexResult
 from .similarity import adamic_adar, common_neighbors, cosine, jaccard, overlap, resource_allocation, sorensen
 from .spanning_forest import SpanningForestResult, minimum_spanning_forest
 from .sssp import SsspResult, sssp
-from .strong_components import StrongComponentsResult, strongly_connected_components
+from .strong_components import strongly_connected_components
 from .summary import GraphSummary
 from .topological import is_dag, topological_generations, topological_sort
 from .triangles import degree_ordered, triangle_count, triangles
@@ -95,14 +95,12 @@ __all__ = [
     "NegativeCycleError",
     "NoPathError",
     "OrderResult",
-    "PageRankMultiResult",
     "PageRankResult",
     "PartitionQuality",
     "Report",
     "Result",
     "SpanningForestResult",
     "SsspResult",
-    "StrongComponentsResult",
     "VertexResult",
     "WalksResult",
     "adamic_adar",

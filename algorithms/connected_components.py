@@ -31,7 +31,10 @@ from .result import Result
 
 @dataclass(frozen=True)
 class ComponentsResult(Result):
-    """labels (UINT64 Vector: the smallest node of each node's component), count (number of components), report."""
+    """labels (the smallest node of each node's component), count (number of components), report.
+
+    labels is a Vector of UINT64 from `connected_components`, of INT64 from `strongly_connected_components`.
+    """
 
     labels: Vector
     count: int

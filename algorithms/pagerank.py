@@ -38,16 +38,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PageRankResult(Result):
-    """ranks (a full Vector), iterations, converged, residual (L1 of the last change; None if not computed), report."""
+    """ranks (a full Vector), iterations, converged, residual (L1 of the last change; None if not computed), report.
 
-    ranks: Vector
+    From `pagerank_multi` ranks is a full Matrix, a row for each source, iterations that of the last batch, and residual
+    the greatest of a row.
+    """
+
+    ranks: Any
     iterations: int
     converged: bool | None
     residual: float | None
     report: Report
 
     @property
-    def values(self) -> Vector:
+    def values(self) -> Any:
         """ranks"""
         return self.ranks
 

@@ -14,7 +14,6 @@ References: Jeh and Widom, "Scaling personalized web search" (WWW 2003); as page
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,34 +22,14 @@ from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring, u
 
 from . import arguments, iteration
 from .graph import room_for
-from .pagerank import Walk, distribution, float_type
+from .pagerank import PageRankResult, Walk, distribution, float_type
 from .report import Report
-from .result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .graph import Graph
     from .report import Callback
-
-
-@dataclass(frozen=True)
-class PageRankMultiResult(Result):
-    """ranks (a full Matrix, a row for each source), iterations, converged, residual, report.
-
-    iterations: of the last batch; residual: the greatest L1 change of a row in the last iteration.
-    """
-
-    ranks: Matrix
-    iterations: int
-    converged: bool | None
-    residual: float | None
-    report: Report
-
-    @property
-    def values(self) -> Matrix:
-        """ranks"""
-        return self.ranks
 
 
 def pagerank_multi(
@@ -66,7 +45,7 @@ def pagerank_multi(
     batch: int = 64,
     strict: bool = True,
     callback: Callback | None = None,
-) -> PageRankMultiResult:
+) -> PageRankResult:
     """R = (1 - a) P + a (A' (D R) + Q s), repeated until every column stays.
 
     personalization   P': nodes, each a row with a 1 there; or dicts or Vectors, one for each row; or a Matrix.  Numbers
@@ -111,7 +90,7 @@ def pagerank_multi(
                 break
     R.name = "ranks"
     labels = None if sources is None else G.labels
-    result = PageRankMultiResult(
+    result = PageRankResult(
         R, report.iterations, report.converged, report.residual, report, vertices=labels, sources=sources
     )
     return iteration.require(result, report, tol, max_iter, strict)

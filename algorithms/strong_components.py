@@ -14,7 +14,6 @@ and related problems" (IPDPS 2014), sections III and IV; LAGraph, LAGraph_scc.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,27 +21,13 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, graph, select, semiring
 
 from .bfs import levels_from
+from .connected_components import ComponentsResult
 from .graph import Graph, room_for
 from .pattern import degrees, in_degrees, loopless
 from .report import Callback, Report
-from .result import Result
 
 
-@dataclass(frozen=True)
-class StrongComponentsResult(Result):
-    """labels (INT64 Vector: the smallest node of each node's component), count (number of components), report."""
-
-    labels: Vector
-    count: int
-    report: Report
-
-    @property
-    def values(self) -> Vector:
-        """labels"""
-        return self.labels
-
-
-def strongly_connected_components(G: Graph | Matrix, *, callback: Callback | None = None) -> StrongComponentsResult:
+def strongly_connected_components(G: Graph | Matrix, *, callback: Callback | None = None) -> ComponentsResult:
     """f(i) = least node r with a path from i to r and one from r to i.
 
     callback   called with the record of each round of the loop above; something true stops there (components that were
@@ -67,7 +52,7 @@ def strongly_connected_components(G: Graph | Matrix, *, callback: Callback | Non
             label = _rounds(G, report)
             found = Vector.from_dense(label, name="labels"), int(np.count_nonzero(label == np.arange(G.n)))
     labels, count = found
-    return StrongComponentsResult(labels, count, report, vertices=G.labels)
+    return ComponentsResult(labels, count, report, vertices=G.labels)
 
 
 def _rounds(G: Graph, report: Report) -> np.ndarray:

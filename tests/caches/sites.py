@@ -1,7 +1,8 @@
 """Where the source keeps something for the next call: found in the syntax trees, so that a new place is noticed.
 
 A site is a function that reads or writes forms kept with a store (`forms_of`), keeps an object with the device
-(`kept`), as a property of a matrix (`keep`, `cached`), or is cached (`lru_cache`, `cache`), and a module's `memo()` or dictionary of kernels.
+(`kept`), as a property of a matrix (`keep`, `cached`), or is cached (`lru_cache`, `cache`), and a module's `memo()` or
+dictionary of kernels.
 """
 
 import ast

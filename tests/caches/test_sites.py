@@ -6,7 +6,7 @@ from caches import test_asked_in_turn, test_kept_forms
 from caches.sites import all_sites, sites_of
 
 ALONE = "has no argument beside the store: what it holds cannot be asked for in two ways"
-OPTIONS = "kept with a Graph: tests/algorithms/test_options.py asks one Graph with every option in turn"
+OPTIONS = "kept with a matrix: tests/algorithms/test_cached_properties.py writes to it, test_options.py draws every option"
 PROCESS = "a table of names or of the process, not of operands"
 
 FORMS = {  # site: a row of test_kept_forms.FORMS
@@ -64,17 +64,20 @@ REASONS = {
         storage/place.py: is_read_alone, storage/work.py: _keep
     """,
     OPTIONS: """
-        algorithms/betweenness_weighted.py: lengths, algorithms/closeness.py: _distances,
+        algorithms/graph.py: Graph.__init__, algorithms/graph.py: Graph.emax, algorithms/graph.py: Graph.emin,
+        algorithms/graph.py: Graph.in_degree, algorithms/graph.py: Graph.keep, algorithms/graph.py: Graph.nself,
+        algorithms/graph.py: Graph.out_degree, algorithms/graph.py: Graph.weights_as,
+        graph/operands.py: own_transpose, graph/properties.py: cached, graph/properties.py: is_symmetric_structure,
+        storage/properties.py: cached,
         backends/cpu/graph/communities.py: _values,
         algorithms/clustering.py: _either, algorithms/coloring.py: coloring,
         algorithms/core_number.py: _cores, algorithms/label_propagation.py: _votes,
         algorithms/louvain.py: symmetric_weights, algorithms/modularity.py: weights,
-        algorithms/pagerank.py: Walk.__init__, algorithms/paths.py: ancestors, algorithms/paths.py: ego_graph,
+        algorithms/pagerank.py: Walk.__init__, algorithms/paths.py: ego_graph,
         algorithms/pattern.py: loopless, algorithms/pattern.py: loopless_transpose,
-        algorithms/similarity.py: _Score.__init__, algorithms/sssp.py: Weights.A, algorithms/sssp.py: Weights._total,
+        algorithms/similarity.py: _Score.__init__, algorithms/sssp.py: Weights._total,
         algorithms/sssp.py: Weights.check_overflow, algorithms/sssp.py: Weights.usual_delta,
-        algorithms/triangles.py: _all, algorithms/triangles.py: _order, algorithms/triangles.py: triangle_count,
-        algorithms/triangles.py: triangles
+        algorithms/triangles.py: _all, algorithms/triangles.py: _order, algorithms/triangles.py: triangle_count
     """,
     "kept with a NetworkX graph, under its attributes: tests/nx/test_conversion.py": """
         nx/adjacency.py: _weights, nx/adjacency.py: finite, nx/adjacency.py: graph, nx/adjacency.py: pattern_of,

@@ -24,7 +24,7 @@ from .degrees import degrees
 from .graphs import adopting
 
 
-def _strong(G: nx.Graph) -> algorithms.StrongComponentsResult:
+def _strong(G: nx.Graph) -> algorithms.ComponentsResult:
     return algorithms.strongly_connected_components(graph(G))
 
 
