@@ -178,7 +178,7 @@ def overall_reciprocity(G: Graph | Matrix) -> float:
     """r = nvals(offdiag(A pair A')) / nvals(A): the share of edges that go both ways; loops do not.
 
     Raises: ValueError for a graph without edges, where it is not defined.
-    Cost: one element-wise product of A and A'.
+    Cost: one element-wise product of A and A', once for a graph.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import overall_reciprocity
@@ -188,8 +188,8 @@ def overall_reciprocity(G: Graph | Matrix) -> float:
     G = as_graph(G)
     if G.A.nvals == 0:
         raise ValueError(f"G: the reciprocity of a graph without edges ({G.n} vertices) is not defined")
-    both = binary.pair[dtypes.BOOL](G.A & G.AT).new()
-    return (both.nvals - G.nself) / G.A.nvals
+    both = G.keep("edges both ways", lambda: binary.pair[dtypes.BOOL](G.A & G.AT).new().nvals)
+    return (both - G.nself) / G.A.nvals
 
 
 def isolates(G: Graph | Matrix) -> VertexResult:

@@ -303,10 +303,10 @@ def _read(A: Any) -> tuple[Matrix, str | None, bool | None, Sequence[Any] | None
 
     False: undirected, and A = A' by construction.
     """
-    from grb_tile import io
-
     if isinstance(A, Matrix):
         return A, A.name, None, None
+    from grb_tile import io
+
     if isinstance(A, io.EdgeList):
         return A.matrix, A.matrix.name, None, A.labels
     if hasattr(A, "new") and getattr(A, "ndim", None) == 2:

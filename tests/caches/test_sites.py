@@ -6,7 +6,7 @@ from caches import test_asked_in_turn, test_kept_forms
 from caches.sites import all_sites, sites_of
 
 ALONE = "has no argument beside the store: what it holds cannot be asked for in two ways"
-OPTIONS = "kept with a matrix: tests/algorithms/test_cached_properties.py writes to it, test_options.py draws every option"
+OPTIONS = "kept with a matrix: test_cached_properties.py of tests/algorithms writes to it, test_options.py draws them"
 PROCESS = "a table of names or of the process, not of operands"
 
 FORMS = {  # site: a row of test_kept_forms.FORMS
@@ -64,7 +64,7 @@ REASONS = {
         storage/place.py: is_read_alone, storage/work.py: _keep
     """,
     OPTIONS: """
-        algorithms/graph.py: Graph.__init__, algorithms/graph.py: Graph.emax, algorithms/graph.py: Graph.emin,
+        algorithms/degrees.py: overall_reciprocity, algorithms/graph.py: Graph.__init__, algorithms/graph.py: Graph.emax, algorithms/graph.py: Graph.emin,
         algorithms/graph.py: Graph.in_degree, algorithms/graph.py: Graph.keep, algorithms/graph.py: Graph.nself,
         algorithms/graph.py: Graph.out_degree, algorithms/graph.py: Graph.weights_as,
         graph/operands.py: own_transpose, graph/properties.py: cached, graph/properties.py: is_symmetric_structure,
