@@ -64,7 +64,8 @@ REASONS = {
         storage/place.py: is_read_alone, storage/work.py: _keep
     """,
     OPTIONS: """
-        algorithms/degrees.py: overall_reciprocity, algorithms/graph.py: Graph.__init__, algorithms/graph.py: Graph.emax, algorithms/graph.py: Graph.emin,
+        algorithms/degrees.py: overall_reciprocity, algorithms/graph.py: Graph.__init__,
+        algorithms/graph.py: Graph.emax, algorithms/graph.py: Graph.emin,
         algorithms/graph.py: Graph.in_degree, algorithms/graph.py: Graph.keep, algorithms/graph.py: Graph.nself,
         algorithms/graph.py: Graph.out_degree, algorithms/graph.py: Graph.weights_as,
         graph/operands.py: own_transpose, graph/properties.py: cached, graph/properties.py: is_symmetric_structure,
