@@ -17,6 +17,7 @@ import grb_tile as gb
 from cuda_emulation.backend import using_shim
 from grb_tile import algorithms as alg
 from grb_tile.algorithms import Graph
+from grb_tile.storage.convert import cached_transpose
 from support.seeds import generator
 
 N = 12
@@ -109,13 +110,13 @@ WRITES = {
 SURE = sorted(set(EVERY) - {"shortest_path"})  # of several shortest paths it finds one, which depends on the form
 
 
-def matrix(form):
+def matrix(form, n=N):
     """A symmetric matrix in that form: every algorithm takes it."""
     rng = generator("properties", form)
-    D = rng.integers(1, 9, (N, N)).astype(float)
+    D = rng.integers(1, 9, (n, n)).astype(float)
     D = np.maximum(D, D.T)
     if form[:4] != "full":
-        half = np.triu(rng.random((N, N)) < 0.3, 1)
+        half = np.triu(rng.random((n, n)) < 0.3, 1)
         D[~(half | half.T)] = 0
     if form == "iso":
         D[D > 0] = 3.0
@@ -204,6 +205,25 @@ def test_objects_that_share_a_store_part_at_a_write(form, write):
     assert facts(A) == before
     WRITES[write](A, rng)
     check(A, [], write)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_values_that_change_in_place_leave_nothing_stale(form):
+    """Only what shares no arrays with the matrix is asked for here, so that a change may be in place."""
+    A, in_place = matrix(form, 60), []
+    for k in range(4):
+        G = Graph(A)
+        assert G.is_symmetric == (k == 0)
+        assert G.nself + G.out_degree.nvals + int(G.emin) and G.emax == (99 + k if k else int(G.emax))
+        i = int(G.out_degree.to_coo()[0][0])
+        j = int(A[i, :].new().to_coo()[0][-1])
+        before = weakref.ref(A._store)
+        del G
+        A[i, j] = 100.0 + k
+        A.wait()
+        in_place.append(before() is A._store)
+    assert facts(A) == facts(fresh(A))
+    assert form != "csr" or in_place[1:] == [True] * 3
 
 
 def test_a_copy_of_another_type_has_its_own_properties():
@@ -320,3 +340,36 @@ def test_a_device_out_of_memory_drops_all_but_numbers():
             kept = gb.graph.known(A)
             assert kept["is_symmetric"] and {"out_degree", "in_degree"}.isdisjoint(kept)
             assert facts(A) == before
+
+
+@pytest.mark.parametrize("values", ["symmetric", "of the structure alone", "none"])
+def test_symmetry_is_decided_on_the_device_in_at_most_three_passes(values, monkeypatch):
+    """The transpose, a comparison, and one of the structure where values differ; the host copies no array."""
+    passes, copied = [], []
+    with using_shim() as backend:
+        A = matrix("csr")
+        if values != "symmetric":
+            A[A.to_coo(values=False)[0][0], A.to_coo(values=False)[1][0]] = 100.0
+        if values == "none":
+            del A[A.to_coo(values=False)[1][0], A.to_coo(values=False)[0][0]]
+        A = A.to_device("cuda")
+        A.wait()
+        device = backend.device
+
+        def counted(name, run):
+            def call(store, *more):
+                if name != "transpose" or cached_transpose(store) is None:
+                    passes.append(name)
+                return run(store, *more)
+
+            return call
+
+        for name in ("transpose", "is_equal", "intersect", "union"):
+            monkeypatch.setattr(backend, name, counted(name, getattr(backend, name)))
+        host = device.host
+        monkeypatch.setattr(type(device), "host", lambda self, x: copied.append(x.nbytes) or host(x))
+        G = Graph(A)
+        expected = {"symmetric": (True, True), "of the structure alone": (True, False), "none": (False, False)}[values]
+        assert (G.is_symmetric_structure, G.is_symmetric) == expected
+        assert len(passes) <= 3 and sum(copied) <= 64, (passes, copied)
+        assert (G.is_symmetric_structure, G.is_symmetric) == expected and len(passes) <= 3
