@@ -1,6 +1,6 @@
 """Properties of a matrix that are computed once: kept with its entries, and gone when one of them changes.
 
-    graph.cached(A, key, make)           what make() returned at the first use of the key
+    graph.cached(A, key, make)           the result of make() at the first use of the key
     graph.is_symmetric(A)                A = A'
     graph.is_symmetric_structure(A)      the same of the structure
 
@@ -22,7 +22,7 @@ _A = object()  # in place of a matrix with A's own store, which would keep itsel
 
 
 def cached(A: Matrix, key: Any, make: Callable[[], Any]) -> Any:
-    """What `make()` returned at the first use of `key` with the entries that A has now.
+    """The result of `make()` at the first use of `key` with the entries that A has now.
 
     key    hashable, and enough to tell the value: options that it depends on are part of it
     make   derives the value from A.  It may be A itself, but no object that refers to A

@@ -1,6 +1,6 @@
 """Cached properties of a store: what was computed of its entries, kept in its forms until an entry changes.
 
-`store.forms["property", key]` is what `make()` returned at the first use of the key.  A store that changes in place
+`store.forms["property", key]` is the result of `make()` at the first use of the key.  A store that changes in place
 drops its forms, and every other change makes another store, so that a property is exact or absent.  On a device that is
 out of memory all but plain numbers are dropped with the other forms (backends/cuda/runtime/memory.py).
 
@@ -18,7 +18,7 @@ PROPERTY = "property"  # the first part of the key of a cached property
 
 
 def cached(store: Any, key: Any, make: Callable[[], Any]) -> Any:
-    """What `make()` returned at the first use of `key` with these entries."""
+    """The result of `make()` at the first use of `key` with these entries."""
     at = PROPERTY, key
     forms = store.forms
     if forms is not None and at in forms:

@@ -313,7 +313,7 @@ def test_a_caller_may_write_to_a_result(name):
 
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_a_matrix_is_freed_with_what_is_kept(symmetric):
-    """No property refers to its own store: without a collection of garbage the store ends with the matrix."""
+    """No property refers to its own store: the store ends with the matrix, by its count of references alone."""
     A = matrix("csr") if symmetric else other(generator("freed"))
     facts(A)
     left = []
