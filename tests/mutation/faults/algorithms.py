@@ -148,8 +148,8 @@ FAULTS = [
     Fault(
         "algorithms/closeness.py",
         "closeness follows edges as they point",
-        "Graph(G.AT, True)) if G.directed else G",
-        "G) if G.directed else G",
+        "R = Graph(G.AT, True) if G.directed else G",
+        "R = G",
     ),
     Fault(
         "algorithms/degrees.py",
@@ -251,10 +251,10 @@ FAULTS = [
         survives="from_coo of one value merges repeated positions",
     ),
     Fault(
-        "algorithms/triangles.py",
+        "algorithms/pattern.py",
         "loops at a node count as neighbours",
-        "A = G.A if G.nself == 0 else",
-        "A = G.A if G.nself >= 0 else",
+        'return G.A if G.nself == 0 else G.keep("loopless", ',
+        'return G.A if G.nself >= 0 else G.keep("loopless", ',
     ),
     Fault(
         "algorithms/triangles.py",
@@ -343,8 +343,8 @@ FAULTS = [
     Fault(
         "algorithms/graph.py",
         "an asymmetric graph of symmetric structure is undirected",
-        "lambda: self.is_symmetric_structure and self.A.isequal(self._transposed())",
-        "lambda: self.is_symmetric_structure",
+        "return self._of_symmetric or graph.is_symmetric(self.A)",
+        "return self._of_symmetric or graph.is_symmetric_structure(self.A)",
     ),
     Fault(
         "algorithms/graph.py",
