@@ -126,7 +126,7 @@ def products(tiny):
             continue
         with collected(bench_spmv, "say") as rows:
             bench_spmv.spmv(backend, name, structure)
-            if name in ("kron21", "fem70"):
+            if name == "kron21":
                 bench_spmv.semirings(backend, name, structure)
         for row in rows:
             what = row.get("semiring", "plus_times")
@@ -138,9 +138,7 @@ def products(tiny):
     with collected(bench_spgemm, "say") as rows:
         bench_spgemm.triangles(tiny)
         bench_spgemm.truss(tiny)
-        for name, structure in bench_spgemm.matrices(
-            tiny, ("fem40", "fem70", "cnr-2000", "ego-Twitter", "fb-Cornell5")
-        ):
+        for name, structure in bench_spgemm.matrices(tiny, ("fem40", "cnr-2000", "ego-Twitter", "fb-Cornell5")):
             bench_spgemm.products(name, structure, {})
     for row in rows:
         if row["part"] == "triangles" and row["labels"] == "ordered":
