@@ -64,9 +64,9 @@ def known(A: Matrix) -> dict[Any, Any]:
     return {key: A if value is _A else value for key, value in properties.known(store_of(A)).items()}
 
 
-def forget(A: Matrix) -> None:
-    """Drop the cached properties of A, which frees their memory.  Raises: TypeError."""
-    properties.forget(store_of(A))
+def forget(A: Matrix, *keys: Any) -> None:
+    """Drop the cached properties of A, or those of the keys alone, which frees their memory.  Raises: TypeError."""
+    properties.forget(store_of(A), keys)
 
 
 def is_symmetric(A: Matrix) -> bool:
@@ -96,7 +96,7 @@ def is_symmetric_structure(A: Matrix) -> bool:
 
     def compare() -> bool:
         return own_transpose(store) or (
-            store.nrows == store.ncols and not store.iso and unary.one(A).new().isequal(unary.one(A.T.new()).new())
+            store.nrows == store.ncols and unary.one(A).new().isequal(unary.one(A.T.new()).new())
         )
 
     return properties.cached(store, "is_symmetric_structure", compare)

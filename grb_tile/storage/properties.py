@@ -9,7 +9,7 @@ A value must not refer to the store itself: the store would keep itself alive.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .store import forms_of
@@ -34,10 +34,11 @@ def known(store: Any) -> dict[Any, Any]:
     return {key[1]: value for key, value in forms.items() if is_property(key)}
 
 
-def forget(store: Any) -> None:
-    """Drop every cached property."""
-    for key in known(store):
-        store.forms.pop((PROPERTY, key), None)
+def forget(store: Any, keys: Iterable[Any] = ()) -> None:
+    """Drop the cached properties of these keys, all without one."""
+    forms = store.forms or {}
+    for key in tuple(keys) or known(store):
+        forms.pop((PROPERTY, key), None)
 
 
 def is_property(key: Any) -> bool:

@@ -242,8 +242,19 @@ def test_what_is_known_is_not_computed_again():
     assert len(asked) == 1
     A[0, 0] = 2.0
     assert gb.graph.known(A) == {} and gb.graph.cached(A, "sum", lambda: 7) == 7
+    gb.graph.cached(A, "other", lambda: 8)
+    gb.graph.forget(A, "sum", "never asked for")
+    assert gb.graph.known(A) == {"other": 8}
     gb.graph.forget(A)
     assert gb.graph.known(A) == {}
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_values_that_are_no_numbers(value):
+    """NaN is not equal to NaN, so that a matrix of it is symmetric in its structure alone."""
+    for values in (value, [value, 1.0]):
+        A = gb.Matrix.from_coo([0, 1], [1, 0], values, float, nrows=2, ncols=2)
+        assert gb.graph.is_symmetric_structure(A) and Graph(A).is_symmetric == (value == np.inf and values == value)
 
 
 def test_an_error_keeps_nothing():
