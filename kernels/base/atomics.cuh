@@ -1,7 +1,7 @@
 // Atomic read-modify-write by any operator (compare-and-swap loop), for values of 1, 2, 4 or 8 bytes.
 //
-// Included by column-wise products and reductions, which combine values of several threads.
-// Values are combined in any order, so the operator must be associative and commutative (a monoid).
+// Included by products/semiring.cuh, for products that combine values of several threads at one address.
+// Precondition: the operator is associative and commutative (a monoid's), because values are combined in any order.
 #pragma once
 #include "base/bits.cuh"
 

@@ -1,7 +1,7 @@
-// Four loops whose time is the cost of one kind of work: reads of DRAM, gathers and atomics in L2, barriers.
+// Micro-benchmarks of one kind of work each: reads of DRAM, gathers and atomics in L2, grid-wide barriers.
 //
-// Caller: backends/cuda/runtime/costs.py, once for each device that planner/device_profile.py has no figures of.
-// The results only keep the compiler from leaving the loops out.
+// Caller: backends/cuda/runtime/costs.py, once for each device of which planner/device_profile.py has no figures.
+// The results are written only because the compiler would remove the loops otherwise.
 // Launch: any grid; count_barriers: resident blocks (cooperative).
 #pragma once
 #include "base/launch.cuh"

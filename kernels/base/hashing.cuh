@@ -1,4 +1,6 @@
-// Random bits by hashes of counters, as grb_tile/hashing.py.
+// Counter-based random bits: the finaliser of splitmix64, equal to grb_tile/hashing.py.
+//
+// Who includes it: communities/move_half.cuh, communities/join_half.cuh.
 #pragma once
 #include "base/types.cuh"
 

@@ -1,7 +1,7 @@
 // FP16, BF16 and TF32 as stored types: from FP32 by rounding to nearest even, and to FP32 exactly.
 //
-// Who includes it: kernels that read or make values of lower precision.  Integer instructions alone, but for FP16 to
-// FP32, so that every device has all three.  Numbers that are subnormal in the type are not represented.
+// Who includes it: products/round_values.cuh, products/bitblock_rows.cuh.  All conversions but FP16 to FP32 are integer
+// instructions, so that every device has all three types.  Numbers that are subnormal in the type are not represented.
 #pragma once
 #include "base/launch.cuh"
 

@@ -1,5 +1,5 @@
-// Warp and block primitives: shuffle of any type, reduction, scan, compaction, space in a list.  CUB would add a second
-// of compile time to each kernel.
+// Warp and block primitives: shuffle of any type, reduction, scan, compaction, append to a list.  They replace CUB,
+// which adds 1 s to the compilation of each kernel.
 //
 // Who includes it: products/, graph/, communities/, elementwise/.
 // Precondition: all 32 lanes of a warp (all threads of a block, a multiple of 32 of at most 1024) call together.
@@ -166,7 +166,7 @@ template <class T> GRB_DEVICE T block_exclusive_sum(T count, T& total, T* shared
   return result;
 }
 
-// Space for `count` units a thread in the list whose size is *size, with one atomic a block: the index of this thread's
+// Reserves `count` units a thread in the list whose size is *size, with one atomic a block: the index of this thread's
 // first unit.  `shared` holds 33 values and may be reused after __syncthreads.
 template <class T> GRB_DEVICE T block_append(T count, T* size, T* shared) {
   T sum = warp_inclusive_sum(count);

@@ -1,8 +1,8 @@
 // GraphBLAS apply: one result for each entry, of its value, or of its value, its position and a scalar (thunk).
 //
 // Result: out[k] = op(x[k]); out[k] = op(x[k], i, j, *thunk); 0 at absent positions of a bitmap.
-// Callers: backends/cuda/elementwise/mapping.py.  A binary operator with a bound scalar is `combine` of
-//   elementwise/union_values.cuh.
+// Callers: backends/cuda/elementwise/mapping.py; backends/cuda/structure/arrays.py (typecasts of complex numbers).
+//   A binary operator with a bound scalar runs `combine` of elementwise/union_values.cuh.
 // Positions: entry k of a matrix (indptr, rows, stored, indices) is at (row, column); of a sparse vector
 //   (indptr null) at (indices[k], 0); of a bitmap (indices null) at (k, 0) if bit k of `words` is set.  x null:
 //   op reads positions only.

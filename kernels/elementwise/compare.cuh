@@ -1,9 +1,9 @@
-// In how many positions do two vectors agree?
+// The number of positions in which two vectors agree.
 //
 //   two bitmaps (or full vectors) of n positions: both lack position k, or both have it and test(u(k), v(k)) holds
 //   a list of n entries and anything else:        v has the position of entry k of u, and test(u(k), v(k)) holds
 //
-// They are equal where the count is n; where one is a list they have as many entries besides.
+// The vectors are equal if the count is n and, where u is a list, v has n entries too.
 // Algorithm: single-pass reduction with a ticket counter (elementwise/reduce.cuh).
 // Arguments: I and indices as in products/inner.cuh; iso: one value in all; Test: struct with types A and X and
 //   bool operator()(A, X), whose members rel and tol get the bytes of these arguments.

@@ -1,4 +1,4 @@
-// One entry of a store: A(i, j), u(i).
+// One entry of a store: A(i, j), u(i), by binary search.
 //
 // Result: out[0] and out[1] have the value's bytes, out[2] whether there is an entry (as elementwise/reduce.cuh).
 // Caller: backends/cuda/elementwise/element.py.

@@ -1,8 +1,9 @@
 // Intersection by binary search, and stream compaction of the entries that stay.
 //
-// Result: for each entry of `a` its lower bound in `b` and whether b has it; the ascending list of flagged entries; row
-//   pointers of a matrix of which only listed entries stay.
-// Callers: backends/cuda/elementwise/elementwise.py (intersect, restrict, union) and mapping.py (select).
+// Result: locate_entries, member_flags: for each entry of `a` its lower bound in list `b`, and whether `b` (a list or
+//   a bitmap) has its position; list_flagged: the ascending list of flagged entries; kept_starts: row pointers of a
+//   matrix of which only listed entries stay.
+// Caller: backends/cuda/structure/positions.py.
 // Stores: a matrix is (indptr, rows, stored, indices), rows null for CSR (stored = nrows) and the ascending numbers of
 //   the `stored` rows for DCSR; a sparse vector is (null, null, 0, indices).  Rows ascend, and columns within each.
 // Launch: one thread for each entry of `a`, each with one binary search, so rows of any length balance.

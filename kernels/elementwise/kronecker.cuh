@@ -1,4 +1,4 @@
-// Kronecker product: the entries of A and B behind each entry of C, and its position.
+// Kronecker product: the entries of A and of B from which each entry of C is computed, and its position.
 //
 // Result: entry e of C, by rows, combines A's entry at_a[e] and B's entry at_b[e], and is at (rows[e], columns[e]).
 // Callers: backends/cuda/elementwise/broadcast.py.  Both operands are DCSR, so every stored row is non-empty,

@@ -4,11 +4,10 @@
 // Algorithm: merge path (Green, McColl, Bader, ICS 2012) over entries and ends of rows, as Merrill and Garland (SC
 //   2016) cut a CSR matrix for SpMV.  The path has n + m + nrows items: in each row its entries by column, of two of
 //   the same column A's first, then the row's end.  Chunks have THREADS * EACH items, whatever the lengths of rows.
-//   Where a cut would come between two entries of the same column it comes behind them: each entry of the result is of
-//   one thread.
+//   A cut between two entries of the same column is moved behind the second, so that one thread has both.
 // Phases: merge_partition  where each chunk begins
-//         merge_counts     the merge, in shared memory: 22 bits a thread say whether its entries are of A, of B, of
-//                          both, and where rows end; the number of entries of the result in each chunk.  Then a scan
+//         merge_counts     the merge, in shared memory: 22 bits a thread for the operand of its entries (A, B, both)
+//                          and the ends of rows; the number of entries of the result in each chunk.  Then a scan
 //         merge_write      the result, from the bits, with coalesced stores
 // Stores: the same rows in both, pointers starts_a and starts_b (null in vectors, nrows = 1).  DCSR matrices are given
 //   the pointers of the rows of either by align_starts.

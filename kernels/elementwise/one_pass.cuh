@@ -4,8 +4,10 @@
 // F: a functor made from the traced operations (operations/one_pass.py): F::run(x, s, y, t) for one position.
 // Operands: values x, and words of presence bits w (null: all present; 0 is read where absent); bit k of `iso`: all
 //   entries of vector k have its first value.  A scalar is *p where p is not null, else v.
-// Result: outputs y (null: none); sums, combined in a fixed tree: blocks in parts, the last block in sums.
-// Launch: grid-stride loop, 256 threads a block.  finished: 0 before and after.
+// Algorithm: fusion of the element-wise operations; single-pass reduction with a ticket counter
+//   (elementwise/reduce.cuh) in a fixed tree: the blocks' sums in `parts`, their totals, by the last block, in `sums`.
+// Result: outputs y (null: none), sums.
+// Launch: backends/cuda/elementwise/one_pass.py; grid-stride loop, 256 threads a block.  finished: 0 before and after.
 #pragma once
 #include "base/bits.cuh"
 #include "base/scalar.cuh"

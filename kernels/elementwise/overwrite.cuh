@@ -1,9 +1,10 @@
 // C<M> = T in place: the words and values of bitmap C change only at positions of M or T.
 //
-// Callers: backends/cuda/elementwise/overwrite.py.  Values are moved as unsigned integers of their
-//   size (16 bytes: ulonglong2).
+// Caller: backends/cuda/elementwise/overwrite.py.  Values are moved as unsigned integers of their size (16 bytes:
+//   ulonglong2).
 // *count is the number of C's entries after the kernel: its value before, plus `known` (added once), plus the change.
-// Precondition: T is inside M.  Launch: one warp for 1024 positions, or one thread for each entry of a list.
+// Precondition: T has entries only at positions of M.
+// Launch: one warp for 1024 positions, or one thread for each entry of a list.
 #pragma once
 #include "base/bits.cuh"
 #include "base/warp.cuh"

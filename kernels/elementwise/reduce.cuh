@@ -7,7 +7,7 @@
 //   Both are null for a grid of one block.
 // The operator is a monoid's: associative and commutative; its identity is not needed.  Floating-point sums are
 //   combined in a fixed tree, so every run gives the same result.
-// Callers: backends/cuda/elementwise/mapping.py (reduce); reduce_grid: products/inner.cuh.
+// Callers: backends/cuda/elementwise/mapping.py (reduce); reduce_grid: elementwise/compare.cuh, products/inner.cuh.
 // Present: positions k whose bit of `words` is set (null: all).
 // Launch: grid-stride loop over the values, then a reduction over warps and over the first warp of each block.
 #pragma once

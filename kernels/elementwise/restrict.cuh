@@ -1,7 +1,7 @@
 // Set operations on the presence bits of bitmap vectors, with the number of entries of the result.
 //
 // Result: out = x AND y (mode 0), x OR y (mode 1), x AND NOT y (mode 2); its popcount is added to *count.
-// Callers: backends/cuda/elementwise/elementwise.py for bitmap vectors: restrict, intersect, union.
+// Caller: backends/cuda/structure/positions.py (join_words: restrict, intersect and union of bitmap vectors).
 // Null stands for all `size` positions; bits past `size` of the result are 0.  Launch: one thread for each word.
 #pragma once
 #include "base/bits.cuh"

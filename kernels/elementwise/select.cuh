@@ -2,8 +2,8 @@
 //
 // Result: flags[k] for the entries of a matrix or a sparse vector, or, where `kept` is given, the presence bits of a
 //   bitmap; their number is added to *count.
-// Callers: backends/cuda/elementwise/mapping.py (select).  Positions: as in elementwise/apply.cuh.
-// join: flags[k] is set only if it was set before (the mask).
+// Caller: backends/cuda/elementwise/mapping.py (select).  Positions: as in elementwise/apply.cuh.
+// join: an entry is kept only where flags[k] was set before (the mask).
 // Launch: one thread for each entry, n rounded up to 64 so that every half word is written.
 #pragma once
 #include "elementwise/apply.cuh"

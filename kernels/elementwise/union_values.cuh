@@ -3,8 +3,8 @@
 // Result: out[k] = op(x, y) where both are present; where only one is, its value in the result's type (lone_x,
 //   lone_y), or op of it and the default of the missing operand; 0 where neither is present, or nothing is given
 //   for a lone entry.
-// Callers: backends/cuda/elementwise/elementwise.py (union, intersect, kronecker) and mapping.py (apply with a bound
-//   scalar, which is an iso operand).  One instance for each operator serves vectors, matrices and bitmaps.
+// Callers: backends/cuda/elementwise/values.py, for intersect, union, kronecker and apply with a bound scalar (an iso
+//   operand); mapping.py.  One instance for each operator serves vectors, matrices and bitmaps.
 // Positions: result k reads entry at_x[k] of x, -1 for none; at_x null: entry k if bit k of words_x is
 //   set (null: all are).
 // Iso operands are read at index 0.  Launch: one thread for each k; reads of at_x and writes of out are coalesced.

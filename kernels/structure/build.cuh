@@ -1,7 +1,11 @@
 // GraphBLAS build from tuples: sortedness test, segment flags, sort keys, and a fold of each segment of duplicates.
 //
-// Callers: backends/cuda/structure/build.py.
-// Positions are one list (rows null) or (row, column) pairs; segments: equal positions, sorted.
+// Phases: order_facts     are the positions sorted, are there duplicates?
+//         pair_keys       (row, column) pairs as sort keys, for structure/radix_sort.cuh
+//         segment_flags   where a segment of equal positions begins, after the sort
+//         fold_segments   duplicates folded from left to right
+// Callers: backends/cuda/structure/build.py, arrays.py (segments, facts), sorting.py (keys).
+// Positions are one list (rows null) or (row, column) pairs.  Precondition: segment_flags and fold_segments: sorted.
 // Launch: one thread for each entry; fold_segments: one for each distinct position.
 #pragma once
 #include "base/launch.cuh"

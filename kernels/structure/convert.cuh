@@ -1,8 +1,8 @@
 // Conversions of vectors, sparse to bitmap (scatter) and bitmap to sparse (popcounts, scan, gather), and typecasts.
 //
 // Callers: backends/cuda/structure/arrays.py.
-// Values are moved as unsigned integers of their size (16 bytes: ulonglong2), so one instance serves all
-// types of a size.
+// Values are moved as unsigned integers of their size (16 bytes: ulonglong2), so one instance serves all types of a
+// size.
 // Launch: one thread for each entry, or for each word.
 #pragma once
 #include "base/bits.cuh"

@@ -1,7 +1,8 @@
-// Gathers, lookups in sorted lists, and the expansion of ranges (rows into entries).
+// Gathers, lookups in sorted lists by binary search, and the load-balanced expansion of ranges (rows into entries).
 //
-// Callers: backends/cuda/structure/gather.py and arrays.py.
-// Values are moved as unsigned integers of their size.  Launch: one thread for each result.
+// Callers: backends/cuda/structure/gather.py, arrays.py, index_lists.py.
+// Values are moved as unsigned integers of their size.
+// Launch: one thread for each result; ranges_of: a grid-stride loop over warps.
 #pragma once
 #include "base/views.cuh"
 
@@ -40,8 +41,8 @@ __global__ void gather_bitmap(const int64_t* wanted, int64_t n, const word* word
 
 // Load-balanced expansion of segments (as moderngpu's load-balancing search): k belongs to the segment s with
 // ends[s-1] <= k < ends[s], found by binary search; segment[k] = names[s] (s when names is null), at[k] = starts[s] +
-// (k - ends[s-1]).  Null outputs are not written; starts is null when at is.  A warp takes at most 1024 neighbouring k,
-// and searches all segments for the first and the last of them alone.
+// (k - ends[s-1]).  Null outputs are not written; starts is null when at is.  A warp takes at most 1024 neighbouring k.
+// It searches all segments for the first and the last k only; the others are searched between these two results.
 template <class E, class N, class S>
 __global__ void ranges_of(const E* ends, const N* names, const int64_t* starts, int64_t segments, int64_t total,
                           S* segment, int64_t* at) {

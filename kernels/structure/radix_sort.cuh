@@ -7,8 +7,9 @@
 //         radix_pass         a tile of TILE = threads * ITEMS keys at a time: ranks of its keys among those of the same
 //                            digit (a ballot for each bit), the count of earlier tiles' keys of each digit by decoupled
 //                            look-back, keys and payloads ordered in shared memory, then written in runs
-// Launch: backends/cuda/structure/sorting.py.  Tiles are taken in order by tickets, so that each waits for tiles that
-//   have begun only.
+//         split_keys         the keys as rows and columns again (of sorted pairs, structure/build.cuh)
+// Launch: backends/cuda/structure/sorting.py.  Tickets assign the tiles in order, so that a tile waits only for tiles
+//   that have begun.
 // Preconditions: `states` (tiles * RADIX words) and `ticket` are zero; blocks of at most 256 threads, whole warps.
 #pragma once
 #include "base/warp.cuh"
