@@ -1,6 +1,7 @@
-// A round of Leiden's refinement: nodes that are alone join a part of their community, in a random half.
+// A round of Leiden's refinement: a random half of the nodes that are alone in their part join a part of their
+// community.
 //
-// Result, for each node i (backends/loops.py, join_half), part c named by its first node:
+// Result, for each node i (backends/graph.py, join_half); a part c has the number of its first node:
 //   own'(i)    kept(i) + u(i) (K(y(i)) - k(i)) for active nodes, else own(i): the sum of the entries to its part
 //   cut(c)     [+_i within(i) - own'(i) over y(i) = c]: the sum of the entries from c to the rest of its community
 //   open(c)    cut(c) >= scale K(c) (whole(c) - K(c)): c is well connected to its community

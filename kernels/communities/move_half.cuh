@@ -1,6 +1,6 @@
-// A round of local moves between communities: half of the nodes that gain by moving do so.
+// A round of local moves between communities: a random half of the nodes that gain by moving move.
 //
-// Result, for each node i (backends/loops.py, move_half):
+// Result, for each node i (backends/graph.py, move_half):
 //   own'(i)    kept(i) + u(i) (K(x(i)) - k(i)) for active nodes, else own(i): the sum of the entries to its community
 //   wants      active nodes of positive gain, as bits;  moves: those of them whose hash begins with a 0
 //   next(i)    best(i) where i moves, else x(i)

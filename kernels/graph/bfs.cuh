@@ -9,10 +9,10 @@
 //   push               expand the queue's edges (frontier.cuh), visit their ends by atomicOr, stage them, flush a queue
 //   pull               each unvisited vertex looks for a visited neighbour and stops at the first one
 //   pull_hub_rows      (LOW_SKEW) the rows of hubs that the pull left, by all warps
-// A pull tests `visited` instead of the frontier (operand reuse): a neighbour visited earlier than the last level
-//   cannot exist, since all of its own neighbours were visited one level later.  It writes a second bitmap, because a
-//   level must not see its own discoveries.
-// Launch: cooperative, THREADS x BLOCKS per SM resident (backends/cuda/graph/bfs.py), one barrier a level.
+// A pull tests `visited` instead of the frontier (operand reuse, section 5.4): an unvisited vertex has no neighbour
+//   visited before the last level, because that neighbour's level was followed by one that visited all of its
+//   neighbours.  A pull writes a second bitmap, because a level must not see its own discoveries.
+// Launch: cooperative, THREADS x BLOCKS per SM resident (backends/cuda/graph/bfs.py); most levels have one barrier.
 // Preconditions: the table of bfs_state.cuh; n < 2^31 - 128; fewer than 2^33 edges; visited0 and control are zero
 //   unless graph/bfs_high_diameter.cuh came before and left its frontier in `handed`.
 #pragma once
@@ -39,7 +39,7 @@ struct BfsLoop {
 
 // direction: BfsDirection.  LOW_SKEW: for graphs without dominating hubs, or whose neighbours have near numbers
 // (meshes, web graphs): pulls are sampled first, hubs not yet visited are pulled by all warps, and a warp shares
-// atomics on one word.  On other graphs that only costs time.
+// atomics on one word.  On other graphs these steps only cost time.
 template <class P, bool LEVELS, bool PARENTS, int THREADS, int BLOCKS, bool LOW_SKEW>
 __global__ void __launch_bounds__(THREADS, BLOCKS) bfs(BfsArguments a) {
   __shared__ BfsBlock block;
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) bfs(BfsArguments a) {
     }
     return pull;
   };
-  auto limit_queue = [&] {                     // the next frontier is pulled for sure above so many edges
+  auto limit_queue = [&] {                     // a next frontier of more edges than this is always pulled
     if (a.direction != CHOSEN || g.in_start == nullptr) return;
     const int64_t rest = g.entries - s.explored, bound = LOW_SKEW ? rest * SURE / OF : rest / a.alpha, least = g.n >> 4;
     search.queue_edges = (bound > least ? bound : least) + 1;

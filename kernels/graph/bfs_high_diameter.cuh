@@ -2,8 +2,8 @@
 //
 // Result: as graph/bfs.cuh.  When a level has more than `most` edges or a queue overflows, its vertices are written
 //   to `handed`, and graph/bfs.cuh, launched in any case, continues from there; otherwise it finds the status DONE.
-// Algorithm: level-synchronous push without filtering of duplicates before the visited bit; scheme of persistent blocks
-//   with message exchange: graph/block_group.cuh.
+// Algorithm: level-synchronous push; duplicates are filtered by the visited bit only.  The blocks are persistent and
+//   exchange messages (graph/block_group.cuh).
 // Phases of a level:
 //   divide       receive the sizes of all queues, stop, hand over, or divide their entries among all warps
 //   expand       a thread for each edge of the frontier visits its end by atomicOr and loads that end's first WIDTH

@@ -5,8 +5,8 @@
 //   are written where visited[p] is not 0; with `fill` they are zero elsewhere.  *found (pinned host memory): pairs of
 //   source and vertex.
 // Algorithm: Then et al., "The more the merrier: efficient multi-source graph traversal" (VLDB 2014), sections 3 and 4
-//   (aggregated neighbour processing, direction-optimising), with a direction for each source: a source far from the
-//   hubs would keep all others from leaving rows early.
+//   (aggregated neighbour processing, direction-optimising), with a direction for each source, because one source far
+//   from the hubs that pulls keeps all others from leaving rows early.
 // Phases of a level; a grid-wide barrier after the third and after the fourth:
 //   choose_directions  a source pulls when its frontier has more than 1/alpha of the high-degree vertices' edges not
 //                      explored
@@ -35,8 +35,8 @@ constexpr int PUSH_ROW_OF_LANE = 8;        // longer rows are pushed by eight la
 constexpr int HUB_SHARE = 64;              // edges of hubs are pulled when they are more than 1/64 of all edges
 constexpr int GATHER_SHARE = 16;           // hubs are copied to shared memory from 1/16 of all edges on
 
-// What a level counts: pairs of vertex and source; edges of the vertices; of the hubs among them; vertices that some
-// source may still reach (those of long rows as many times as there are vertices); which sources found any (a union).
+// What a level counts: pairs of vertex and source; edges of the vertices; edges of the hubs among them; vertices that
+// some source may still reach (a vertex of a long row counts n times); the union of the sources that found any.
 enum MultiCount { PAIRS, EDGES_FOUND, HUB_EDGES, LEFT, ACTIVE, COUNTS };
 struct MultiCounters {
   word number[COUNTS];

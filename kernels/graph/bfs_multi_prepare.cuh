@@ -6,7 +6,8 @@
 //   hub_near: the neighbours of row p among the first `hubs` vertices once more, in 16 bits, padded to eight.
 // Why: the words of hubs share cache lines, neighbouring rows have similar lengths, and a pull meets hubs first.
 // Phases, one kernel each: padded_sizes, segment_tasks, relabel_rows (counting sort by class_of), hub_counts, hub_rows.
-// Who calls: backends/cuda/graph/bfs_multi_graph.py, once for each matrix.
+// Who calls: backends/cuda/graph/bfs_multi_graph.py, once for each matrix.  Launch: a thread for each row; hub_rows and
+//   short rows of relabel_rows a warp, long rows of relabel_rows a block.
 #pragma once
 #include "base/warp.cuh"
 
@@ -66,8 +67,8 @@ __global__ void relabel_rows(const S* start, const int32_t* indices, const int32
   }
 }
 
-// Hubs come first in a row: counts[p] of them, sizes[p] with padding.  Tasks that the long rows make: of hubs, of the
-// rest.
+// Hubs come first in a row: counts[p] of them, sizes[p] with padding.  segments, rest_segments: the tasks of a long
+// row's hubs and of its rest.
 template <class S, class P>
 __global__ void hub_counts(const S* start, const int32_t* order, const P* to, const int32_t* near, int64_t live,
                            int64_t hubs, int32_t* counts, int64_t* sizes, int32_t* segments, int32_t* rest_segments) {

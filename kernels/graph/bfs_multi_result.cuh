@@ -3,9 +3,9 @@
 // Result: indptr, and rows of (vertex, level) and (vertex, parent) with vertices ascending.
 // Who calls: backends/cuda/graph/bfs_multi.py, after bfs_multi (and bfs_multi_parents).
 // Chunks of `size` vertices are dealt to the blocks in turn.  Phases, a grid-wide barrier after the first two:
-//   count_chunks   how many vertices of each chunk each source reached
-//   scan_counts    a warp for each source: exclusive sums over its chunks say where the chunks' segments of its row
-//                  begin
+//   count_chunk    how many vertices of each chunk each source reached
+//   scan_counts    a warp for each source: exclusive sums over its chunks are the starts of the chunks' segments of its
+//                  row
 //   scan_rows      where each source's row begins
 //   write_chunk    stage: the digits of a chunk's vertices go to shared memory; then a group of ROW_WARPS warps writes
 //                  the segment of one source at a time

@@ -1,5 +1,6 @@
-// Long rows of the multi-source kernels, cut into segments and dealt to groups of lanes.
+// Long rows of the multi-source kernels: segments of SEGMENT_ENTRIES entries, dealt to groups of 8 to 32 lanes.
 //
+// The segments are tasks made by graph/bfs_multi_prepare.cuh; a warp loads 32 tasks and runs up to four at once.
 // Who includes it: graph/bfs_multi.cuh, graph/bfs_multi_parents.cuh.
 #pragma once
 #include "base/warp.cuh"

@@ -1,6 +1,9 @@
 // Facts of a matrix that traversals and pulls keep: rows with entries, highest-degree neighbours, first neighbours.
 //
-// Who calls: backends/cuda/graph/bfs_graph.py, products/pull.py, products/row_schedule.py, once for each matrix.
+// row_facts                  rows with entries (by ballot), their number, the longest row
+// highest_degree_neighbours  the five neighbours of highest degree of each row, by selection: five passes over the row
+// first_neighbours           a fixed number of entries of each row, stored where no row start is needed to read them
+// Callers: backends/cuda/graph/bfs_graph.py, products/pull.py, products/row_schedule.py, once for each matrix.
 #pragma once
 #include "base/bits.cuh"
 #include "base/warp.cuh"
@@ -31,7 +34,7 @@ template <class P>
 __global__ void highest_degree_neighbours(const P* start, const int32_t* indices, const P* out_start, int64_t n,
                                           int32_t* top, int32_t* next_four) {
   GRB_EACH_WARP(i, n) {
-    word before = ~0ull;     // key: (length + 1, ~index); each turn takes the greatest key below the last one
+    word before = ~0ull;     // key: (length + 1, ~index); each turn selects the greatest key below the last one
     for (int turn = 0; turn < 5; turn++) {
       word best = 0;
       if (before)

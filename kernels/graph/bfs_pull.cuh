@@ -1,6 +1,11 @@
 // The pull of a BFS level: each unvisited vertex searches its row for a visited neighbour and stops at the first.
 //
-// Who includes it: graph/bfs.cuh, which says how the steps go together.
+// Algorithm: row-wise masked product with early exit (push_pull_graphblas_icpp18, 5.3, 6.1; "bottom-up" of Beamer).
+// Phases, for 128 vertices a warp:
+//   search_by_lane  the neighbour of highest degree, the next four, then the first ROW_OF_LANE entries of the row
+//   search_by_warp  the next ROW_OF_WARP entries of long rows, one row at a time
+//   pull_hub_rows   (LOW_SKEW, a phase of its own) the rest of the rows of hubs, cut into segments for all warps
+// Who includes it: graph/bfs.cuh, which lists the phases of a level.
 #pragma once
 #include "graph/bfs_push.cuh"
 #include "graph/pull.cuh"
@@ -15,10 +20,9 @@ struct BfsPull : BfsPush<P, LEVELS, PARENTS, LOW_SKEW> {
   using Push = BfsPush<P, LEVELS, PARENTS, LOW_SKEW>;
   using Push::g, Push::block, Push::counters, Push::warp, Push::warps;
 
-  // Would a pull end its rows early?  Sample the unvisited vertices: has the highest-degree neighbour of at least half
-  // of them been visited?  It has where hubs dominate; on meshes and web graphs a pull reads nearly all entries.  Each
-  //                        block
-  // computes the same.
+  // Do the rows of a pull end early?  True when at least half of a sample of unvisited vertices have a highest-degree
+  // neighbour that is visited, as where hubs dominate; on meshes and web graphs a pull reads nearly all entries.  Each
+  // block computes the same.
   GRB_DEVICE bool is_pull_promising(const unsigned* visited) {
     int v = int(int64_t(threadIdx.x) * g.n / blockDim.x);
     bool open = (g.live[v >> 5] & ~load_l2(visited + (v >> 5))) >> (v & 31) & 1;

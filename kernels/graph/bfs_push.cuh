@@ -1,6 +1,11 @@
 // The push of a BFS level: expand the queue's edges, visit their ends, make the next queue.
 //
-// Who includes it: graph/bfs.cuh, which says how the steps go together.
+// Algorithm: edge-balanced expansion (graph/frontier.cuh), filtered by a read of the visited bits before the atomicOr
+//   that visits (graph/visited.cuh); new vertices leave through a block queue (graph/block_queue.cuh).
+// Phases: push             expand, filter, visit, stage
+//         flush            a block's staged vertices become numbered edges of the next queue, one atomic a block
+//         bitmap_to_queue  after a pull: the new bits become a queue
+// Who includes it: graph/bfs_pull.cuh; graph/bfs.cuh lists the phases of a level.  graph/brandes.cuh uses its queue.
 #pragma once
 #include "graph/bfs_state.cuh"
 #include "graph/block_queue.cuh"

@@ -1,4 +1,5 @@
-// The arrays of one graph and one stream that the BFS kernels share, their control block, and how one follows another.
+// The arrays that the BFS kernels share for one graph and one stream, and the control block by which bfs_high_diameter
+// hands over to bfs.
 //
 // Who includes it: graph/bfs.cuh, graph/bfs_high_diameter.cuh, graph/bfs_tiles.cuh (control block only).
 // backends/cuda/graph/bfs_graph.py writes the table once, in this order, so that a launch passes one address.

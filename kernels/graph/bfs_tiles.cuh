@@ -2,18 +2,17 @@
 //
 // Result: as graph/bfs.cuh: level[v] and parent[v] of the vertices reached, `words` their presence bits.
 // Algorithm: TileBFS (tilespmspv_tilebfs_icpp22), section 3.4.
-// Sets of vertices are parts, a word of a tile's width for each line of tiles: visited, and three frontiers in turn
-//   (read, written, cleared).  A level also has a queue of the segments (products/bit_tiles.cuh) of lines whose part is
-//   not empty:
-//   the paper's dense and sparse vectors, both kept.
+// A set of vertices is an array of parts, one word of a tile's width for each line of tiles: visited, and three
+//   frontiers in rotation (read, written, cleared).  A level also has a queue of the segments (products/bit_tiles.cuh)
+//   of lines whose part is not empty.  These are the paper's dense and sparse vectors, which it keeps both (3.2.3).
 // Phases of a level, a grid-wide barrier after it; the kernels of the paper:
 //   push_csc (Algorithm 5)  8 to 32 lanes for each segment in the queue, a tile each: the union of the words that the
 //                           frontier's bits name
 //   push_csr (Algorithm 6)  eight lanes for each segment of in-tiles: tiles that the frontier meets test their
 //                           unvisited columns
 //   pull_csc (Algorithm 7)  a lane for each line finds those with unvisited vertices, eight lanes search each and stop
-//                           when all are found; only the frontier is tested, since a neighbour visited earlier cannot
-//                           exist
+//                           when all are found; only the frontier is tested, because an unvisited vertex has no
+//                           neighbour visited earlier
 // Launch: cooperative, THREADS x BLOCKS per SM resident (backends/cuda/graph/bfs_tiles.py).
 // Invariant: one atomic makes a vertex visited (on the next frontier's part); `visited` is written by the owner of a
 //   line one level later, so a test reads visited | frontier.  Vertices found by push_csc get their level one level

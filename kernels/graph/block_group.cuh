@@ -1,9 +1,9 @@
-// A few resident blocks that exchange queues every round: the blocks of a cooperative launch.
+// Message exchange between the few resident blocks of a cooperative launch, with one barrier a round.
 //
 // Who includes it: graph/bfs_high_diameter.cuh, graph/sssp_high_diameter.cuh.
-// On graphs of high diameter a round has few vertices, so its cost is the barrier.  Here a round has one: each block
-// appends to its own queue in global memory, writes one word for the others (size of the queue, further counts), and
-// after the barrier all blocks divide the queues evenly and read each other's past L1.
+// On graphs of high diameter a round has few vertices, so the barrier is its cost.  In a round each block appends to
+// its own queue in global memory and sends the others one word (size of the queue, further counts).  After the barrier
+// the blocks divide all queues evenly and read them past L1.
 //   BlockGroup     barrier, send, receive
 //   QueueShares    the division of all queues among the warps: locate(i) is entry i of the concatenation
 // Memory order: the barrier releases what a block wrote and acquires what the others did (level_loop.cuh).  Two rounds

@@ -1,7 +1,7 @@
-// Staging queues in shared memory: vertices found by a block (or a warp) leave it with one global atomic for many of
-// them.
+// Block queues: vertices staged in shared memory by a block (or a warp), which one global atomic appends together.
 //
-// Who includes it: graph/bfs.cuh, graph/sssp.cuh (BlockQueue, BlockTally), graph/bfs_tiles.cuh (WarpQueue).
+// Who includes it: graph/bfs_push.cuh, graph/sssp_relax.cuh, graph/cores.cuh (BlockQueue, BlockTally),
+//   graph/bfs_tiles.cuh (WarpQueue).
 // Precondition: `reset` by thread 0 and a __syncthreads before the first use.
 #pragma once
 #include "base/warp.cuh"

@@ -1,4 +1,4 @@
-// Brandes' dependencies of many sources in one launch: counts of shortest paths forwards, shares of them backwards.
+// Brandes' dependencies of many sources in one launch: shortest paths counted forwards, dependencies summed backwards.
 //
 // Result: score[v] += delta_s(v) = sum over t of (shortest paths from s to t through v) / (those from s to t), for each
 //   source s; BY_EDGE: score[k] += the share of entry k, paths(u) * (1 / paths(v) + sum(v)).
@@ -9,7 +9,7 @@
 //   own, so small graphs are searched from many sources at once, without a barrier where a group is one block.
 // Phases for a source, a barrier of the group after each:
 //   forward     a level's queue is expanded (frontier.cuh); ends without depth join the next level's queue; paths are
-//               added by atomics.  All queues are kept, one behind the other
+//               added by atomics.  All queues are kept, one after the other
 //   shares      1 / paths for the vertices reached
 //   backward    the queues from the last to the first; the lanes of one vertex add their shares before the atomic
 //   collect     add to the score, and leave depth and paths clean for the next source

@@ -9,8 +9,8 @@
 //                   of threads read the same root; compress; then one in 16, because without hubs the first sample
 //                   leaves many trees; compress; then all vertices do so; compress
 //   commonest_root  the component of most of 256 sampled vertices, found by one block during the last compress
-//   link_the_rest   vertices outside that component link with their neighbours until they belong to it too (an edge
-//                   between two vertices that stopped lies within it), so that long rows of hubs are not read
+//   link_the_rest   vertices outside that component link with their neighbours and stop once they belong to it (an edge
+//                   of two vertices that stopped is inside it), so that long rows of hubs are not read
 //   write_labels    the root of each vertex
 // Launch: cooperative, 512 threads a block (backends/cuda/graph/components.py).
 // Preconditions: *control is all zero; n < 2^31 - 128.
@@ -38,7 +38,7 @@ GRB_DEVICE int link(int32_t* tree, int u, int v) {
 }
 
 // Do u and v have a common ancestor within four steps, by what L1 holds?  A stale parent is still an ancestor.  Most
-// vertices climb to the same few roots: L1 serves those at once, while L2 would serve one request at a time.
+// vertices climb to the same few roots: L1 serves those at once, L2 one request at a time.
 GRB_DEVICE bool surely_linked(const int32_t* tree, int u, int v) {
   int a = tree[u], b = tree[v];
   for (int k = 0; k < 4 && a != b; k++) {

@@ -9,7 +9,7 @@
 //   peel    the rows of the queue: neighbours lose an edge; the block that takes a degree from k + 1 to k removes that
 //           vertex and appends it to its own queue, so a cascade needs no barrier
 // Vertices beyond the queue's capacity are listed in `spill`; they are the work of another phase of the same k.
-// A level that removes nothing goes on with the least degree left.
+// After a level that removes nothing, k becomes the least degree left.
 // Launch: cooperative, up to 1024 threads a block (backends/cuda/graph/cores.py).
 // Preconditions: *control is all zero; n < 2^31 - 128; no loops; degrees below 2^31.
 // Invariant: degrees only fall, so a stale degree is too high: it costs an atomic, and the atomic's result decides.
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(1024, 1) core_numbers(Cores o) {
     return o.start[v + 1] - o.start[v] > WIDE_ROW ||
            (o.more_start != nullptr && o.more_start[v + 1] - o.more_start[v] > WIDE_ROW);
   };
-  // Empties the queue; how many vertices it had.  The block calls together.
+  // Empties the queue and returns how many vertices it had.  The block calls together.
   auto peel = [&](int k, CoresSlot* counters) {
     int begin = 0;
     for (;;) {

@@ -6,9 +6,9 @@
 //   wavefront reduction" (SC 2014), section III.  A level is a range of positions, and a vertex is the child of its
 //   neighbour of least position.  Rows ascend, so the children of a vertex come in their order, and no level is sorted.
 // Phases of a level, a grid-wide barrier after each:
-//   claim    parent[u] min= p for the neighbours u without a position of the vertex at p
-//   count    the children of each vertex, and of each block's share of the level
-//   place    positions by an exclusive sum over the level
+//   parents    parent[u] min= p for the neighbours u, without a position yet, of the vertex at p
+//   count      the children of each vertex, and of each block's share of the level
+//   positions  of the children, by an exclusive sum over the level
 // Launch: cooperative (backends/cuda/graph/cuthill_mckee.py).
 // Preconditions: rows of a symmetric matrix, columns ascending; n < 2^31 - 128; order[0 .. starts - 1] and their
 //   positions are given, position is -1 elsewhere; parent is 2^31 - 1; *control is all zero.

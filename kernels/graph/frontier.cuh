@@ -1,6 +1,6 @@
 // The frontier as a queue of numbered edges, and its edge-balanced expansion (load balancing by edges, not by rows).
 //
-// Who includes it: graph/bfs.cuh, graph/sssp.cuh.
+// Who includes it: graph/bfs_push.cuh (and so graph/bfs.cuh, graph/brandes.cuh), graph/sssp_relax.cuh.
 // The edges of a frontier are numbered 0 .. E-1.  The vertex at position q of the queue owns the edges up to stop[q],
 // and edge e of it is entry base[q] + e of the matrix.  One atomicAdd on (vertices << 33) + edges returns position and
 // first edge number together, so stop[] ascends.  chunk[c] is the position of the vertex that owns edge CHUNK * c.
@@ -47,7 +47,7 @@ GRB_DEVICE void number_edges(const EdgeQueue<P>& queue, word at, P first, P degr
 }
 
 // visit(at, owner) for each chunk of `edges`: at[k] is the matrix entry of this lane's k-th edge (-1: none), owner[k]
-// what `frontier` keeps of the vertex that it leaves.
+// the value that `frontier` loads for the vertex from which the edge starts.
 //   frontier.HAS_OWNER                         is `owner` used?
 //   frontier.first_of(c)                       position of the vertex that owns edge CHUNK * c
 //   frontier.load(p, edges, stop, base, owner) the vertex at position p

@@ -1,4 +1,4 @@
-// The level loop of every whole-loop kernel: barrier, counters in three rotating slots, the record, leaving clean.
+// The level loop of every whole-loop kernel: barrier, counters in three rotating slots, the record, the final clearing.
 //
 // Who includes it: all kernels of graph/ that run a whole loop in one launch.
 // A kernel is a sequence of phases with a grid-wide barrier between them:
@@ -11,7 +11,7 @@
 // Control is a struct in device memory that starts with `unsigned arrivals, departures` and has `slot[3]`.
 // Launch: cooperative, since every block must be resident.
 // Invariant between kernels: the control block is all zero.  The last block to leave restores this, so that no launch
-//   starts by clearing anything.
+//   starts with a memset.
 #pragma once
 #include "base/launch.cuh"
 
@@ -41,8 +41,8 @@ GRB_DEVICE int64_t spread_warp() { return int64_t(threadIdx.x >> 5) * gridDim.x 
 GRB_DEVICE int64_t spread_warps() { return int64_t(blockDim.x >> 5) * gridDim.x; }
 
 // A barrier of all threads of `blocks` blocks: of the grid, unless it is divided into groups with their own arrivals.
-// `goal` is the caller's own count of arrivals.  No ticket is drawn, so a barrier costs a block one write and one
-// repeated read.  Every block must be resident.
+// `goal` is the caller's own count of arrivals.  The arrivals are not read back by the atomic (red), so a barrier costs
+// a block one write and one repeated read.  Every block must be resident.
 GRB_DEVICE void level_barrier(unsigned* arrivals, unsigned& goal, unsigned blocks = gridDim.x) {
   goal += blocks;
   __syncthreads();

@@ -2,8 +2,8 @@
 //
 //   colour(v) = the least number that no earlier neighbour of v has
 //   v is in the set when no earlier neighbour is                                (each decides once all of them have)
-// Algorithm: a warp takes every vertex whose position is its own number modulo the number of warps, in ascending order,
-//   and waits for the neighbours that come earlier: no rounds, no barriers.  Synchronization-free scheme of Liu, Li,
+// Algorithm: vertices are dealt to the warps in turn by their position, and a warp, vertex by vertex, waits for the
+//   neighbours that come earlier: no rounds, no barriers.  Synchronization-free scheme of Liu, Li,
 //   Hogg, Duff, Vinter, "A synchronization-free algorithm for parallel sparse triangular solves" (Euro-Par 2016) for
 //   the orders of Jones and Plassmann (SIAM J. Sci. Comput. 14, 1993).
 // Phases: earlier_neighbours lists, for each vertex, the neighbours that come earlier, at the start of its row's
@@ -55,8 +55,8 @@ __global__ void earlier_neighbours(const int64_t* start, const I* indices, const
   }
 }
 
-// The warp waits until every vertex of the list is decided, and takes each value once: take(value) says whether the
-// rest does not matter.  Undecided ones stay at the front of the list, so the last to be decided is read at once.
+// The warp waits until every vertex of the list is decided, and takes each value once; take(value) returns true when
+// the other values do not matter.  Undecided ones stay at the front of the list, so the last to be decided is read at once.
 template <class Take>
 GRB_DEVICE void await_earlier(int32_t* list, int count, const volatile int32_t* state, Take take) {
   while (count > 0) {

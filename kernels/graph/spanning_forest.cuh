@@ -1,14 +1,15 @@
-// Minimum spanning forest: each tree takes the least edge that leaves it, until none is left.
+// Minimum spanning forest: rounds in which each tree adds the least edge that leaves it, until no edge leaves a tree.
 //
 // Algorithm: Boruvka (1926), after Nesetril, Milkova, Nesetrilova (Discrete Mathematics 233, 2001); the least edge of a
 //   tree by atomicMin of (key, number of the edge) in one word, as Vineet, Harish, Patidar, Narayanan, "Fast minimum
 //   spanning tree for large graphs on the GPU" (HPG 2009) pack them.
 // A round:
-//   least_edges     edges within one tree leave the list; the others offer themselves to the trees at their ends
-//   hook_trees      each tree hooks onto the other end of its least edge; of two that chose one edge the lesser is root
+//   least_edges     edges within one tree are dropped; the others are candidates for the trees at both ends (atomicMin)
+//   hook_trees      each tree hooks onto the other end of its least edge; where two trees chose one edge, the lesser is
+//                   the root
 //   compress_trees  the root of every vertex
 //   least_vertices, label_vertices   after the last round: the least vertex of each tree
-// Launch: any grid; least_edges 256 threads a block.
+// Launch: backends/cuda/graph/spanning_forest.py, any grid; least_edges 256 threads a block.
 // Preconditions: fewer than 2^31 vertices, 2^32 edges; keys differ from NO_EDGE.
 #pragma once
 #include "base/warp.cuh"

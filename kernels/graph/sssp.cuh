@@ -5,7 +5,7 @@
 //   2014), section 4; pull, pruning by weight and no bound at the end: Chakaravarthy, Checconi, Petrini, Sabharwal,
 //   "Scalable single source shortest path algorithms for massively parallel systems" (IPDPS 2014).
 // All distances below `bound` become final before the bound is raised by delta.  A path that ends at or above the bound
-//   is not written: instead of a far pile, the vertices with entries left (`active`) relax the next segment of their
+//   is not written.  In place of a far pile, the vertices with entries left (`active`) relax the next segment of their
 //   rows when the bound is raised.  Rows ascend by weight and `class_end` divides them by seven weights, so that
 //   entries beyond the bound are not read.
 // Phases, a grid-wide barrier after each:

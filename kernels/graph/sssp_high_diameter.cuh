@@ -1,11 +1,11 @@
 // SSSP on graphs of high diameter (roads, meshes): thousands of rounds with a small frontier, by a few blocks.
 //
-// Result: the table's `dist`; graph/sssp.cuh, launched in any case, writes it out.  When a block's queue or far
-//   pile overflows, this kernel stops with status SSSP_FRESH and the other starts from the beginning.
-// Algorithm: near-far pile, Davidson, Baxter, Garland, Owens (IPDPS 2014), section 4; scheme of persistent blocks with
-//   message exchange: graph/block_group.cuh.
-// An item is a vertex with the distance it was improved to.  It counts only while that is still the vertex's distance,
-//   so no vertex is relaxed twice at one distance and nothing has to be marked.
+// Result: the table's `dist`; graph/sssp.cuh, launched in any case, writes it out.  When a block's queue or far pile
+//   overflows, this kernel stops with status SSSP_FRESH and graph/sssp.cuh starts from the beginning.
+// Algorithm: near-far pile, Davidson, Baxter, Garland, Owens (IPDPS 2014), section 4, by persistent blocks that
+//   exchange messages (graph/block_group.cuh).
+// An item is a vertex with the distance to which it was improved.  It is valid only while the vertex still has this
+//   distance, so no vertex is relaxed twice at one distance and no marks are needed.
 // Phases of a round:
 //   divide       receive the sizes of all near queues, divide their items among all warps
 //   relax        a thread for each near item: atomicMin on the ends of its first ENTRIES_AT_ONCE entries (copied side

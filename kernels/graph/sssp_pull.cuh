@@ -1,6 +1,7 @@
-// The pull step of SSSP: each vertex not settled searches its row, light entries first, for d(u) + w < d(v).
+// The pull of SSSP: each vertex whose distance is not final searches its row, light entries first, for
+// d(u) + w < d(v).
 //
-// Who includes it: graph/sssp.cuh, which says how the steps go together.
+// Who includes it: graph/sssp.cuh, which lists the phases of a round.
 // An entry of weight w can only improve v if low + w < d(v), where no vertex in question is nearer than `low`; rows
 // ascend by weight, so the first entry that fails this ends the row.  This loop is not shared with pull.cuh, because a
 // minimum keeps several candidates in registers (SIDE vertices a lane, HEAD entries each) where a search for any match

@@ -1,6 +1,8 @@
-// The push steps of SSSP: the list of improved vertices, the queue of their edges below the bound, relaxation.
+// The push of SSSP: the list of improved vertices, the queue of their edges below the bound, relaxation.
 //
-// Who includes it: graph/sssp.cuh, which says how the steps go together.
+// Algorithm: delta-stepping's relaxation over an edge-balanced queue (graph/frontier.cuh); d(u) by atomicMin.
+// Phases: queue_improved, queue_active, find_nearest, relax, as graph/sssp.cuh lists them.
+// Who includes it: graph/sssp_pull.cuh, for graph/sssp.cuh.
 #pragma once
 #include "graph/block_queue.cuh"
 #include "graph/frontier.cuh"
@@ -100,7 +102,7 @@ template <class K, int BYTES, bool REAL> struct SsspRelax {
 
   // ---- the queue: vertices with a segment of their rows
 
-  // Each thread brings a vertex at distance d with entries from .. to - 1 (none: from >= to) of its row, which begins
+  // Each thread appends a vertex at distance d with entries from .. to - 1 (none: from >= to) of its row, which begins
   // at `first`.  The block calls together.
   GRB_DEVICE void enqueue(int64_t first, K d, int64_t from, int64_t to) {
     const int64_t degree = to > from ? to - from : 0;

@@ -11,7 +11,7 @@
 //   colour   least[v] min= least[u] over in-edges u -> v until nothing changes: the least vertex that reaches v
 //   reach    vertices that reach the root least[v] = v within its colour, backwards from it
 //   assign   they are its component; the others' colour is their root, and the loop goes on with trim
-// Values change within a phase: one that is read late is still a vertex that reaches, or a neighbour that was alive.
+// Values change within a phase.  A stale one is still correct: a vertex that reaches v, or a neighbour that was alive.
 // Launch: cooperative (backends/cuda/graph/strong_components.py).
 // Preconditions: *control is all zero; n < 2^31 - 128.
 #pragma once
@@ -44,8 +44,8 @@ struct StrongComponents {
   void* control;
 };
 
-// The least of value(u) over the columns u of row v, in all lanes that ask; `enough` ends the search.  A lane for each
-// v >= 0; the warp calls together.
+// The least of value(u) over the columns u of row v, in each lane with v >= 0; `enough` ends the search.  The warp
+// calls together.
 template <class Value>
 GRB_DEVICE unsigned least_of_row(const int64_t* start, const int32_t* near, int v, unsigned enough, Value value) {
   unsigned found = NO_VERTEX;

@@ -1,7 +1,7 @@
 // The set of visited vertices as 32-bit words: test, visit by atomicOr (one lane, or a warp with shared atomics),
 // output.
 //
-// Who includes it: graph/bfs.cuh, graph/bfs_high_diameter.cuh, graph/sssp.cuh (its lists' membership bits).
+// Who includes it: graph/bfs_push.cuh, graph/bfs_high_diameter.cuh, graph/sssp_relax.cuh (bits of its lists' members).
 #pragma once
 #include "base/bits.cuh"
 #include "base/warp.cuh"
