@@ -56,7 +56,8 @@ __global__ void earlier_neighbours(const int64_t* start, const I* indices, const
 }
 
 // The warp waits until every vertex of the list is decided, and takes each value once; take(value) returns true when
-// the other values do not matter.  Undecided ones stay at the front of the list, so the last to be decided is read at once.
+// the other values do not matter.  Undecided ones stay at the front of the list, so that the last one to be decided is
+// read at once.
 template <class Take>
 GRB_DEVICE void await_earlier(int32_t* list, int count, const volatile int32_t* state, Take take) {
   while (count > 0) {

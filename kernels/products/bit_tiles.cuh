@@ -1,9 +1,9 @@
-// w<m> = A (+.x) x over bit tiles (TileBFS's three directions), and how kernels read bit tiles.
+// w<m> = A (+.x) x over bit tiles by TileBFS's three methods, for structure-only semirings; access to bit tiles.
 //
 // Who includes it: graph/bfs_tiles.cuh.  Who calls: backends/cuda/products/tiles.py.  Schema: storage/bit_tiles.py;
 // W is a tile's word (uint16_t, uint32_t or word), P the type of `start`.
 // bit_tile_columns TileBFS, Algorithm 5 (Push-CSC): a warp for each chunk of a column of tiles that x meets, a lane for
-//                  each tile: the words that x's bits name are united, one atomic for each tile.
+//                  each tile: the OR of the tile's words at x's bits, one atomic for each tile.
 // bit_tile_rows    Algorithm 6 (Push-CSR): a warp for each chunk of a tile row, a lane for each tile: where x meets the
 //                  tile's columns, the lane tries the words of its wanted rows, one after the other.
 // bit_tile_pull    Algorithm 7 (Pull-CSC): a warp for each chunk of a tile row, one wanted row after the other: a lane

@@ -1,8 +1,12 @@
-// Making bit tiles: the rows of a tile row are merged, nothing is sorted; the other orientation is made from the tiles.
+// Bit tiles from CSR by merging the rows of each tile row, without a sort; the transposed tiles from the tiles.
 //
-// Who calls: backends/cuda/products/tiles.py.  Schema: storage/bit_tiles.py.
-// Threads: a group of lanes (products/tile_rows.cuh) for each tile row, or tile.  Every lane reads along its own row;
-//   the least tile column that any of them stands at is the next tile.
+// Phases: merge_tile_row    a lane reads along each row; the least tile column among the lanes is the next tile.  Once
+//                           to count, once to write
+//         transposed_maps, transpose_tiles  the tiles of A', from those of A
+//         live_lines        which lines of tiles have an entry
+// Callers: backends/cuda/products/tiles.py, tile_blocks.py, backends/cuda/graph/bfs_tiles.py.  Schema:
+//   storage/bit_tiles.py.
+// Launch: a group of lanes (products/tile_rows.cuh) for each tile row, or tile.
 // Paper: tilespmspv_tilebfs_icpp22, 3.2.3.
 #pragma once
 #include "products/tile_rows.cuh"
@@ -124,7 +128,7 @@ transpose_tiles(const int64_t* order, int64_t tiles, const int64_t* ptr, int64_t
   }
 }
 
-// live[r]: which lines of tile line r hold something at all.  places: parts that are written (zeros past the lines).
+// live[r]: which lines of tile line r have an entry.  places: parts that are written (zeros past the lines).
 template <class W>
 __global__ void live_lines(const int64_t* ptr, const W* map, int64_t lines, int64_t places, W* live,
                            unsigned long long* count) {

@@ -4,16 +4,15 @@
 //   entries a block has, the position of a value is a prefix popcount of the map, and a lane has two positions of each
 //   block (4.3.1): rows 2 (l & 3) and the next of column l / 4, so that it loads one value of x and keeps two sums.
 // Phases of a warp, which has an equal share of the chunks of CHUNK blocks, in stages of STAGE blocks:
-//   start       values and block rows that begin before its share, and which shares the block rows cross that are open
-//               where it begins and ends
-//   stage       before one stage is computed, values and x of the next begin to be copied to shared memory, as do maps
-//               and codes of the one after it (bitblock_stage.cuh): loads to registers would be waited for at the first
-//               branch, because there are six scoreboards; the maps of the next are written with the places of their
-//               values
+//   start       the values and block rows before its share, and the shares of the block rows that cross its two ends
+//   stage       before a stage is computed, asynchronous copies to shared memory (bitblock_stage.cuh) begin: values and
+//               x of the next stage, maps and codes of the one after it; the maps of the next are written with the
+//               addresses of their values.  Loads to registers do not overlap with the computation, because a warp has
+//               six scoreboards and waits for them at the first branch
 //   decode      bits and values of the lane's two positions, in four blocks at once
 //   accumulate  S::times into the sums of the two rows, predicated
-//   close       where a block row begins, the entries of the remainder in the one before are added to its sums, which
-//               are reduced over the lanes, and w is written
+//   close       at the end of a block row its entries in the remainder are added, the sums are reduced over the lanes,
+//               and w is written
 //   fix up      a block row that crosses shares: each share writes its part, and the one that arrives last adds all
 //               parts in the order of the shares, so that sums are reproducible bit for bit
 // Bound: the latencies of shared memory and of popcounts, with 4 to 5 warps a scheduler: 22 instructions a block, 13 of

@@ -1,5 +1,5 @@
-// What a warp has in shared memory of bitmap blocks: values in two buffers, of which one is filled while the other is
-// read; maps with the addresses of their values; x at the columns.
+// A warp's window of shared memory over bitmap blocks: values, double-buffered; maps with the addresses of their
+// values; x at the columns.
 //
 // Who includes it: products/bitblock_rows.cuh.  A stage is STAGE consecutive blocks.  From sm_90 on its values are one
 //   asynchronous bulk copy, which takes no instructions of the lanes and completes a barrier in shared memory (PTX ISA,
@@ -21,8 +21,8 @@
 
 namespace grb {
 
-// Shared memory by 32-bit places, which the compiler keeps in registers: the addresses of shared arrays it computes
-// anew for each access.  A place is an address; in the CPU emulation, bytes from the window.
+// Shared memory by 32-bit addresses, which the compiler keeps in registers; it computes the addresses of shared arrays
+// for each access.  In the CPU emulation an address is an offset in bytes from the window.
 struct SharedWindow {
 #ifdef SIMT_CPU
   unsigned char* memory;

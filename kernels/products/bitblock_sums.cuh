@@ -1,7 +1,7 @@
-// Sums of rows of bitmap blocks: of a lane, of a warp, of block rows that cross warps.
+// Sums of rows of bitmap blocks: in a lane, over a warp (reduction by shuffles), over the warps that share a block row.
 //
-// Who includes it: products/bitblock_rows.cuh, which says which rows and columns a lane has.  Functions that exchange
-//   values: a whole warp calls together.
+// Who includes it: products/bitblock_rows.cuh, whose head defines the rows and columns of a lane.
+// Precondition: a whole warp calls together the functions that exchange values.
 #pragma once
 #include "products/semiring.cuh"
 
@@ -30,7 +30,7 @@ template <class T> GRB_DEVICE T shuffle_xor(const T& value, int with) {
 }
 
 // The sums of a lane's two rows of a block row.
-// FULL: where sums have a start, nobody asks whether there is a product.
+// FULL: where sums have a start, no flag for the presence of a product is kept.
 template <class S, bool FULL> struct BlockSums {
   using Z = typename S::Z;
   static constexpr bool COUNTED = !(FULL && S::has_start);

@@ -1,11 +1,11 @@
 // The dense accumulator (SPA) of column-wise products: values and presence bits, merged into by atomics.
 //
 // Who includes it: products/columns.cuh.
-// Which rows are new is found in one of two ways:
+// New rows are found in one of two ways:
 //   by returns   every atomic returns the old value; a thread that got start() sets the row's bit
 //   RED          for sums of floats: reductions without return value (red, fire and forget); when all blocks have
-//                merged, the sums that differ from start() get their bits (words_of_sums).  Sums of high-degree
-//                rows are first made in shared memory (HighDegreeRows), because an atomic costs more than reading
+//                merged, the sums that differ from start() get their bits (words_of_sums).  Sums of high-degree rows
+//                are first accumulated in shared memory (HighDegreeRows), because an atomic costs more than reading
 //                four bytes of memory.
 // Preconditions: as in products/columns.cuh.
 #pragma once

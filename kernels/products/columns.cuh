@@ -1,23 +1,21 @@
-// w<m> = A (+.x) x for a sparse x by the columns of A that x holds: SpMSpV; AT holds A's columns as rows.
+// w<m> = A (+.x) x for a sparse x from the columns of A at x's entries: SpMSpV; AT has A's columns as rows.
 //
-// Algorithm: column-wise (push) SpMSpV with a dense accumulator (SPA) and atomics:
-//   push_pull_graphblas_icpp18, section 5 (column-based, masked); tilespmspv_tilebfs_icpp22, 3.3.
-//   Who calls: backends/cuda/products/columns.py, column_launch.py.
+// Algorithm: column-wise (push) masked SpMSpV: push_pull_graphblas_icpp18, 6.2 (Algorithm 3), with a dense accumulator
+//   (SPA) and atomics in place of its radix sort; column_products and combine_groups keep the sort (ESC).
+// Callers: backends/cuda/products/columns.py, column_launch.py; epilogue.py (fill_start), matmul.py (combine_groups).
 // Phases (of both kernels; one launch):
 //   clear       the accumulator of the next product (next_w, next_words, next_counts), when given
 //   compact     BITMAP: the members of x's words as a list
 //   scan        the lengths of the columns of a chunk of x, so that every edge has a number
 //   merge       edge-balanced: each warp takes an even share of the edges, finds the column of each by bisection
-//               and ballots (merge_edges), and merges A[i,k] (x) x[k] into the accumulator; the mask is looked at
-//               before anything is merged
+//               and ballots (merge_edges), tests the mask, and merges A[i,k] (x) x[k] into the accumulator
 //   complete    RED: presence bits of the sums (words_of_sums); the number of new rows is added to counts[0]
 // merge_columns  a block scans a chunk of x, its warps share the chunk's edges; with few entries in x every
 //                block scans them all and takes its part of the edges.  512 threads, two blocks a
 //                multiprocessor; cooperative where RED.
 // merge_evenly   where one column may hold more than a block's share: blocks scan a chunk of x each, meet at a grid
 //                barrier, and take even parts of all edges.  1024 threads, at most MOST_CHUNKS blocks, cooperative.
-// Preconditions: `words` and counts are zero, `w` holds start() everywhere before; compact_words leaves words
-//   and w so again.
+// Preconditions: `words` and counts are zero and every element of `w` is start(); compact_words restores words and w.
 #pragma once
 #include "products/column_merge.cuh"
 
@@ -241,7 +239,7 @@ merge_columns(const P* indptr, const int64_t* rows, int64_t stored, const I* col
     __syncthreads();
   }
   if constexpr (RED) merger.found = words_of_sums<S>(w, words, size, counts);
-  if (few && !RED) {                 // few warps have found anything
+  if (few && !RED) {                 // most warps have found nothing
     int found = warp_reduce(merger.found, [](int p, int q) { return p + q; });
     if (lane_number() == 0 && found) atomicAdd(counts, (unsigned long long)found);
   } else {
@@ -384,7 +382,7 @@ template <class S> __global__ void fill_start(typename S::Z* w, int64_t n) { GRB
 
 // ---- SpMSpV by sorting (ESC: expand, sort, compress): the product of each entry, then equal rows combined
 
-// keep[e]: is entry e allowed?  products[e] = A[i,k] (x) x[k] for entry at[e] of AT, which belongs to
+// keep[e]: does the mask admit entry e?  products[e] = A[i,k] (x) x[k] for entry at[e] of AT, which belongs to
 // entry segment[e] of x.
 template <class I, class XI, class M, class S>
 __global__ void column_products(const int64_t* segment, const int64_t* at, int64_t n, const XI* x_indices,

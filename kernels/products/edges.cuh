@@ -1,6 +1,6 @@
-// The number of entries of the rows in a list or a bitmap: what push costs.
+// The number of entries of the rows in a list or a bitmap: the cost of a push, for the planner.
 //
-// Who calls: backends/cuda/products/columns.py.  Threads: one for each position.
+// Caller: backends/cuda/products/columns.py.  Launch: one thread for each position; one atomic a block.
 #pragma once
 #include "base/views.cuh"
 #include "base/warp.cuh"

@@ -2,15 +2,15 @@
 //
 //   C(i, j) = (+)_k A(i, k) (x) B(k, j)
 //
-// Algorithm: the inner indices are cut into windows, which the blocks share (split-K, as in CUTLASS's GEMM); both
-//   operands' entries of a window are put into shared memory at their places, with a bit for each that is there, and a
+// Algorithm: the inner indices are cut into windows, which the blocks share (split-K, as in CUTLASS's GEMM).  Both
+//   operands' entries of a window are scattered to dense arrays in shared memory, with a presence bit for each, and a
 //   thread computes EDGE x EDGE entries of C over its inner indices.
 // Forms: each operand by lines (A's rows, B's columns) or by inner indices (A' or B in CSR), as it is stored.  Where B'
 //   is A, a window is loaded once, and of a symmetric C only the entries on and above the diagonal are computed.
 // Panels: panel_rows x panel_cols entries of C, the work of a block; `shares` blocks for each, which take equal ranges
 //   of the windows.
 // Phases: inner_bounds   where the windows begin in each line
-//         inner_windows  totals of each block; one value ends a block where it is the monoid's terminal
+//         inner_windows  totals of each block; early exit at the monoid's terminal value
 //         inner_join     totals of C, in the order of the blocks
 // Launch: backends/cuda/products/inner_windows.py; dynamic shared memory: values of the panel's lines for each inner
 //   index of a window, then a word of bits of A's and of B's lines.

@@ -1,4 +1,4 @@
-// What becomes of an entry of C<M> = A (+.x) B when its value is known: stored, or selected and reduced at once.
+// Epilogues of C<M> = A (+.x) B: an entry whose value is known is stored, or selected and reduced without being stored.
 //
 // E, Stored<S> or written by backends/cuda/products/epilogue.py:
 //   Value, R, Out, Thunk  types of C's values, the monoid of the reduction (a semiring struct whose times casts a

@@ -1,5 +1,5 @@
-// C<M> = A (+.x) B for a mask M that is no complement, rows that are pushed: row i of C from the rows k of B that
-// A(i,:) names, in a table of M(i,:).
+// C<M> = A (+.x) B for a mask M that is no complement, rows that are pushed: row i of C from the rows k of B with an
+// entry A(i, k), in a table of M(i,:).
 //
 // Algorithm: Gustavson's, with an accumulator preloaded with the mask's row (masked SpGEMM, MSA and hash: Milakovic,
 //   Selvitopi, Nisa, Budimlic, Buluc, ICPP 2022).
@@ -8,7 +8,7 @@
 //   (SEARCHED) are merged in global memory: in the result itself where that has the mask's entries.
 // Forms: BY_WARP a warp for each row, one row of B at a time; BY_ATOMICS a block for each row, its warps share the
 //   products evenly; IN_ORDER a block takes one row of B at a time, for monoids without an atomic.
-// Launch: backends/cuda/products/masked.py; the operand B of Masked is B by rows here.
+// Launch: backends/cuda/products/masked.py; the operand B of Masked is B in CSR here (not B').
 // Preconditions: columns of B are below 2^31; `hit` is false.
 #pragma once
 #include "products/masked_rows.cuh"

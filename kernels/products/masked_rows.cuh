@@ -1,12 +1,12 @@
-// C<M> = A (+.x) B for a mask M that is no complement, row by row of M, pulled or pushed, whichever takes less time:
+// C<M> = A (+.x) B for a mask M that is no complement, row by row of M, pulled or pushed by estimated cost:
 //
-// pull   dot products of row i of A, in a table, with the rows j of B' that M(i,:) names (push_pull_graphblas_icpp18,
-//        5.2); the set intersections of a row share one table in shared memory (TRUST: Pandey et al., IEEE TPDS 2021,
-//        for triangles)
-// push   the rows k of B that A(i,:) names, merged into a table of M(i,:) (masked SpGEMM, MSA and hash: Milakovic et
-//        al., ICPP 2022); products/masked_push.cuh
-// Table of a row (products/masked_table.cuh): SEARCHED for rows too long for shared memory or hardly looked up, BITMAP
-//   where it has not many more bytes than lookups, else HASH
+// pull   dot products of row i of A, in a table, with the rows j of B' for the columns j of M(i,:) (masking:
+//        push_pull_graphblas_icpp18, 5.2); the set intersections of a row share one table in shared memory (TRUST:
+//        Pandey et al., IEEE TPDS 2021, for triangles)
+// push   the rows k of B for the columns k of A(i,:), merged into a table of M(i,:) (masked SpGEMM, MSA and hash:
+//        Milakovic et al., ICPP 2022); products/masked_push.cuh
+// Table of a row (products/masked_table.cuh): SEARCHED where the row is too long for shared memory or has few lookups,
+//   BITMAP where its bytes are at most those of the hash table or the number of lookups, else HASH
 // Entries go where E says (products/masked_emit.cuh).  S may be Words (products/masked_words.cuh).
 // Phases: masked_analyse    work, method and table of each row of M, its bin (rows without work have none: no hit)
 //         spgemm_list       the rows of each bin as a list (products/spgemm.cuh)
@@ -78,7 +78,7 @@ GRB_DEVICE int pull_bin(const MaskRows<I, M>& o, int64_t work, int64_t length, i
   const int64_t bitmap = bitmap_bytes(span, o.gives), slot = slot_bytes(sizeof(I), o.gives);
   const int64_t slots = hash_slots(length, slot, o.most_bytes), hash = slots * slot;
   int table = slots >= 2 * length ? HASH : SEARCHED;
-  // clearing a byte of a bitmap takes less time than what a lookup in it saves
+  // clearing a byte of a bitmap takes less time than a lookup in it saves
   if (bitmap <= o.most_bytes && (table == SEARCHED || bitmap <= hash || bitmap <= work)) table = BITMAP;
   if (work * LOOKUPS < length) table = SEARCHED;
   int level = 0;

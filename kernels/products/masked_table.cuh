@@ -1,7 +1,8 @@
 // Tables in shared memory of a row of a matrix, for masked products of two matrices.
 //
-// A table has the row's columns; a lookup is one load (BITMAP), linear probing (HASH), a quarter full, half full where
-// memory is short, or bisection in the row itself (SEARCHED).  GIVES: what a lookup gives beside presence:
+// A table has the row's columns.  A lookup is one load (BITMAP), linear probing in a table that is a quarter full, half
+// full where memory is short (HASH), or bisection in the row itself (SEARCHED).  GIVES: what a lookup returns besides
+// presence:
 //   NOTHING    -
 //   POSITIONS  the position of the column's entry in the row
 //   WORDS      the value, 64 bits: the row is one of words (products/masked_words.cuh), its columns are their numbers

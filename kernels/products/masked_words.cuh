@@ -1,7 +1,7 @@
-// Rows as words: row i of W(A) has, at column w, the bits of A(i, 64 w .. 64 w + 63), where any is set.  A product that
-// counts matches, or looks for one, is then one of words: C(i,j) = popcount of W(A)(i,:) AND W(B')(j,:), up to 64
+// Rows as sparse bitmaps: row i of W(A) has, at column w, the word of A(i, 64 w .. 64 w + 63), where any bit is set.
+// Products that count matches, or test for one, become C(i,j) = popcount of W(A)(i,:) AND W(B')(j,:), with up to 64
 // lookups in one.  (The bitmap rows of Bisson and Fatica, "High performance exact triangle counting on GPUs", IEEE TPDS
-// 2017, kept sparse.)
+// 2017, stored sparse.)
 //
 // Phases: word_begins   begins[e]: is entry e the first of its word?  (fresh, then the first of each row)
 //         an inclusive scan `ends` of begins

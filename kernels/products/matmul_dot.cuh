@@ -1,11 +1,11 @@
 // C[i,j] = (+)_k A[i,k] (x) B[k,j] for the positions (i,j) of a mask: masked SpGEMM by dot products, row i of A with
 // row j of B'.
 //
-// Algorithm: masked dot product (push_pull_graphblas_icpp18, 5.2), the shorter row looked up in the
-//   longer one by bisection.
-// Phases: the two rows of a position; each lane looks its entries of the shorter row up; early exit at
-//   the terminal value; combine.  Long rows are looked up by the whole warp.
-// Launch: backends/cuda/products/matmul.py; `lanes` neighbours (1 to 32, a power of two) for each position.
+// Algorithm: masked dot product (masking: push_pull_graphblas_icpp18, 5.2), the shorter row looked up in the longer one
+//   by bisection.
+// Phases: the two rows of a position; each lane looks up its entries of the shorter row; early exit at the terminal
+//   value; combine.  Long rows are looked up by the whole warp.
+// Launch: backends/cuda/products/masked.py; `lanes` neighbours (1 to 32, a power of two) for each position.
 #pragma once
 #include "products/semiring.cuh"
 

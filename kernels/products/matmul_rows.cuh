@@ -3,8 +3,10 @@
 // Algorithm: ESC (expand, sort, compress: Bell, Dalton, Olson, SISC 2012).  Products are numbered: those of entry p of
 //   A are ends[p-1] .. ends[p]-1, in the order of row k of B; a thread finds its entry by bisection, so the work is
 //   balanced whatever the rows' lengths.
+// row_lengths       entries of row k of B for each entry of A; an inclusive scan gives `ends`
 // expand_products   writes a range of products for sorting;  keep (null: all are wanted): which the mask admits
-// combine_few       the compression: one thread for each group of equal positions
+// combine_few       the compression of small groups of equal positions, a thread each (large ones: combine_groups of
+//                   products/columns.cuh)
 // Launch: backends/cuda/products/matmul.py, one thread for each product.
 #pragma once
 #include "products/semiring.cuh"

@@ -1,20 +1,20 @@
-// w<m> = A (+.x) x by rows where one product is enough (any monoid, structure-only semirings): SpMV by
-// pull with early exit.
+// w<m> = A (+.x) x row-wise where one product is enough (any monoid, structure-only semirings): SpMV by pull with early
+// exit.
 //
-// Algorithm: row-wise product with masking and early exit at the first match: push_pull_graphblas_icpp18, sections 4
-//   and 5 (structure-only); "bottom-up" in direction-optimising BFS (Beamer, Asanovic, Patterson, SC 2012).
+// Algorithm: row-wise masked product with early exit at the first match: push_pull_graphblas_icpp18, 5.2, 5.3 and 6.1
+//   (Algorithm 2); "bottom-up" in direction-optimising BFS (Beamer, Asanovic, Patterson, SC 2012).
 // Phases of a warp for 32 R neighbouring rows, R of them a lane:
-//   select        rows that hold something and that the mask admits; groups without any are passed over, 32 at a time
-//   top           the row's neighbour (column) of highest degree, then the next four, which
-//                 are stored apart (probe_top)
+//   select        rows with entries that the mask admits; groups without any are skipped, 32 at a time
+//   top           the row's neighbour (column) of highest degree, then the next four, which are stored apart
+//                 (probe_rows)
 //   alone         each lane looks at the first ALONE entries of its row
 //   together      the warp looks at up to `limit` entries of each row that is still open; longer rows are deferred
 //   write         32 presence bits a word
 // and of a block for the rows it deferred: a warp for each, the whole block for those of more than `huge` entries.
 // Launch: backends/cuda/products/pull.py, any grid of at most 1024 threads a block.  Neighbouring groups of rows go to
 //   different blocks, because the longest rows are often neighbours.
-// Preconditions: `live` has a bit for each row that holds something; top_neighbour and next_neighbours
-//   (graph/bfs_prepare.cuh) may be null, and are when the value of the entry matters.  All of w_words is written.
+// Preconditions: `live` has a bit for each row with entries; top_neighbour and next_neighbours (graph/bfs_prepare.cuh)
+//   may be null, and are null when the value of the entry matters.  All of w_words is written.
 #pragma once
 #include "products/semiring.cuh"
 

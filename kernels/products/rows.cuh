@@ -1,7 +1,7 @@
-// w[i] = (+)_k A[i,k] (x) x[k] by rows of A (SpMV, masked; x full or a bitmap), rows binned by length.
+// w[i] = (+)_k A[i,k] (x) x[k] row-wise (SpMV, masked; x full or a bitmap), rows binned by length.
 //
 // Algorithm: CSR-vector with 1 to 32 lanes a row by its length (adaptive CSR: Greathouse, Daga, SC 2014), with masking,
-//   early exit at the terminal value and structure-only products (push_pull_graphblas_icpp18, sections 4 and 5).
+//   early exit at the terminal value and structure-only products (push_pull_graphblas_icpp18, 5.2, 5.3, 5.5).
 // Phases of a warp (matvec_rows):
 //   bin        its task's class: 1, 2, 4 ... 32 lanes for a row; rows longer than the longest class are cut into chunks
 //   mask       is the row wanted?
@@ -9,7 +9,7 @@
 //   combine    over the group (join_lanes); of a long row the warp that arrives last combines the chunks
 //   write      w and the presence bit
 // Launch: backends/cuda/products/matvec.py, a grid-stride loop over warps.  Schedule:
-//   backends/cuda/products/row_schedule.py, made once for each matrix; rows that hold nothing are not in it.
+//   backends/cuda/products/row_schedule.py, made once for each matrix, without the empty rows.
 // Preconditions: x is full (FULL) or has presence words; w_words, when given, are zero; `arrived` is zero before and
 //   after.  w is written only where a value was found.
 #pragma once

@@ -1,6 +1,6 @@
-// Segmented reduction across lanes and the transposition in shared memory: what products/segments.cuh is built of.
+// Segmented reduction across lanes and the transposition in shared memory: the parts of products/segments.cuh.
 //
-// Who includes it: products/segments.cuh, which says what a slice is.  All functions: a whole warp.
+// Who includes it: products/segments.cuh, whose head defines a slice.  Precondition: a whole warp calls together.
 // Algorithm: segmented scan by shuffles, as in CSR5 (Liu, Vinter, ICS 2015), section 3.3; a ballot instead
 //   for monoids of bits.
 #pragma once

@@ -6,10 +6,9 @@
 //   load       lane l takes entries l, 32 + l, ... (coalesced), and 8 bits: which of entries 8 l .. 8 l + 7 begin a row
 //   gather     x at the entries' columns, by COLUMNS:
 //                PLAIN       the matrix's own columns
-//                DELTA       16-bit distances from a base for each slice (bases[slice] < 0: this slice
-//                            by its own columns)
-//                RELABELLED  ranks by falling frequency: x is given in that order, its first `cached` values
-//                            are in shared memory
+//                DELTA       16-bit distances from a base for each slice (bases[slice] < 0: PLAIN in this slice)
+//                RELABELLED  columns relabelled by falling frequency: x is given in that order, its first `cached`
+//                            values are in shared memory
 //   multiply   S::times; BOOL by a monoid of bits (in_bits) for eight entries of a lane at once
 //   transpose  through shared memory: lane l gets the products of the consecutive entries 8 l .. 8 l + 7
 //   reduce     inside each lane, then across lanes (close_rows: segmented scan); rows that end in the slice are written
@@ -275,7 +274,7 @@ template <class I, class R, class S, int COLUMNS> struct WarpSum {
   }
 
   // The buffer's sums to rows opened .. opened + count - 1; the first belongs to the warp before, if none began here
-  // yet.  Two loops, which the compiler unrolls: whether rows have names is not asked in each step.
+  // yet.  Two loops, which the compiler unrolls, so that m.names is not tested in each step.
   GRB_DEVICE void write_rows(R opened, int count) const {
     if (m.names == nullptr) {
       for (int k = lane_number(); k < count; k += 32)

@@ -1,11 +1,11 @@
-// What products over a semiring have in common: a running total, its combination over a group of lanes, atomics.
+// The common parts of products over a semiring: a running total, its combination over a group of lanes, atomics.
 //
 // Who includes it: all kernels of products/.  S is the struct written by backends/cuda/lowering/semirings.py:
 //   Z, A, X                      types of the result, of the stored values of the matrix, of those of the other operand
-//   reads_a, reads_x             is the operand's value looked at?  a_iso, x_iso: is there one value in all?
+//   reads_a, reads_x             is the operand's value read?  a_iso, x_iso: is the operand iso (one value in all)?
 //   structure_only               every product is the same and x (+) x = x: only presence counts, no value is computed
 //   any                          the first product will do;  has_terminal: a value ends the sum (terminal(v))
-//   reads_i, reads_k             is the row, the column of the entry looked at (positional operators)?
+//   reads_i, reads_k             is the row, the column of the entry read (positional operators)?
 //   has_start                    start() (+) v = v for every v, NaN and -0 included: sums may begin with it
 //   fold                         FOLD_OR, ... where add is that of bits (BOOL), else NO_FOLD
 //   picks                        add is fmin (picks_least) or fmax of FP64, which leave NaN out; worst() is infinity

@@ -6,8 +6,8 @@
 // Phases: spgemm_analyse   products and span of columns of each row of C, its bin, the rows of each bin
 //         spgemm_list      the rows of each bin as a list
 //         symbolic phase   spgemm_hash, spgemm_windows (products/spgemm_*.cuh): entries of each row of C
-//         spgemm_rebin     the bins of the numeric phase, which knows the entries
-//         spgemm_expand    products without values: their columns, as the symbolic phase kept them (bitmap or list)
+//         spgemm_rebin     the bins of the numeric phase, by the entries of each row
+//         spgemm_expand    structure only: the columns that the symbolic phase kept (bitmap or list)
 //         numeric phase    spgemm_copy, spgemm_hash, spgemm_windows: columns, ascending in each row, and values
 // Bins: COPIED    one row of B, no mask: no accumulator
 //       HASHED    five bins of 16 to 256 entries at most: hash table, a group of lanes for each row
@@ -162,7 +162,7 @@ spgemm_analyse(const int64_t* a_ptr, const I* a_cols, int64_t stored, const int6
     }
     const bool leads = r < stored && sub == 0;
     int bin = NO_BIN;
-    if (step > 1) {  // estimated, so that no row is taken for a short one, and any column may be in it
+    if (step > 1) {  // an estimate: the row counts as long, and may have any column
       count = max(count * step, max(length, HASH_WORK + 1));
       rows = 2, first = 0, last = unsigned(ncols - 1);
     }

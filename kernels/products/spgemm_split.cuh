@@ -1,7 +1,7 @@
 // Rows of C = A (+.x) B with millions of products: several blocks for each row.
 //
-// Algorithm: the dense accumulator made compact of products/spgemm_windows.cuh, its bitmap in global memory: parts of
-//   the entries of A's row go to blocks, which first merge in shared memory where the row of C fits there.
+// Algorithm: the compact dense accumulator of products/spgemm_windows.cuh with its bitmap in global memory.  The
+//   entries of A's row are divided among blocks, which merge in shared memory first where the row of C fits there.
 // Phases: split_mark     symbolic phase: the bitmap of the row's columns
 //         split_count    drops what the mask does not admit; bits before each word; entries of the row
 //         spgemm_expand  numeric phase: the columns (products/spgemm.cuh)
@@ -9,7 +9,7 @@
 //         split_merge    the values by their rank in the bitmap, by atomics
 // Launch: backends/cuda/products/spgemm_split.py; LANES neighbours take an entry of A.  Tasks are ordered by part, so
 //   that blocks of different rows of A read the same rows of B at the same time.
-// Preconditions: `kept` holds zeros before split_mark; S has a start value, or any product will do.
+// Preconditions: `kept` is zero before split_mark; S has a start value, or S::any.
 #pragma once
 #include "base/bits.cuh"
 #include "products/spgemm.cuh"

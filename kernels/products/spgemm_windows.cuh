@@ -2,10 +2,12 @@
 //
 // Algorithm: the dense accumulator over windows of columns (spECK: Parger et al., PPoPP 2020), made compact: the bitmap
 //   has the structure of the row of C, ascending, and a value's position is the number of bits before its column.
-// Phases of a window: set the bits of a complement mask, then those of the products' columns, whose atomics on bits
-//   that are set are left out; drop what the mask does not admit; scan; symbolic phase: count; numeric phase: write the
-//   columns, merge the products' values by rank, write the values.  Values that do not fit in shared memory are merged
-//   in C itself.
+// Phases of a window:
+//   mark    set the bits of a complement mask, then those of the products' columns (no atomic where a bit is set)
+//   mask    clear the bits that the mask does not admit
+//   scan    bits before each word; symbolic phase: count
+//   merge   numeric phase: write the columns, merge the products' values by rank, write the values; those that do not
+//           fit in shared memory are merged in C itself
 // Forms: BY_WARP     a warp for each row; one row of B at a time, whose columns are distinct: no atomic
 //        BY_ATOMICS  a block for each row, its warps share the products evenly; values are merged by atomics
 //        IN_ORDER    a block for each row, all of it takes one row of B at a time: for monoids without an atomic
@@ -212,7 +214,8 @@ spgemm_windows(Spgemm<I, O, S> o) {
       if constexpr (touches)
         for (int w = owner.rank; w < words / (64 / WIDTH); w += owner.size) touched[w] = 0;
       owner.sync();
-      // What a complement mask forbids is in the bitmap while the columns are collected, and taken out afterwards.
+      // The columns of a complement mask are set in the bitmap while the products' columns are collected, and cleared
+      // afterwards.
       const bool preloaded = o.m_ptr != nullptr && o.complement && o.names == nullptr;
       auto forbidden = [&](auto change) {  // the mask's entries in the window
         const int64_t end = lower_bound(o.m_cols, m_start, m_stop, O(high));

@@ -5,11 +5,11 @@
 // Algorithm: row splitting with lanes over columns (Yang, Buluc, Owens, "Design principles for sparse matrix
 //   multiplication on the GPU", Euro-Par 2018, section 4.1); rows longer than `longest` are cut into chunks.
 //   LANES lanes have V columns each, so a warp has GROUPS = 32 / LANES groups; `parts` of them share a row.  The warps
-//   of a block take neighbouring rows at the same time, so rows of X that several rows of A name come from L1.
+//   of a block take neighbouring rows at the same time, so L1 serves the rows of X that these rows have in common.
 // Phases of a warp, for a chunk or for its rows:
 //   load      4 column indices and values a group, in one load each, all lanes of a group the same
 //   gather    V elements of each of the 4 rows of X in one load.  More warps hide latency better than more loads of a
-//             warp: with 8 rows in flight and 104 registers, instead of 48, fem70 took 1.3 times as long
+//             warp: with 8 rows in flight and 104 registers in place of 48, fem70 took 1.3 times as long
 //   join      the totals of the groups of a row, by shuffles
 //   write     the row of C; of a chunk that is not a whole row, its part to `carry`
 // spmm_join adds the parts of each long row in order.

@@ -1,11 +1,11 @@
 // C = A X with operands rounded to FP16, BF16 or TF32 and sums in FP32, on tensor cores: A as tiles of 16 rows and 16
 // condensed columns, X and C dense and row-major.
 //
-// Algorithm: the rows of a window of 16 are multiplied together (Wang, Feng, Wang, Ding, "TC-GNN: bridging sparse GNN
-//   computation and dense tensor cores on GPUs", USENIX ATC 2023, section 4.1: the columns that a window names, each
-//   once, side by side), so a row of X is loaded once for 16 rows of A. The fragments of A are stored in the
-//   order of the lanes, and X needs no shared memory: a lane loads NT neighbouring columns of 4 rows of X, and which
-//   column of C a lane of the instruction has is free to choose.
+// Algorithm: the rows of a window of 16 are multiplied together over their condensed columns, each column of the window
+//   once, side by side (Wang, Feng, Wang, Ding, "TC-GNN: bridging sparse GNN computation and dense tensor cores on
+//   GPUs", USENIX ATC 2023, section 4.1), so a row of X is loaded once for 16 rows of A.  The fragments of A are stored
+//   in the order of the lanes.  X needs no shared memory: a lane loads NT neighbouring columns of 4 rows of X, because
+//   the column of C that a lane of the instruction has is free to choose.
 // Phases of a warp (spmm_tiles), for a chunk of the tiles of a window and 8 * NT columns of X:
 //   load      A's fragment (8 values a lane), 4 columns a lane, NT values of each of these 4 rows of X
 //   multiply  NT matrix instructions of 16 x 8 x 16 (TF32: 2 NT of 16 x 8 x 8)

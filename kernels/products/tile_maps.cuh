@@ -1,7 +1,7 @@
 // Maps of 8 x 8 bit blocks: bit 8 r + c is that of row r, column c (storage/bit_tiles.py, BitBlockMatrix).
 //
-// Products of maps, (+) = OR, (x) = product_of_maps, are a semiring: with it the product of two block layouts has the
-// maps of C's blocks (backends/cuda/products/tile_pairs.py).
+// OR and product_of_maps are a semiring of maps.  Over it the product of two block layouts gives the maps of C's
+// blocks: steps 1 and 2 of TileSpGEMM (tilespgemm_ppopp22, 3.3).  Caller: backends/cuda/products/tile_pairs.py.
 #pragma once
 #include "base/launch.cuh"
 

@@ -8,8 +8,8 @@
 //                          sums of ones by bits, other semirings by ordinary cores
 // Window: WINDOW neighbouring blocks of a block row of C, which a warp computes together.  The block row's blocks of A
 //   are dealt to the lanes; each lane finds what its row of blocks of B has in the window (`meet`).
-// Exactness: an absent position is 0 in a matrix instruction.  0 x Inf is NaN, and a sum of absent positions hides the
-//   sign of -0, so that results that are NaN or 0 are computed once more from their entries alone (`entry_of`).
+// Exactness: an absent position is 0 in a matrix instruction.  0 x Inf is NaN, and adding +0 loses the sign of -0, so
+//   results that are NaN or 0 are computed again from their entries alone (`entry_of`).
 // Launch: backends/cuda/products/tile_pairs.py, a warp for each chunk of at most TILES_OF_TASK blocks of a block row.
 // Schema of A and B: storage/bit_tiles.py, BitBlockMatrix.  Precondition: blocks ascend in a block row.
 #pragma once

@@ -3,8 +3,8 @@
 // A block of C has two positions a lane.  Its pairs of blocks are added up in registers.  FP64_MATRIX writes them at
 // once, which overlaps with the loads of the next block (fem 70: 10.9 ms against 12.3); the others put them into shared
 // memory, and a window is written row by row, so that neighbouring lanes write neighbouring entries.
-// A minimum or maximum of FP64 (S::picks) begins with S::worst() and picks what is better: one comparison, where NaN,
-// which it leaves out, would need two.
+// A minimum or maximum of FP64 (S::picks) begins with S::worst() and picks the better value by one comparison, which
+// leaves NaN out; a separate test for NaN costs a second one.
 // Launch: backends/cuda/products/tile_pairs.py, a warp for each task.
 #pragma once
 #include "products/tile_pairs.cuh"

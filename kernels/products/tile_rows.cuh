@@ -1,9 +1,9 @@
-// The rows of one tile row, merged side by side by a group of lanes: how tiles of any kind are built.
+// The rows of one tile row, merged side by side by a group of lanes: the common step of building tiles of any kind.
 //
 // Who includes it: products/bit_tiles_build.cuh, products/bitblock_build.cuh, products/tiles.cuh.
 // A group: 8 lanes for blocks of 8, 16 for tiles of 16, else 32; a lane for each row (two rows for tiles of 64).
-// A task is a tile row, or, where it holds much, one of its parts: tasks task_ptr[r] .. task_ptr[r+1]-1 are tile row r
-//   (owner[j] is r; null: j), cut where its longest row would be cut into equal parts.
+// A task is a tile row or one of the parts of a long one: tasks task_ptr[r] .. task_ptr[r+1]-1 are tile row r (owner[j]
+//   is r; null: j), divided at the columns that divide its longest row into equal parts.
 #pragma once
 #include "products/bit_tiles.cuh"
 #include "base/views.cuh"

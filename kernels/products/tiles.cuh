@@ -1,11 +1,12 @@
 // w<m> = A (+.x) x over nt x nt tiles with values, nt = 16, 32 or 64: TileSpMSpV; and the building of the tiles.
 //
-// Algorithm: TileSpMSpV (tilespmspv_tilebfs_icpp22), 3.2 and 3.3.  Who calls: backends/cuda/products/tiles.py,
-//   tiled_vector.py.  Schema: storage/tiled.py.  W: the word of a tile's width (uint16_t, uint32_t or word).
+// Algorithm: TileSpMSpV (tilespmspv_tilebfs_icpp22), 3.2 and 3.3.
+// Caller: backends/cuda/products/tiles.py.  Schema: storage/tiled.py.  W: the word of a tile's width (uint16_t,
+//   uint32_t or word).
 // tiled_rows     Algorithm 4: a warp for each chunk of a tile row: 32 of its tiles and, in the same launch,
-//                REST_OF_CHUNK entries of its remainder.  The tiles are looked up together, a lane each; one whose tile
-//                of x is empty is passed over.  Lanes of a tile: two a row (nt = 16), one a row (32), one for two
-//                rows (64).  Remainder: a lane an entry; the products of a row are joined by a segmented reduction.
+//                REST_OF_CHUNK entries of its remainder.  The tiles are looked up together, a lane each; tiles with an
+//                empty tile of x are skipped.  Lanes of a tile: two a row (nt = 16), one a row (32), one for two rows
+//                (64).  Remainder: a lane for each entry; the products of a row are combined by a segmented reduction.
 // join_chunks    the totals of a long tile row, which several warps computed a chunk each
 //                (chunks as in products/bit_tiles.cuh).
 // tile_vector    x_ptr, x_tile and the presence words of a sparse vector.
