@@ -1,4 +1,4 @@
-// w<m> = A (+.x) x over bit tiles by TileBFS's three methods, for structure-only semirings; access to bit tiles.
+// w<m> = A (+.x) x over bit tiles by TileBFS's three methods, for products that read no values; access to bit tiles.
 //
 // Who includes it: graph/bfs_tiles.cuh.  Who calls: backends/cuda/products/tiles.py.  Schema: storage/bit_tiles.py;
 // W is a tile's word (uint16_t, uint32_t or word), P the type of `start`.

@@ -1,8 +1,8 @@
 """SpMV over 8 x 8 bitmap blocks: the form of a matrix, kept in A.forms["bitblock"], and its products.
 
-Schema of BitBlocks (B blocks in order of block rows, then columns; T block rows that hold a block; N chunks of CHUNK
+Schema of BitBlocks (B blocks in order of block rows, then columns; T block rows with a block; N chunks of CHUNK
 blocks; kernels/products/bitblock_rows.cuh reads it). It differs from storage/bit_tiles.py's BitBlockMatrix, because the
-lanes of a GPU want other orders, and because a GPU reads it in every product:
+lanes of a warp read bits and values in another order, and because every product reads it, so that its bytes matter:
 
     maps         uint64 [B]       bit 8 c + r: is there an entry in row r, column c of the block?
     codes        uint16 [B + 1]   highest bit: does a block row begin?  The others: column of the block less its base
@@ -13,7 +13,7 @@ lanes of a GPU want other orders, and because a GPU reads it in every product:
     value_ptr    int64 [N + 1]    values before each chunk
     begun        int32 [N]        block rows begun before each chunk
     block_ptr    int32 [T + 1]    first block of each block row
-    names        int32 [T]        block rows that hold a block; None: all
+    names        int32 [T]        block rows with a block; None: all
     rest         uint32 [R]       remainder, entries of blocks with fewer than LEAST: 8 * column + row in the block row;
                                   None where block rows have fewer than REST_ENTRIES on average: blocks have them
     rest_values  [R] or [1]
@@ -163,11 +163,11 @@ def _encode(device, form, cols):
 
 
 def pays(device: Device, A: Compressed, s: Lowered, column_bytes: int, precision: str = "exact") -> tuple | None:
-    """The figures of planner.choose_kernel.blocks_pay for A and s; None where segments cost less, or serve alone.
+    """The figures of planner.choose_kernel.blocks_pay for A and s; None where segments cost less, or are the only form.
 
-    column_bytes: of a column index in A's segments. Blocks are counted in a sample only where full ones would pay.
-    precision: in which blocks have the values; segments have those of A. Sums of BOOL stay with segments, which combine
-    eight products of a lane as bits of a byte.
+    column_bytes: of a column index in A's segments. Blocks are counted, in a sample, only where full blocks cost less
+    than segments. precision: of the values in blocks; segments have those of A. Sums of BOOL stay with segments, which
+    combine eight products of a lane as bits of a byte.
     """
     entries = A.indices.shape[0]
     if A.rows is not None or s.dtype.np_type.kind == "b" or not suits(A) or entries < tuning.TILES_ENTRIES:

@@ -1,9 +1,9 @@
 """What a column-wise product keeps between calls, so that a call is one launch: arguments, accumulators, workspace.
 
 Kernels: merge_columns and merge_evenly (edge-balanced) in products/columns.cuh; the planner chooses (merge_kernel).
-A launch leaves clean what the next one expects clean: launches are ordered, by Device.in_order when the stream changes.
-Before a launch as little as possible is done: memory for the next call is allocated, and arrays over the result are
-made, while the device works or when they are asked for.
+A launch clears the accumulator of the next one; Device.in_order orders launches when the stream changes. Before a
+launch the host does as little as possible: it allocates memory for the next call while the device works, and makes the
+arrays over the result when they are first used.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class Merge:
         )
         if renew:
             self.keep(fresh)
-            with suppress(MemoryError):  # what the next call would allocate first, while the device is busy
+            with suppress(MemoryError):  # the first allocation of the next call, while the device is busy
                 kept.item = self._fresh()
         return result
 
@@ -236,5 +236,5 @@ class Accumulator:
         return self._block.array(2), self._block.array(0)
 
     def counted(self) -> Any:
-        """The array of counts, made when it is asked for."""
+        """The array of counts, made when it is first used."""
         return self._block.array(1) if self._counts is None else self._counts

@@ -1,9 +1,9 @@
 """SpMSpV on the device: products merged into a clean accumulator by atomics, or sorted by row and combined (ESC).
 
-Kernels: products/columns.cuh. Where that costs less than a list (planner: stays_bitmap) the accumulator becomes the
-result, a bitmap whose entries are counted on the device, and the same launch cleans the arrays of the next product: one
-launch, nothing is read back. Otherwise the accumulator is kept, and compacting the result into a list cleans what the
-product touched.
+Kernels: products/columns.cuh. Where a bitmap costs less than a list (planner: stays_bitmap), the accumulator becomes
+the result, its entries are counted on the device, and the same launch clears the accumulator of the next product: one
+launch, no read-back. Otherwise the result is compacted into a list, which clears the entries that the product wrote,
+and the accumulator is kept.
 """
 
 import numpy as np
@@ -65,7 +65,7 @@ def merged(device, AT, x, s, mask, plan=UNRECORDED):
 
 
 def _taken(device, merge, size, s, AT, x, space, w, words):
-    """The result out of the accumulator, which is given away or cleaned and kept."""
+    """The result: the accumulator itself, or a list compacted from it; then the accumulator is cleared and kept."""
     iso = s.structure_only
     count = words.shape[0]
     part = max(PART, -(-count // MOST_PARTS))
@@ -93,7 +93,7 @@ def _taken(device, merge, size, s, AT, x, space, w, words):
 
 
 def edges_of(device, AT, u):
-    """Entries of the rows of AT that u names, counted on the device and read back; kept with u."""
+    """Entries of the rows of AT at u's entries, counted on the device and read back; kept with u."""
     forms = conversions.forms_of(u)
     known = forms.get("edges")
     if known is not None and known[0] is AT.indices:

@@ -1,4 +1,4 @@
-"""What masked products do with an entry of C when its value is known (kernels/products/masked_emit.cuh).
+"""Epilogues of masked products: an entry of C is stored, or selected and reduced (kernels/products/masked_emit.cuh).
 
     e = epilogue(device, s, dtype, keep, monoid, axis)      # None: the monoid has no atomic
 

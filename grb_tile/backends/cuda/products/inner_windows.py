@@ -26,12 +26,12 @@ EDGE, TILE = 4, 16  # as in inner_windows.cuh
 THREADS = 256
 PANEL = (16, 8)  # rows and columns of C that a block computes, at most: a tile of 4 x 4 for each of its warps
 RESIDENT = 3  # blocks of a multiprocessor: one computes while others load
-RESERVED = 2048  # bytes of shared memory that a block has beside its windows: the kernel's own and the driver's
+RESERVED = 2048  # bytes of shared memory that a block has besides its windows: the kernel's own and the driver's
 MOST_WINDOW = 1024  # inner indices
 
 
 def matmul_inner(device: Device, A: Compressed, at: bool, B: Compressed, bt: bool, semiring: Any) -> tuple | None:
-    """(C, plan), C = (A or A') (+.x) (B or B'); None where another method takes less time, or has to serve."""
+    """(C, plan), C = (A or A') (+.x) (B or B'); None where another method takes less time or is the only one."""
     if at == bt and cached_transpose(B) is A:
         B, bt = A, not bt
     s = lowered_plain(device, semiring, A.dtype, A.iso, B.dtype, B.iso)

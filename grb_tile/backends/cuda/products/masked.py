@@ -1,14 +1,14 @@
-"""C<M> = A (+.x) B for a mask that is no complement, row by row of the mask, each by the method that takes less time.
+"""C<M> = A (+.x) B for a mask that is no complement, row by row of the mask, each by the method of least cost.
 
-    pull            dot products of A's row, in a table in shared memory, with the rows of B' that the mask's row names
+    pull            dot products of A's row, in a table in shared memory, with the rows of B' at the mask's columns
                     (kernels/products/masked_rows.cuh); needs B'
-    push            the rows of B that A's row names, merged into a table of the mask's row
+    push            the rows of B at the columns of A's row, merged into a table of the mask's row
                     (kernels/products/masked_push.cuh); needs B by rows
     positions       bisection of the shorter row in the longer one (kernels/products/matmul_dot.cuh), where rows have
                     so few lookups that a table costs more; needs B'
 
-Rows have only the method whose form of B is there: nothing is transposed for the other.  Workspace: 9 bytes for each
-stored row of the mask, and what C takes before the positions without a product are dropped; 12 bytes for each word.
+Only methods whose form of B is stored are considered: nothing is transposed.  Workspace: 9 bytes for each stored row of
+the mask, C at all positions of the mask before those without a product are dropped, and 12 bytes for each word.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def masked_product(
     plan: Plan = UNRECORDED,
     epilogue: Epilogue | None = None,
 ) -> Any:
-    """C<pattern> = A (+.x) B, of which B, its transpose or both are given; B alone needs columns below 2^31.
+    """C<pattern> = A (+.x) B; B, its transpose or both are given; B alone needs columns below 2^31.
 
-    epilogue: what becomes of the entries of C: the result is C, a selection from it, or a vector or scalar of its sums.
+    epilogue: applied to the entries of C; the result is C, a selection from it, or a vector or scalar of its sums.
     """
     pattern, epilogue = _of_rows(device, pattern, A), epilogue or Epilogue(s)
     stored = epilogue.into == AT_MASK

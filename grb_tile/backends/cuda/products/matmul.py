@@ -58,12 +58,12 @@ def reduce_matmul(
     device: Device, A: Compressed, B: Compressed | None, semiring: Any, monoid: Any, axis: int | None,
     mask: StoredMask | None, plan: Plan | None, BT: Compressed | None, keep: tuple[Any, Any] | None,
 ) -> Any:  # fmt: skip
-    """(+)_ij, (+)_j or (+)_i of C, which is not formed; NotImplemented where only products at a mask could be."""
+    """(+)_ij, (+)_j or (+)_i of C, which is not formed; NotImplemented where only products at a mask are supported."""
     return _product(device, A, B, semiring, mask, plan, BT, (keep, monoid, axis))
 
 
 def _product(device, A, B, semiring, mask, plan, BT, chain=None):
-    """C; with a chain (see `epilogue`) what follows it, or NotImplemented where the kernel has no such form."""
+    """C; with a chain the epilogue's result (see `epilogue`), or NotImplemented where the kernel has no such form."""
     given = B if BT is None else BT
     if not operand_types(semiring, A, given):
         return NotImplemented

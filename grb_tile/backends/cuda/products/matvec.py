@@ -1,20 +1,21 @@
 """w = A (+.x) x on the device: row-wise (SpMV) or column-wise (SpMSpV). Meanings: backends/protocol.py.
 
 Row-wise (kernels/products/rows.cuh): rows are binned by length, the mask is tested before a row is read, terminal
-monoids stop early. x is wanted full or as a bitmap; the values of A, x and w are touched only where they matter. The
-planner (planner/choose_kernel.py) names the kernel:
+monoids stop early. x is full or a bitmap; values of A, x and w are read and written only where the result depends on
+them. The planner (planner/choose_kernel.py) chooses the kernel:
 
     segments            x full, no mask, all entries are read: entries are balanced, not rows (products/segments.py);
                         bit_blocks: the same over 8 x 8 bitmap blocks (products/bitblocks.py)
-    pull_early_exit     one match decides a row (any monoid, structure only): most rows end at their first look
+    pull_early_exit     one match decides a row (any monoid, structure only): most rows end at their first lookup
                         (products/pull.py)
     listed_rows         the mask is a short list: only its rows
     binned_rows         all else; with a full x and no mask the pattern of w is known and nothing is counted
     hypersparse_rows    nothing of the size of a dimension may be allocated: a result for each stored row
 
-Column-wise (kernels/products/columns.cuh): the columns at x's entries are merged by atomics into a clean accumulator,
-which becomes w, a bitmap counted on the device; where a list costs less it is read back and compacted. Where a value
-has no atomic, or nothing of w's size may be allocated, the products are sorted by row and combined (sort_products).
+Column-wise (kernels/products/columns.cuh): the columns at x's entries are merged by atomics into a clean accumulator.
+The accumulator becomes w, a bitmap counted on the device; where a list costs less, the count is read back and the
+accumulator compacted. Where a value has no atomic, or nothing of w's size may be allocated, the products are sorted by
+row and combined (sort_products).
 """
 
 from functools import partial
@@ -77,12 +78,12 @@ def matvec_rows(device, A, x, semiring, mask=None, plan=None):
 
 
 def known_count(u):
-    """Entries of a vector, or None where that would have to be read back (then it is a bitmap with words)."""
+    """Entries of a vector, or None where the number is on the device only (a bitmap with words)."""
     return u.nvals_if_read
 
 
 def mask_of(device, mask):
-    """(StoredMask or None, is nothing allowed?): a mask that hides nothing is none."""
+    """(StoredMask or None, is nothing admitted?); None also for a mask that admits every position."""
     if mask is not None:
         pattern = mask.pattern
         held = known_count(pattern)
@@ -127,7 +128,7 @@ def _rows(device, A, x, held, s, mask, plan, precision):
     else:
         schedule = schedule_of(device, A, "early" if s.early_exit else "all")
     w = None if s.structure_only else device.empty(size, s.dtype.np_type)
-    if full and mask is None:  # the pattern is that of the rows with entries: known, nothing is counted
+    if full and mask is None:  # w's pattern is the rows with entries, which are known
         if w is not None:
             _run(device, A, s, schedule, True, None, x_values, None, False, w, None, None)
         return _at_occupied_rows(device, A, x, s, w)

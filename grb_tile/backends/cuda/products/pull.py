@@ -1,10 +1,10 @@
 """w<m> = A (+.x) x row-wise where one match decides a row: any monoid, or structure only.  Kernel: products/pull.cuh.
 
-A PullForm, made once for each matrix and cached in A.forms ("pull"), lets most rows end at their first look:
+With a PullForm, made once for each matrix and cached in A.forms ("pull"), most rows end at their first lookup:
 
     start            int32 or int64 [n + 1]   A.indptr
     live             uint32                   rows with entries, as bits, for whole groups of 128 rows
-    live_count       int                      how many they are
+    live_count       int                      the number of rows with entries
     top_neighbour    int32 [n]                the highest-degree neighbour of each row; None while A' is not cached
     next_neighbours  int32 [4 n]              the next four, -1 where there are fewer
 """

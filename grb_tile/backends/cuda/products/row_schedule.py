@@ -14,9 +14,9 @@ Schema of RowSchedule (R = rows with entries, L = long ones among them)
     owner      int32 [chunks]       the long row of each chunk
     arrived    uint32 [L]           zero, before and after every launch
 
-Bins 1 to 6 give a row 32, 16, 8, 4, 2, 1 lanes; bin 0 has the long rows. Two tables: kernels that read all entries want
-many lanes for a row, kernels that stop early want few. Products of full vectors without a mask take
-products/segments.py instead.
+Bins 1 to 6 give a row 32, 16, 8, 4, 2, 1 lanes; bin 0 has the long rows. There are two tables, because kernels that
+read all entries are fastest with many lanes a row, and kernels with early exit with few. Products of full vectors
+without a mask use products/segments.py.
 """
 
 import numpy as np
@@ -133,7 +133,7 @@ def _bins(device, result, counts):
 def chosen_rows(device, A, rows, mean):
     """A RowSchedule of the ascending int64 `rows` only, all in one bin.
 
-    The bin goes by the mean length; or each row is cut into the chunks that make the longest row of A short, as far as
+    The mean length decides the bin; or each row is cut into the chunks that make the longest row of A short, as far as
     there are warps for them.
     """
     from ..structure.arrays import index_type

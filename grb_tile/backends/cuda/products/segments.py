@@ -1,14 +1,14 @@
 """SpMV over equal shares of the entries: the form of a matrix, kept in A.forms["segments"], and its product.
 
-Schema of RowSegments (R rows that hold something; N slices of SLICE entries; kernels/products/segments.cuh reads it)
+Schema of RowSegments (R rows with entries; N slices of SLICE entries; kernels/products/segments.cuh reads it)
 
-    begins     uint8 [32 N + 4]        bit k: a row begins with entry k; one bit more behind the last entry
+    begins     uint8 [32 N + 4]        bit k: a row begins with entry k; one bit more after the last entry
     before     int32 or int64 [N + 1]  rows begun before each slice
-    names      the same type [R]       the rows that hold something; None: all
+    names      the same type [R]       the rows with entries; None: all
     columns    Columns                 plain at first, after tuning.BUILD_AFTER products the planner's choice
     arrived    uint32 [1]              zero, before and after every launch
 
-Schema of Columns: how x is found
+Schema of Columns: the encoding of the column indices, which locates x
 
     kind       PLAIN: A.indices
                DELTA: 16-bit delta-encoded column indices, offsets uint16 [256 N] from bases int32 [N] (-1: this slice
@@ -132,7 +132,7 @@ def reads_most(device: Device, A: Compressed) -> bool:
 
 
 def columns_of(device: Device, A: Compressed, form: RowSegments, plan: Plan = UNRECORDED) -> Columns:
-    """How this product finds x: the plain columns at first, then what the planner chooses; recorded in `plan`."""
+    """The Columns of this product: the plain ones at first, then the planner's choice; recorded in `plan`."""
     wanted = forced_kernel("rows")
     if wanted in KERNELS:
         return _forced(device, A, form, wanted, plan)
@@ -147,7 +147,7 @@ def columns_of(device: Device, A: Compressed, form: RowSegments, plan: Plan = UN
 def takes_blocks(
     device: Device, A: Compressed, form: RowSegments, s: Lowered, plan: Plan = UNRECORDED, precision: str = "exact"
 ) -> bool:
-    """Does this product go over 8 x 8 bitmap blocks?  Once the time that they would have saved pays for making them."""
+    """Does this product use 8 x 8 bitmap blocks?  Yes once the time lost without them exceeds that of building them."""
     wanted = forced_kernel("rows")
     choice = "bit_blocks", "forced", ()
     if wanted == "bit_blocks":
@@ -198,7 +198,7 @@ def _columns(device, A, form):
 
 
 def _forced(device, A, form, wanted, plan):
-    """The Columns of a forced kernel, kept with the form; the plain ones where it cannot serve."""
+    """The Columns of a forced kernel, kept with the form; the plain ones where the matrix does not allow the kernel."""
     choice, columns = (wanted, "forced", ()), form.plain
     if wanted != KERNELS[PLAIN]:
         if A.indices.dtype != np.int32:
@@ -249,7 +249,7 @@ def multiply(
 ) -> None:
     """w[rows with entries] = A (+.x) x for a full x; plan: records the column indices.
 
-    precision: in which values may be rounded; bitmap blocks alone have a rounded form.
+    precision: of the values, which may be rounded to it; only bitmap blocks have a rounded form.
     """
     form = segments_of(device, A)
     if s.reads_x and not s.x_iso:

@@ -4,11 +4,11 @@
     symbolic phase   entries of each row of C; then one read-back, and C is allocated exactly
     numeric phase    columns, ascending in each row, and values
 
-The bins of a phase run beside each other: the end of one, where few of its rows are left, overlaps with the next.
+The bins of a phase run concurrently: the end of a bin, where few of its rows are left, overlaps with the next one.
 Workspace: 29 bytes for each stored row of A, and bitmaps of rows with millions of products (spgemm_split.py).  Values
-of a monoid with an atomic are merged by several warps; all others by one row of B after the other.  Of a product
-without values (any_pair) the symbolic phase keeps each row's bitmap or list of columns, where a share of the free
-memory has them, and the numeric phase copies them.
+of a monoid with an atomic are merged by several warps, those of other monoids by one row of B after the other.  For a
+product without values (any_pair), the symbolic phase keeps each row's bitmap or list of columns if they fit into a
+share of the free memory, and the numeric phase copies them.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Bins:
     def launches(self, low, high, resident):
         """(level, first position in the list, rows) of each launch for the bins low .. high-1.
 
-        A bin's rows go with those of the next bin, whose kernel serves them too, where `resident` rows of that bin are
-        processed at once: two launches one after the other would take longer.
+        A bin's rows join those of the next bin, whose kernel serves both, where `resident` rows of that bin are
+        processed at once, because two launches in turn take longer.
         """
         first, count = sum(self.counts[:low]), 0
         for level, here in enumerate(self.counts[low:high]):

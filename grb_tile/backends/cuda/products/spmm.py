@@ -101,7 +101,7 @@ def aligned(array: Any) -> Any:
 def spmm(device: Device, A: Compressed, X: Dense, semiring: Any, notes: list | None = None) -> Any:
     """C[i,j] = (+)_k A[i,k] (x) X[k,j], dense; NotImplemented for hypersparse A and types without a device form.
 
-    notes: gets what explain() says of rounding.
+    notes: the list to which the lines of explain() on rounding are appended.
     """
     x, n, entries = device.to_device(X.flat), X.ncols, A.indices.shape[0]
     s = lowered_plain(device, semiring, A.dtype, A.iso, x.dtype, x.iso)
@@ -135,7 +135,7 @@ class _Product:
         self.out, self.full = None if s.structure_only else values, present is None
 
     def run(self, semiring, notes):
-        """Rounded where the setting asks for it (spmm_rounded.py), else exact."""
+        """Rounded where the setting requires it (spmm_rounded.py), else exact."""
         self.multiply(rounded(self.device, self.A, self.x, self.n, semiring, self.join, self.out, notes))
 
     def multiply(self, wanted=None):

@@ -1,6 +1,6 @@
 """C = A X on tensor cores, operands rounded to FP16, BF16 or TF32 (kernels/products/spmm_rounded.cuh).
 
-Only where the user asked for it: planner/choose_precision.py has the rule and the bound of the error.
+Only where the user set it: planner/choose_precision.py has the rule and the bound of the error.
 
 Schema of CondensedTiles (windows of 16 rows; a window with c distinct columns has ceil(c / 16) tiles), kept in A.forms
 

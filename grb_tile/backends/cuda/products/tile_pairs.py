@@ -40,7 +40,7 @@ LEFT = 4  # tiles of the operands may take a share of 1 / LEFT of the free memor
 
 
 def serves(A: Compressed, B: Compressed) -> bool:
-    """Have A and B enough entries for their dimensions, so that arrays with an element for each block row pay?"""
+    """Have A and B enough entries for their dimensions to justify arrays with an element for each block row?"""
     return can_tile(A) and can_tile(B)
 
 

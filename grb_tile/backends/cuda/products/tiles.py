@@ -7,7 +7,7 @@ storage/bit_tiles.py.
     bittiled push_csr push_csc pull_csc   bit tiles (TileBFS, Algorithms 5 to 7), for products that read no values
 
 Bit tiles are of 16 x 16 positions, tiles with values of 32 x 32, or of the forced size. A sparse x is read as a tiled
-vector; a full one or a bitmap is read as it is, because its words of 16, 32 or 64 bits say which tiles are empty.
+vector; a full x or a bitmap is read directly, because a tile is empty where its word of 16, 32 or 64 bits is 0.
 Paper: papers/tilespmspv_tilebfs_icpp22.txt, 3.2 to 3.4.
 """
 
@@ -55,7 +55,7 @@ DIRECTIONS = ("push_csc", "push_csr", "pull_csc")
 
 
 def matvec(device: Device, A: Compressed, x: Any, semiring: Any, mask: StoredMask | None, format: str) -> Any:
-    """As `matvec_rows`, over A's form `format`; NotImplemented where that form cannot serve (CSR does then)."""
+    """As `matvec_rows`, over A's form `format`; NotImplemented for products that the form does not support."""
     if not can_tile(A) or x.size > 1 << 40:
         return NotImplemented
     if mask is not None:
@@ -259,7 +259,7 @@ def bit_tiles_of(
 ) -> BitTiledMatrix:
     """A's BitTiledMatrix with device arrays, kept in A.forms["bittiled32"] and the like.
 
-    symmetric: True when the caller knows that the structure is.  columns: False leaves by_cols None.
+    symmetric: True when the structure is known to be symmetric.  columns: False leaves by_cols None.
     """
     forms = forms_of(A)
     key = f"bittiled{nt}"
