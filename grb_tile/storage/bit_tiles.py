@@ -25,7 +25,7 @@ Schema of BitBlockMatrix, with values (blocks of 8 x 8, by block rows)
     value_ptr     int64  [B + 1]           values of block b: value_ptr[b] .. value_ptr[b+1]-1, in the order of the bits
     values        dtype  [nvals]           one each, or [1] when iso
 
-Papers: TileSpMSpV 3.2.3 (papers/tilespmspv_tilebfs_icpp22.txt); Spaden 4.2 (bit blocks).
+Papers: TileSpMSpV 3.2.3 (tilespmspv_tilebfs_icpp22); Spaden 4.2 (spaden_bitmap_spmv_icpp24; bit blocks).
 """
 
 from typing import Any, NamedTuple

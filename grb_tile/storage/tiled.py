@@ -22,7 +22,7 @@ Schema of TiledVector (size = its length, nt = 16, 32 or 64)
                                          [1] when iso
     x_mask      uint16/32/64 [kept]      bit b: is position b of the tile present?
 
-Paper: TileSpMSpV, papers/tilespmspv_tilebfs_icpp22.txt, 3.2.1 and 3.2.2 (where absent means zero; semirings need
+Paper: TileSpMSpV, tilespmspv_tilebfs_icpp22, 3.2.1 and 3.2.2 (where absent means zero; semirings need
 x_mask).  There a byte of a 16 x 16 tile has row and column; rows follow from row_start, so that a byte serves all nt.
 """
 

@@ -1,4 +1,4 @@
-"""The primitives that are one function of a module beside this one: a table, and the method that a line of it makes.
+"""The primitives that are one function of a module of this package: a table, and the method made from each line.
 
     {module: {primitive: names of its operands that are brought to the device}}
 

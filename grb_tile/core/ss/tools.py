@@ -132,7 +132,7 @@ class Tools:
 
     @property
     def config(self) -> Any:
-        """How the object is stored, as SuiteSparse's settings; see ss_settings.py."""
+        """How the object is stored, as SuiteSparse's settings; see core/ss/config.py."""
         return ObjectConfig(self._parent)
 
     serialize = serialize

@@ -2,12 +2,11 @@
 
 s(i, c) = [+_j A(i, j) over y(j) = c, x(j) = x(i)] - u(i) K(c) + [c = y(i)] u(i) k(i),  K(c) = [+_i k(i) over y(i) = c]
 
-x: the communities, y: their parts.  What best_label with MASK "pattern" on the entries within communities, join_half
-(backends/graph.py) and the product that finds the vertices to look at in the next round do.
+x: the communities, y: their parts.  The same as best_label with MASK "pattern" on the entries within communities,
+join_half of backends/graph.py, and the product that finds the active vertices of the next round.
 Paper: Traag, Waltman, van Eck, "From Louvain to Leiden" (Scientific Reports 9, 2019), algorithm A.2, MergeNodesSubset.
 """
 
-from grb_tile.backends.cpu.templates.best_label import add_to_label, best_move, clear_labels
 from grb_tile.backends.cpu.templates.placeholders import INDEX, INT64, Z
 
 
@@ -54,14 +53,28 @@ def run(
             for e in range(indptr[i], indptr[i + 1]):
                 j = indices[e]
                 if x[j] == x[i]:
-                    count = add_to_label(y[j], values[e], total, touched, count)
+                    c = y[j]
+                    before = total[c]
+                    if before == 0.0:  # a part whose weights sum to 0 may be listed twice, which changes nothing
+                        touched[count] = c
+                        count += 1
+                    total[c] = before + values[e]
             score_of_own = total[mine] + u[i] * k[i] - u[i] * K[mine]
             own[i] = score_of_own + u[i] * (K[mine] - k[i])
             if joined[i] != 0 and size[mine] == 1:
-                chosen, most = best_move(mine, score_of_own, u[i], K, total, touched, count)
+                most = score_of_own
+                chosen = mine
+                for t in range(count):
+                    c = touched[t]
+                    if c != mine:
+                        score = total[c] - u[i] * K[c]
+                        if score > most or (score == most and chosen != mine and c < chosen):
+                            most = score
+                            chosen = c
                 if most - score_of_own > 0.0:
                     best[i] = chosen
-            clear_labels(total, touched, count)
+            for t in range(count):
+                total[touched[t]] = 0.0
         cut[mine] += within[i] - own[i]
     wanting = 0
     for i in range(n):

@@ -2,13 +2,12 @@
 
 s(i, c) = [+_j A(i, j) over x(j) = c] - u(i) K(c) + [c = x(i)] u(i) k(i),   K(c) = [+_i k(i) over x(i) = c]
 
-What best_label with MASK "pattern", move_half (backends/graph.py) and the product that finds the vertices to look at in
-the next round do, without a call for each.
+The same as best_label with MASK "pattern", move_half of backends/graph.py, and the product that finds the vertices to
+look at in the next round, without a call for each.
 Paper: Lu, Halappanavar, Kalyanaraman, "Parallel heuristics for scalable community detection" (Parallel Computing 47,
 2015), section 4.
 """
 
-from grb_tile.backends.cpu.templates.best_label import add_to_label, best_move, clear_labels
 from grb_tile.backends.cpu.templates.placeholders import INDEX, INT64, Z
 
 
@@ -50,11 +49,25 @@ def run(
         if active[i] != 0:
             count = 0
             for e in range(indptr[i], indptr[i + 1]):
-                count = add_to_label(x[indices[e]], values[e], total, touched, count)
+                c = x[indices[e]]
+                before = total[c]
+                if before == 0.0:  # a label whose weights sum to 0 may be listed twice, which changes nothing
+                    touched[count] = c
+                    count += 1
+                total[c] = before + values[e]
             score_of_own = total[mine] + u[i] * k[i] - u[i] * K[mine]
             own[i] = score_of_own + u[i] * (K[mine] - k[i])
-            chosen, most = best_move(mine, score_of_own, u[i], K, total, touched, count)
-            clear_labels(total, touched, count)
+            most = score_of_own
+            chosen = mine
+            for t in range(count):
+                c = touched[t]
+                if c != mine:
+                    score = total[c] - u[i] * K[c]
+                    if score > most or (score == most and chosen != mine and c < chosen):
+                        most = score
+                        chosen = c
+            for t in range(count):
+                total[touched[t]] = 0.0
             if most - score_of_own > 0.0:
                 wanting += 1
                 near[i] = 1

@@ -6,7 +6,7 @@ Sums over most columns need no accumulator that knows where it is empty: `sum_co
 Work: entries of the columns in x.  The mask is tested before a product is formed.
 ISO_OUT: all results are one value, known beforehand; only the bits are computed, without a branch that mask or
 presence decide (a mispredicted one costs 4 to 7 ns an edge), and `admit` applies the mask to whole words afterwards.
-Paper: push_pull_graphblas_icpp18, section 5 (column-based matvec).
+Paper: push_pull_graphblas_icpp18, section 6.2 (column-based masked matvec).
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """TileSpMSpV and TileBFS in NumPy: products and BFS over the tiled forms, for forced plans.
 
-Paper: papers/tilespmspv_tilebfs_icpp22.txt, 3.3 and 3.4.
+Paper: tilespmspv_tilebfs_icpp22, 3.3 and 3.4.
 
 tiled      tiles whose tile of x is empty are skipped (Algorithm 4); the others are multiplied
 bitblock   the set bits of the blocks' maps are the entries

@@ -33,7 +33,7 @@ BINNING = "communities/row_labels_bin.cuh"
 def best_labels(
     device: Device, A: Compressed, labels: Any, weighted: bool, mask: StoredMask | None, *penalty: Any
 ) -> tuple[Any, ...] | Any:
-    """(best,) or (best, gain, kept); see protocol.Backend.best_labels."""
+    """(best,) or (best, gain, kept); see GraphOperations.best_labels (backends/graph.py)."""
     if _unsuited(A, mask):
         return NotImplemented
     n = A.nrows
@@ -54,7 +54,7 @@ def best_labels(
 
 
 def least_absent(device: Device, A: Compressed, labels: Any, mask: StoredMask | None) -> Any:
-    """best[i] = the least number that is no label of a column of row i; see protocol.Backend.least_absent."""
+    """best[i] = the least number that is no label of a column of row i; see GraphOperations.least_absent."""
     if _unsuited(A, mask):
         return NotImplemented
     best = device.empty(A.nrows, np.int64)
@@ -63,7 +63,7 @@ def least_absent(device: Device, A: Compressed, labels: Any, mask: StoredMask | 
 
 
 def sum_by_label(device: Device, labels: Any, values: Any, size: int) -> Any:
-    """sums[labels[k]] += values[k]; see protocol.Backend.sum_by_label."""
+    """sums[labels[k]] += values[k]; see GraphOperations.sum_by_label."""
     sums = device.zeros(size, np.float64)
     n = labels.shape[0]
     device.launcher.kernel(BINNING, "sum_by_label").over(-(-n // 32) * 32, (labels, values, n, sums))
@@ -73,7 +73,7 @@ def sum_by_label(device: Device, labels: Any, values: Any, size: int) -> Any:
 def move_half(
     device: Device, x: Any, K: Any, found: Any, active: Any, own: Any, u: Any, k: Any, key: int
 ) -> tuple[Any, Any, Any, Any, list[float]]:
-    """(next, own', wants, moves, numbers); see protocol.Backend.move_half."""
+    """(next, own', wants, moves, numbers); see GraphOperations.move_half."""
     n, (best, gain, kept), pattern = x.shape[0], *_vote(device, found, active)
     after, sums = device.empty(n, np.int64), device.empty(n, np.float64)
     wants, moves = device.zeros((n + 63) >> 6, np.uint64), device.zeros((n + 63) >> 6, np.uint64)
@@ -87,7 +87,7 @@ def move_half(
 def join_half(
     device: Device, y: Any, K: Any, size: Any, found: Any, active: Any, own: Any, level: Any, key: int
 ) -> tuple[Any, Any, Any, Any, list[float]]:
-    """(next, own', wants, moves, numbers); see protocol.Backend.join_half."""
+    """(next, own', wants, moves, numbers); see GraphOperations.join_half."""
     n, (best, gain, kept), pattern = y.shape[0], *_vote(device, found, active)
     u, k, within, whole, joined, scale = level
     after, sums, cut = device.empty(n, np.int64), device.empty(n, np.float64), device.zeros(n, np.float64)

@@ -1,4 +1,4 @@
-"""What BFS keeps of a graph on the device: derived arrays, a workspace, the table of the kernels.
+"""The device arrays of BFS for one graph: derived arrays, a workspace, the table of the kernels.
 
 Made at the first BFS of a matrix and kept in its forms ("traverse").  Each launch leaves the workspace clean
 (kernels/graph/level_loop.cuh), so only the results are allocated before a launch, and nothing is filled or cleared.
@@ -101,7 +101,7 @@ class BfsGraph:
         return self.device.read(facts)[1]
 
     def high_diameter_limit(self, blocks: int) -> int:
-        """The most edges of a level that the high-diameter kernel takes on `blocks` blocks; above, it hands over."""
+        """The most edges of a level that the high-diameter kernel expands on `blocks` blocks; else it hands over."""
         return blocks * QUEUE_ENTRIES // 2
 
     def first_neighbours(self) -> Any:

@@ -1,4 +1,4 @@
-"""What multi-source BFS keeps of a graph on the device: its edges with the vertices in order of degree, highest first.
+"""The device arrays of multi-source BFS for one graph: its edges, with vertices in order of degree, highest first.
 
 Made at the first multi-source BFS of a matrix and kept in its forms ("bfs_multi").  The form and its reasons:
 kernels/graph/bfs_multi_prepare.cuh.

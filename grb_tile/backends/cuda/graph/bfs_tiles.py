@@ -2,7 +2,7 @@
 
 Made at the first such BFS of a matrix and kept in its forms: the tiles by rows and by columns (one array when
 symmetric), the vertices with in-edges, and a workspace, which each launch leaves clean.
-Memory beside the tiles: four bits and 12 / nt bytes a vertex.
+Memory besides the tiles: four bits and 12 / nt bytes a vertex.
 Paper: tilespmspv_tilebfs_icpp22, 3.4.
 """
 

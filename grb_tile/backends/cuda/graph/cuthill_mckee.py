@@ -26,7 +26,7 @@ NO_PARENT = 2**31 - 1
 
 @on_device
 def cuthill_mckee(device: Device, A: Compressed) -> Any:
-    """(order, positions) or None, see loops.LoopPrimitives.cuthill_mckee, or NotImplemented.
+    """(order, positions) or None, see GraphOperations.cuthill_mckee (backends/graph.py), or NotImplemented.
 
     Memory: a copy of the matrix without values, 52 bytes a vertex, and what a search takes.
     """
@@ -47,7 +47,7 @@ def cuthill_mckee(device: Device, A: Compressed) -> Any:
 
 
 def _by_levels(device: Device, A: Compressed) -> Any:
-    """The vertices in their order, a component after the other; the lesser number goes first.
+    """The vertices in Cuthill-McKee order, component by component; of several, the least number comes first.
 
     None where a vertex is not reached from its component's first, because A is not symmetric.
     """

@@ -33,7 +33,7 @@ def without_host(loop):
 
 
 class WholeLoops:
-    """Methods of CudaBackend, which has `device`, `own` and `_find`."""
+    """Methods of CudaBackend, which has `device`, `_functions` and `_find`."""
 
     @without_host
     def bfs(self, A, AT, sources, levels=True, parents=False, max_level=None, target=None):
@@ -106,7 +106,7 @@ class WholeLoops:
 
 
 def _method(module, name):
-    """The function of that name in a module beside this one."""
+    """The function of that name in a module of this package."""
 
     @without_host
     @functools.wraps(getattr(GraphOperations, name))

@@ -1,4 +1,4 @@
-"""What a BFS launch writes and reports: arrays of results, the stores made of them, the record of its levels."""
+"""The outcome of a BFS launch: arrays of results, the stores made of them, the record of its levels."""
 
 from __future__ import annotations
 

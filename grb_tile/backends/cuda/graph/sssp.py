@@ -62,7 +62,7 @@ def shortest_paths(
     device: Device, A: Compressed, in_edges: Callable[[], Compressed | None], source: int, heaviest: Any,
     delta: float | None, tree: bool,
 ) -> Any:  # fmt: skip
-    """(store of distances, store of predecessors | None, SsspOutcome), or NotImplemented: protocol.Backend.sssp."""
+    """(store of distances, store of predecessors | None, SsspOutcome), or NotImplemented: GraphOperations.sssp."""
     n, kind = A.nrows, A.dtype.np_type
     if A.rows is not None or not 0 < n < 2**31 - 128 or A.nvals >= MAX_ENTRIES:
         return NotImplemented

@@ -1,4 +1,4 @@
-"""What SSSP keeps of a graph on the device: rows sorted by weight, their division into weight classes, a workspace.
+"""The device arrays of SSSP for one graph: rows sorted by weight, their division into weight classes, a workspace.
 
 Made at the first SSSP of a matrix and kept in its forms ("sssp").  Weight and column share a word: 4 bytes an entry
 where their bits fit (integers), else 8 (32-bit weights) or 16.

@@ -7,7 +7,7 @@ products/tile_products.cuh.
     products    values and columns, as CSR; FP64 plus_times by matrix instructions (tensor cores)
 
 Workspace: 12 bytes for each block of C and 8 for each row, and the blocks of A and B, which are kept with them.
-Paper: papers/tilespgemm_ppopp22.txt, 3.3.
+Paper: tilespgemm_ppopp22, 3.3.
 """
 
 from __future__ import annotations

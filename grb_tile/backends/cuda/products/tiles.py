@@ -8,7 +8,7 @@ storage/bit_tiles.py.
 
 Bit tiles are of 16 x 16 positions, tiles with values of 32 x 32, or of the forced size. A sparse x is read as a tiled
 vector; a full x or a bitmap is read directly, because a tile is empty where its word of 16, 32 or 64 bits is 0.
-Paper: papers/tilespmspv_tilebfs_icpp22.txt, 3.2 to 3.4.
+Paper: tilespmspv_tilebfs_icpp22, 3.2 to 3.4.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Compilation in threads: the kernels that a program will ask for, as soon as one of them is missing.
+"""Compilation ahead of use, in threads: begins for all kernels that a program is expected to use when one is missing.
 
 NVRTC takes 0.25 s of one core for a kernel.  Where a requested kernel is neither on disk nor in the package, those that
-programs ask for with it (kernel_groups.py) are put into a queue for daemon threads, all cores but one; the thread that
-asked compiles its own.  A later request finds its kernel done, waits for the thread that compiles it, or compiles it
-itself where no thread has begun.  Each request leaves fewer programs that may be running: what these need comes first.
+programs request with it (kernel_groups.py) are put into a queue for daemon threads, all cores but one; the requesting
+thread compiles its own.  A later request finds its kernel done, waits for the thread that compiles it, or compiles it
+itself where no thread has begun.  Each request excludes recorded programs; the kernels of the rest come first.
 
 Each daemon thread has a process that compiles (nvrtc_workers.py), because NVRTC's compilations in one process wait for
-one another; the thread that asked compiles in this process.
+one another; the requesting thread compiles in this process.
 
-Errors of a compilation that nobody asked for are dropped: the request compiles once more and raises them.  At the end
+Errors of a compilation ahead of a request are dropped: the request compiles again and raises them.  At the end
 of the program the queue is emptied, and the processes are killed.  A forked child begins without threads.
 """
 

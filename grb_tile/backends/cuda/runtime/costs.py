@@ -1,4 +1,4 @@
-"""What a device costs, measured: launches, read-backs, barriers, bandwidth, gathers and atomics.
+"""The costs of a device, measured: launches, read-backs, barriers, bandwidth, gathers and atomics.
 
 Kernels: base/costs.cuh.  Each figure is the least of several runs, because other programs may use the device.  It takes
 half a second, once for each device and driver: the figures are kept in the cache of compiled kernels.  `device` is a

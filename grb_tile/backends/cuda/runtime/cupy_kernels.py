@@ -1,8 +1,8 @@
-"""CuPy's own kernels (sums, sorts, comparisons of arrays) that programs ask for: recorded, and compiled ahead.
+"""CuPy's own kernels (sums, sorts, comparisons of arrays) that programs use: recorded, and compiled ahead of use.
 
 CuPy compiles a kernel at its first use, a third of a second each, in the calling thread, and keeps it in its own folder
-($CUPY_CACHE_DIR).  A compilation ahead makes the same entry there: what CuPy looks up later is then on disk.  It is
-CuPy's own code that makes the options, the entry's name and the entry; NVRTC alone runs in a worker (nvrtc_workers.py).
+($CUPY_CACHE_DIR).  A compilation ahead makes the same entry there, and CuPy finds it on disk later.  CuPy's own code
+makes the options, the entry's name and the entry; only NVRTC runs in a worker (nvrtc_workers.py).
 
 cupy_kernels.json.xz beside this file, made by tests/benchmarks/gpu/record_cupy_kernels.py on a device:
 
@@ -44,7 +44,7 @@ def recorded() -> dict[str, Any]:
 
 
 def asked_by(programs: Iterable[str]) -> list[int]:
-    """Numbers of the kernels that at least half of the programs ask for."""
+    """Numbers of the kernels that at least half of the programs use."""
     counts: dict[int, int] = {}
     known = [recorded()["programs"][name] for name in programs if name in recorded()["programs"]]
     for numbers in known:
@@ -54,7 +54,7 @@ def asked_by(programs: Iterable[str]) -> list[int]:
 
 
 def usual() -> list[int]:
-    """Numbers of the kernels that at least a third of all programs ask for, first those that most ask for."""
+    """Numbers of the kernels that at least a third of all programs use, those of most programs first."""
     counts = Counter(number for numbers in recorded()["programs"].values() for number in numbers)
     return [number for number, count in counts.most_common() if 3 * count >= len(recorded()["programs"])]
 

@@ -1,4 +1,4 @@
-"""Which kernels programs ask for together: recorded, so that what a program needs next is compiled before it asks.
+"""The kernels that programs use together: recorded, so that those a program needs next are compiled before their use.
 
 common_kernels.json beside this file, made by tests/benchmarks/gpu/record_kernels.py:
 
@@ -8,11 +8,11 @@ common_kernels.json beside this file, made by tests/benchmarks/gpu/record_kernel
 
 An instance is what Launcher.kernel takes: (header, name, functors, template).
 
-A prediction needs no knowledge of algorithms: the programs of the record that agree with what was asked for so far are
-the candidates, and what at least half of them ask for is expected, first what most of them ask for.  Each request
-leaves fewer candidates; one that none of them has begins anew with the programs that have it.  An instance that is not
-recorded, of a kernel that is recorded with other functors, gets that kernel's candidates, with its own functors in the
-place of the recorded ones: so products over any semiring have their kernels expected.
+The candidates are the recorded programs that contain all requests so far.  A kernel that at least half of the
+candidates request is expected; those of most candidates come first.  Each request leaves fewer candidates; a request
+that no candidate contains starts again from the programs that contain it.  An instance that is not recorded, of a
+kernel that is recorded with other functors, has that kernel's candidates, with its own functors in place of the
+recorded ones, so that kernels are expected for products over any semiring.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ def recorded() -> KernelGroups:
 
 
 class Prediction:
-    """What one process asks for: the candidates that its requests leave."""
+    """The requests of one process: the candidates that they leave."""
 
     def __init__(self, groups: KernelGroups) -> None:
         self._groups = groups
         self._candidates: set[str] = set()
 
     def asked(self, instance: Instance) -> None:
-        """Note a request."""
+        """Record a request."""
         holders = self._groups.holders(instance)
         self._candidates = self._candidates & holders or holders or self._candidates
 

@@ -1,4 +1,4 @@
-"""Results whose number of entries stays on the device until somebody asks for it.
+"""Results whose number of entries stays on the device until its first use.
 
 Reading a number back waits for all work that was queued, which takes longer than a small product.  A loop of products,
 masks and in-place writes (BFS level by level) then never waits.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class LateVector(BitmapVector):
-    """A bitmap vector whose number of entries is read from the device when it is first asked for.
+    """A bitmap vector whose number of entries is read from the device at its first use.
 
     counter: the device array whose first element is the number; a function that makes this array; or a function that
     reads the number from the device and returns it.
@@ -47,7 +47,7 @@ class LateVector(BitmapVector):
     def of_arrays(
         cls, device: Device, size: int, dtype: DataType, arrays: Callable[[], tuple], counter: Any, estimate: int
     ) -> LateVector:
-        """The vector whose (values, words) are arrays() when one of them is first asked for."""
+        """The vector whose (values, words) are arrays(), called when one of them is first used."""
         result = cls.__new__(cls)
         result.size, result.dtype, result.iso, result.shared, result.forms = size, dtype, False, False, None
         result._device, result._arrays, result.nvals_if_read = device, arrays, None

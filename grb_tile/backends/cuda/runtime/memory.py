@@ -1,4 +1,4 @@
-"""What is done when the device is out of memory: forms that stores keep besides their entries are dropped.
+"""Release of memory when the device has none left: the forms that stores keep besides their entries are dropped.
 
 A transpose, tiles, the schedule of rows, the workspace of a traversal, the device's copy of a host store, cached
 properties (storage/properties.py): all are in `store.forms` and can be derived again.  Those that are numbers stay.

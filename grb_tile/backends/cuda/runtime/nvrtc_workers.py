@@ -6,8 +6,8 @@ A thread that compiles ahead has a Compiler, which has a worker process (nvrtc_p
 when the thread ends.  Where there is none (a system without /proc, no Python to run, a worker that was killed) it
 compiles in this process.
 
-A worker is not in the terminal's process group, ends when its input ends, so that a parent that is killed leaves none
-behind, and is killed at the end of the program.  A forked child lets go of its parent's.
+A worker is not in the terminal's process group.  It ends when its input ends, so that a killed parent leaves no worker,
+and it is killed at the end of the program.  A forked child closes its pipes to the parent's workers.
 """
 
 from __future__ import annotations

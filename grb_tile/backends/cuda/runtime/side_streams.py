@@ -1,4 +1,4 @@
-"""Kernels that run beside each other, on streams of their own."""
+"""Kernels that run concurrently, on streams of their own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class SideStreams:
-    """The streams of one device on which kernels run beside those of the current stream; made when they are needed."""
+    """The streams of one device for kernels that run concurrently with the current stream; made when needed."""
 
     def __init__(self, cuda: Any) -> None:
         self._cuda = cuda

@@ -1,4 +1,4 @@
-"""Lists of indices on the device: as arrays, and which entries of a matrix a list of rows or columns names.
+"""Lists of indices on the device: as arrays, and the entries of a matrix in a list of rows or columns.
 
 Kernels: structure/gather.cuh.  Memory is proportional to the list and the entries.
 """

@@ -1,8 +1,8 @@
 """Union, intersection and difference of two stores on the device by merge path (kernels/elementwise/merge.cuh).
 
-The operands' indices are read twice: once to count the result's entries, which is read back, and once with the values,
-when the result is written.  Chunks of the merge have the same number of entries and row ends, whatever the lengths of
-rows.
+The operands' indices are read twice: once to count the result's entries (the count is read back), and once, with the
+values, to write the result.  All chunks of the merge have the same number of entries and row ends, whatever the lengths
+of rows.
 """
 
 import numpy as np

@@ -138,7 +138,7 @@ def keep_entries(device, x, kept):
 def join_words(device, x, y, size, mode):
     """(words, count): x AND y, x OR y, x AND NOT y by `mode`; None stands for all `size` positions.
 
-    count[0], on the device, is the popcount of words; entries.counted_later takes it.
+    count[0], on the device, is the popcount of words, an argument of arrays.counted_later.
     """
     words, count = device.empty((size + 63) >> 6, np.uint64), device.counters()
     n = words.shape[0]

@@ -1,8 +1,8 @@
 """Stable sorts on the device: by a range of bits, with payloads of 4 or 8 bytes (kernels/structure/radix_sort.cuh).
 
 A pass moves 2 (key + payload) bytes of an entry for 8 bits of the key: 120 bytes for 40 bits with the input order as a
-payload of 4 bytes, where CuPy's argsort, which has no range of bits and a payload of 8 bytes, moves 256.  CuPy sorts
-few keys, because then its launches are what takes time.
+payload of 4 bytes.  CuPy's argsort, without a range of bits and with a payload of 8 bytes, moves 256.  CuPy sorts
+small inputs, where launches take most of the time.
 """
 
 import numpy as np
