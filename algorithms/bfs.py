@@ -2,14 +2,14 @@
 
     repeat  f<!v> = f A,  v = v + f  until f is empty
 
-f is the frontier, v what has been visited; over any.pair only reaching counts, over any.secondi each node also learns
-one node that it was reached from.  The direction of each level (push or pull) and the storage are decided below.
+f is the frontier, v the visited nodes.  Over any.pair the product has only the nodes reached; over any.secondi its
+values are a parent of each.  The planner chooses the direction of each level (push or pull) and the storage.
 
 Contract: G is not changed.  An absent entry is a node that was not reached; the level of the source is 0 and its parent
 itself; where several parents are right, any one is given.
 Results agree with GAP's BFSVerifier (sbeamer/gapbs, src/bfs.cc) and, with unreached = 2^63 - 1, with LDBC Graphalytics
 1.0 section 2.3 (BFS).
-References: Yang, Wang, Owens, "Implementing push-pull efficiently in GraphBLAS" (ICPP 2018), algorithm 1; Kepner and
+References: Yang, Buluc, Owens, "Implementing push-pull efficiently in GraphBLAS" (ICPP 2018), algorithm 1; Kepner and
 Gilbert (eds.), "Graph Algorithms in the Language of Linear Algebra" (2011), chapter 3.
 """
 

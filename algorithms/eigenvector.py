@@ -3,7 +3,7 @@
     x = (A' + I) x,   x = x / |x|_2       until x stays
 
 The power iteration for the eigenvector of A' of the largest eigenvalue; adding I changes no eigenvector, and makes the
-iteration settle on bipartite graphs too, whose eigenvalues of largest modulus are r and -r.
+iteration converge on bipartite graphs too, whose eigenvalues of largest modulus are r and -r.
 
 Contract: G is not changed.  Scores are FP64, full, of norm 1.  Edges point to the vertex that they make central; a
 vertex without in-edges tends to 0 where others have any.  A loop is an edge like others.

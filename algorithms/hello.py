@@ -3,7 +3,7 @@ __init__.py.
 
     w = A plus.second w, `steps` times, from w = 1
 
-A file opens with the formula, then says what comes out, what may be relied on, and where it was read.
+A file opens with the formula; then come the results, the contract and the references.
 
 Contract: G is not changed.  values(i) is the number of walks of `steps` edges that start at i: INT64, full.
 A number beyond INT64 is refused.
@@ -64,7 +64,7 @@ def hello(G: Graph | Matrix, steps: int = 2, *, callback: Callback | None = None
 
 
 def _check(G: Graph, w: Vector, step: int) -> None:
-    """Integer sums wrap without a word: refuse what would."""
+    """Refuse steps whose sums exceed INT64, because integer sums wrap silently."""
     # [max_i about(i)],  about = A plus.second w in FP64
     about = semiring.plus_second[dtypes.FP64](G.A @ w).new().reduce(monoid.max).new().value or 0.0
     if about >= HALF:

@@ -97,7 +97,7 @@ def vector(values: Values | None, name: str, n: int, default: float) -> Vector:
 
 
 def check_weights(G: Graph, weighted: bool) -> None:
-    """Refuse weights with which an iteration cannot settle: complex, NaN, infinite."""
+    """Refuse weights with which an iteration cannot converge: complex, NaN, infinite."""
     if not weighted:
         return
     if G.A.dtype.np_type.kind not in "biuf":

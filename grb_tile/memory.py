@@ -1,4 +1,4 @@
-"""Whether arrays that an algorithm is about to make fit into memory, asked before it makes them.
+"""Checks that the arrays of an algorithm fit into memory, before it makes them.
 
 A dense array that does not fit is no error of its own: the system grants it, and kills the process that fills it.
 """

@@ -164,7 +164,7 @@ class GraphOperations:
         parents: bool = False,
         max_level: int | None = None,
     ) -> Any:
-        """As `bfs` for every source apart: matrices of len(sources) x n, row k for sources[k]; sources may repeat."""
+        """`bfs` from each source: matrices of len(sources) x n, row k for sources[k]; sources may repeat."""
         return NotImplemented
 
     def sssp(

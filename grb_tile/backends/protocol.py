@@ -159,7 +159,7 @@ class Backend(GraphOperations):
         return edges_of(A, u)
 
     def sorts_products(self, A: Compressed, u: VectorStore, semiring: Any) -> bool:
-        """Would a column-wise product sort its products, because their values have no atomic?"""
+        """Does a column-wise product sort its products, because their values have no atomic?"""
         return False
 
     def tile_facts(self, A: Compressed) -> tuple[float, int]:
@@ -262,7 +262,7 @@ class Backend(GraphOperations):
         return plain.is_equal(self, x, y, op, tolerance)
 
     def is_ready(self, primitive: str, *operands: Any, **options: Any) -> bool | None:
-        """Would the backend's fast form of a primitive run now, without waiting for a compilation?
+        """Is the backend's fast form of a primitive ready, without waiting for a compilation?
 
         False: a slower form runs until the fast one is compiled.  None: these operands have no fast form.
         primitive: "matvec_rows" (A, x, semiring, mask), "matvec_cols" (AT, x, semiring, mask), "transpose" (A) or
@@ -282,7 +282,7 @@ class Backend(GraphOperations):
         return 0, [], 0.0
 
     def count_saving(self, seconds: float, primitive: str, *operands: Any) -> None:
-        """Count towards a compilation what the fast form of a primitive, if it were ready, would have saved in a call.
+        """Count towards a compilation the time that a call lost without the fast form of a primitive.
 
         The planner chose another method because this one's fast form is not ready.  primitive and operands: as
         is_ready.
@@ -376,7 +376,7 @@ class Backend(GraphOperations):
     def overwrite(self, c: Store, t: Store, mask: StoredMask) -> Store:
         """C<mask> = T without accumulator: T inside the mask, C outside it.
 
-        T has C's type and no entry outside `mask`.  C's arrays may be written into where nobody shares them; the
+        T has C's type and no entry outside `mask`.  C's arrays may be written into where they are not shared; the
         caller drops C.
         """
         return self._missing("overwrite")
@@ -400,7 +400,7 @@ class Backend(GraphOperations):
         """Clear the bits `indices` (ascending, distinct) of `words`; the number that were set.  As `put_entries`."""
         return plain.clear_bits(words, indices)
 
-    # ------------------------------------------------------------------ placement, for whoever plans or times
+    # ------------------------------------------------------------------ placement, for plans and timings
 
     def to_device(self, operand: Any) -> Any:
         """A store or a StoredMask (or None) with arrays where this backend computes: what a planner should see.

@@ -1,4 +1,4 @@
-"""Changed elements kept beside a store until the store is needed.
+"""Pending tuples and zombies: changed elements kept with a store until the store is needed.
 
 `A[i, j] = x`, `A(plus)[i, j] << x` and `del A[i, j]` in a loop must not copy A's arrays every time, nor must other
 writes that reach few positions (core/pending_writes.py).  So an object keeps a dict of changed elements,

@@ -4,7 +4,7 @@
     op.times(A & B)          ewise_mult       semiring.min_plus(A @ B)                          mxm, mxv, vxm, inner
 
 Without an operator `A @ B` means plus_times, and for Boolean operands `A | B` means lor and `A & B` means land.
-One operator serves a chain, op.plus(A | B | C); `|` and `&` do not mix, since their precedence would surprise.
+One operator serves a chain, op.plus(A | B | C); `|` and `&` do not mix, because `&` binds tighter than `|`.
 """
 
 from __future__ import annotations

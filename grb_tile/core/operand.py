@@ -1,4 +1,4 @@
-"""Operand: what may stand beside one of Python's operators, `A + B` or `A @ v`: objects and expressions."""
+"""Operand: the base of the operands of Python's operators, `A + B` or `A @ v`: objects and expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes that reach few positions of a large object: their changes wait beside its store, as written elements do."""
+"""Writes to few positions of a large object: their changes stay pending with its store, as written elements do."""
 
 from .. import operations as ops
 from ..backends.select import current

@@ -4,7 +4,7 @@
         C = A.mxm(B).new(name="C")
     rec.data[0]       'GrB_mxm(C, NULL, NULL, GrB_PLUS_TIMES_SEMIRING_INT64, A, B, NULL);'
 
-`active` is the recorder that records now, or None: one global look-up is all that a call pays when nothing records.
+`active` is the recorder in use, or None: without one a call pays for one global look-up only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writing: `C << expr`, `C(mask, accum, replace) << expr`, `C[I, J] << x`, `C(M)[I, J] << x`, `C[I, J](M) << x`.
 
-What a mask, an accumulator and replace mean is known to operations.write alone; here arguments are sorted out,
-checked and handed on as one Descriptor.
+Masks, accumulators and replace are implemented in operations/write.py only; here arguments are recognised, checked and
+passed on as one Descriptor.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the operations of this package ask of their operands, before a backend sees them."""
+"""Checks of the operands of this package's operations, before a backend is called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a whole loop did: the LoopReport that each search gives, and its plan for explain()."""
+"""The record of a whole loop: the LoopReport that each search returns, and its plan for explain()."""
 
 from __future__ import annotations
 

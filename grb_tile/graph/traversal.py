@@ -2,7 +2,7 @@
 
     repeat  f<!v> = A' f,  v = v + f  until f is empty
 
-Paper: Yang, Wang, Owens, "Implementing push-pull efficiently in GraphBLAS" (ICPP 2018), algorithm 1.
+Paper: Yang, Buluc, Owens, "Implementing push-pull efficiently in GraphBLAS" (ICPP 2018), algorithm 1.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def bfs(
     Shapes: A n x n, results of size n; vertices that are not reached have no entry.  Types: any A.
     Raises: TypeError, DimensionMismatch, IndexOutOfBound, InvalidValue.
     None where the backend in use has no loop for A.
-    Source: Yang, Wang, Owens, "Implementing push-pull efficiently in GraphBLAS" (ICPP 2018), algorithm 1; over bit
+    Source: Yang, Buluc, Owens, "Implementing push-pull efficiently in GraphBLAS" (ICPP 2018), algorithm 1; over bit
     tiles Ji et al., "TileSpMSpV and TileBFS" (ICPP 2022).
 
     >>> import grb_tile as gb

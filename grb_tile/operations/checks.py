@@ -69,7 +69,7 @@ def region_shape(call, value, region):
 
 
 def symmetric(call, is_symmetric):
-    """What a loop over a graph that was said to be symmetric found out."""
+    """A loop found that a graph declared symmetric is not."""
     if not is_symmetric:
         raise InvalidValue(
             f"{call}: A has entries A(i, j) without A(j, i), but was promised to be symmetric; call G.forget() after "

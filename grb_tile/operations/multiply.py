@@ -20,8 +20,8 @@ def matvec(A, transposed, u, semiring, mask, reuse=None):
     """w = E (+.x) u, where E is A or its transpose; the planner chooses the method.
 
     rows: row-wise (dot, pull), one dot product for each row that `mask` admits; needs E by rows.
-    cols: column-wise (saxpy, push), the columns of E that u names; needs E's transpose by rows.
-    reuse: a vector that takes u's place row-wise, because the caller says that w is the same (operand reuse,
+    cols: column-wise (saxpy, push), the columns of E at u's entries; needs E's transpose by rows.
+    reuse: a vector that replaces u row-wise; the caller guarantees that w is the same (operand reuse,
     push_pull_graphblas_icpp18, section 5.4).
     """
     if type(A) is Dense:
@@ -64,7 +64,7 @@ def matmul(A, at, B, bt, semiring, mask, keep=None):
 def reduce_matmul(A, at, B, bt, semiring, mask, keep, monoid, axis):
     """The C of `matmul`, reduced: (+)_ij C(i, j), None where C is empty; or over axis 1 (each row) or 0 (each column).
 
-    C is not formed where the backend has a way round it.
+    C is not formed where the backend reduces it directly.
     """
     if type(A) is Dense or type(B) is Dense:
         C = _dense_product(A, at, B, bt, semiring, mask)

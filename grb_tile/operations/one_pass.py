@@ -1,8 +1,7 @@
 """Several element-wise operations over full vectors, and sums or maxima of their results, as one pass over the data.
 
-A function of symbols is traced once for each arrangement of its operands; the Program that results is a few typed
-expressions (operators/ir.py), which a device backend compiles to one kernel and a host runs in chunks that stay in the
-cache.
+A function of symbols is traced once for each arrangement of its operands into a Program, a few typed expressions
+(operators/ir.py).  A device backend compiles the Program to one kernel; a host runs it in chunks that stay in cache.
 """
 
 from __future__ import annotations

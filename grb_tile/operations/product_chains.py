@@ -1,10 +1,10 @@
-"""Chains on a product of two matrices that nobody keeps: select, then reduce, in one call of the backend.
+"""Chains on a product of two matrices that is not kept: select, then reduce, in one call of the backend.
 
     C = A (+.x) B     at the entries where a mask allows and select(operator, thunk) is true
     s = (+)_ij C(i, j),   w(i) = (+)_j C(i, j),   w(j) = (+)_i C(i, j)
 
-Each record gives what the operations one after the other give.  Without mask and select, a sum over the rows of C is a
-product of a matrix and a vector where (x) distributes over (+) exactly, which integers and selections do:
+Each record has the result of the separate operations.  Without mask and select, and where (x) distributes over (+)
+exactly (integers, selections), a sum over the rows of C is a product of a matrix and a vector:
 
     w(i) = (+)_j (+)_k A(i, k) (x) B(k, j) = (+)_k A(i, k) (x') v(k),   v(k) = (+)_j B(k, j)
 """

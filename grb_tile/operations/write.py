@@ -1,4 +1,4 @@
-"""The write step C<M,r> = C (+) T: the only file that knows what mask, accumulator and replace mean.
+"""The write step C<M,r> = C (+) T: mask, accumulator and replace are implemented in this file only.
 
 A Descriptor carries the three from the call to here; others use its mask, `is_plain` and `reach`.
 

@@ -1,6 +1,6 @@
-"""Which entries of C a write may change, where they are few beside the others.
+"""The entries of C that a write may change, where they are few of all entries.
 
-A write leaves the entries outside a set R of positions as they are, and those inside depend on no entry outside:
+A write leaves the entries outside a set R of positions unchanged, and its results in R depend on no entry outside:
 
     any write                                   R = what `reach` says of its mask, accumulator and replace
     assign or subassign to rows I               R = the rows I (assign: unless entries elsewhere are cleared)
@@ -42,7 +42,7 @@ class Part:
 
 
 def can_keep_changes(c):
-    """May few changes wait beside the store C: does copying it cost more than they do?
+    """May few changes be kept as pending, because copying the store C costs more than they do?
 
     A bitmap changes in place, a dense matrix is as fast to copy as its entries are to find, and a device copies a store
     faster than the host can look at its entries.

@@ -1,4 +1,6 @@
-"""Decisions: rows or columns, dot or Gustavson, which kernel, which storage: recorded, forcible, explained.
+"""Decisions between methods (row-wise or column-wise, dot or Gustavson), kernels and storage formats.
+
+Each decision is recorded in a Plan, can be forced, and is explained by explain().
 
 >>> import grb_tile as gb
 >>> with gb.plan(force="cols"):

@@ -1,4 +1,4 @@
-"""Rows or columns once both costs are known: the rules that the plans for the CPU and for a GPU share.
+"""Row-wise or column-wise by the costs of both: the rules that the plans for the CPU and for a GPU share.
 
 Paper: push_pull_graphblas_icpp18, section 6.3 (hysteresis). A break-even counter (ski rental) pays for the transpose.
 """
@@ -33,7 +33,7 @@ def cheaper(A, transposed: bool, transpose, rows: float, columns: float, count: 
 
 
 def _with_one_orientation(A, transposed, rows, columns, figures, transpose_cost):
-    """Only A itself is stored: the other direction costs a transpose first, or what the counter has saved up for it."""
+    """Only A itself is stored: the other direction costs the transpose, less what the counter has accumulated."""
     here, there = (columns, rows) if transposed else (rows, columns)
     mine, other = ("cols", "rows") if transposed else ("rows", "cols")
     if there < here:

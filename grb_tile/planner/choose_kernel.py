@@ -1,4 +1,4 @@
-"""Which GPU kernel runs a product of a matrix and a vector, once its method (rows, cols) is chosen.
+"""The GPU kernel of a product of a matrix and a vector whose method (rows, cols) is chosen.
 
 The backend calls these functions with facts; each records its choice in the plan and returns it. A forced kernel
 (record.FORCIBLE) runs where it can serve; elsewhere the plan says kernel_unsuited, and the planner's choice runs.
@@ -34,7 +34,7 @@ def forced_kernel(method: str) -> str | None:
 
 
 def has_capacity(size: int, entries: int) -> bool:
-    """May an array of `size` elements be allocated beside operands of `entries` entries?"""
+    """May an array of `size` elements be allocated with operands of `entries` entries?"""
     return size <= tuning.ALWAYS_ALLOCATED or size <= tuning.ALLOCATED_PER_ENTRY * entries
 
 
@@ -145,7 +145,7 @@ def blocks_pay(
 
 
 def tiles_move_less(entries: int, tiles: int, columns: int, item: int) -> bool:
-    """Does A X over tiles of 16 x 16 values of `item` bytes load so few bytes, against CSR of FP32, that it pays?
+    """Does A X over tiles of 16 x 16 values of `item` bytes load enough fewer bytes than CSR of FP32 to pay?
 
     Each entry loads its index, its value and a row of X of `columns` values; each tile its values, 16 column indices
     and 16 rows of X.
@@ -157,7 +157,7 @@ def tiles_move_less(entries: int, tiles: int, columns: int, item: int) -> bool:
 
 
 def presence_is_found_later(edges: float, size: int) -> bool:
-    """Is reading all sums once more cheaper than the answer of every atomic?  Asked where a sum shows its presence."""
+    """Is reading all sums again cheaper than returning atomics?  For sums whose value shows that they are present."""
     return edges >= tuning.MANY_EDGES and edges * tuning.EDGES_OF_POSITION >= size
 
 
@@ -197,7 +197,7 @@ def sorts_products(plan, has_atomic: bool, size: int, entries: int) -> bool:
 
 
 def stays_bitmap(size: int, item_bytes: int, profile) -> bool:
-    """Is a result better kept as a bitmap than read back and made a list, however few its entries are?
+    """Does a result cost less as a bitmap than as a list after a read-back, however few its entries are?
 
     Clearing or reading a bitmap costs its bytes over the bandwidth of DRAM, a list a read-back and two launches.
     """
@@ -208,7 +208,7 @@ SPGEMM = ("two_phases", "tile_pairs", "inner_windows", "merge_at_mask", "esc")
 
 
 class TileFacts(NamedTuple):
-    """What is known of a product of matrices in 8 x 8 tiles.
+    """The facts of a product of matrices in 8 x 8 tiles.
 
     entries, nrows: of A.  row: mean entries of a row of B.  made: entries whose tiles have to be made first.
     structure: does the product read no values?  mode: how values are computed (the enumeration of tile_products.cuh).

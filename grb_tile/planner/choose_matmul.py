@@ -1,7 +1,7 @@
 """Dot products or Gustavson's rows for C<mask> = A B.
 
-A dot product reads row i of A and column j of B for each permitted (i,j): worth it where the mask is sparse against the
-products that a row-by-row product forms. Paper: push_pull_graphblas_icpp18, section 5.2 (masking), for matrices.
+A dot product reads row i of A and column j of B for each admitted (i,j). It is chosen where the mask is sparse against
+the products of Gustavson's method. Paper: push_pull_graphblas_icpp18, section 5.2 (masking), for matrices.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .record import Plan, forced
 
 
 def choose_matmul(A, at: bool, B, bt: bool, mask, semiring) -> Plan:
-    """The Plan for C<mask> = (A or A') (+.x) (B or B'): method "dot" (wants B by columns) or "gustavson".
+    """The Plan for C<mask> = (A or A') (+.x) (B or B'): method "dot" (needs B by columns) or "gustavson".
 
     A forced tile format is for products with a vector: no product of two matrices goes over tiles.
     """

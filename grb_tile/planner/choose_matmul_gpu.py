@@ -1,4 +1,4 @@
-"""The method of C<mask> = A B over stores on a GPU: which form of B is made, where both are not there.
+"""The method of C<mask> = A B over stores on a GPU, and the form of B (B or B') that is made where only one is stored.
 
 Costs are in nanoseconds of an H200; another GPU scales them all, so the choice is the same there.
 """

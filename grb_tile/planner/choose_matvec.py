@@ -1,7 +1,7 @@
-"""Rows or columns for w<mask> = E u, where E is A or its transpose.
+"""Row-wise or column-wise method for w<mask> = E u, where E is A or its transpose.
 
 Paper: push_pull_graphblas_icpp18, sections 3 (costs), 5.1, 5.2, 6.3 (hysteresis); Beamer's edges of the frontier
-against edges of what is still allowed. Costs are in nanoseconds (tuning/host.py).
+against edges of the rows that the mask admits. Costs are in nanoseconds (tuning/host.py).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def choose_matvec(A, transposed: bool, u, mask, semiring, backend=None) -> Plan:
     """The Plan for w<mask> = E u over `semiring`; E = A, or A's transpose when `transposed`.
 
     rows needs E by rows, cols needs E's transpose by rows. The one that is not stored costs a transpose, which is made
-    once a break-even counter (ski rental) has reached its cost. backend: says which methods are compiled, on a
-    device how fast they are; None: all are.
+    once a break-even counter (ski rental) has reached its cost. backend: which methods are compiled, and on a device
+    how fast they are; None: all are compiled.
     """
     rules = forced()
     on_host = is_host(A)
@@ -76,7 +76,7 @@ def _of_small(A, transposed, transpose, u):
 
 
 def _by_costs(A, transposed, transpose, u, mask, semiring, backend):
-    """The Plan by the costs of both methods, each as it would run now: compiled, or in NumPy."""
+    """The Plan by the current costs of both methods: compiled, or in NumPy while they are not compiled."""
     early, iso = can_stop_early(semiring), is_iso_product(semiring, A, u)
     by_rows, by_columns = (transpose, A) if transposed else (A, transpose)
     dense = is_dense_sum(by_columns or A, u, semiring)

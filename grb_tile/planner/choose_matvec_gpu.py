@@ -1,8 +1,8 @@
-"""Rows or columns for w<mask> = E u over stores on a GPU.
+"""Row-wise or column-wise method for w<mask> = E u over stores on a GPU.
 
-A read-back takes as long as a small product. So the entries of a vector that were not counted yet are counted only
-where the matrix is large, and the vector's edges only where the mean degree favours columns but high-degree columns
-could make that wrong.
+A read-back takes as long as a small product. So a vector's entries, if not counted yet, are counted only where the
+matrix is large, and its edges only where the mean degree favours columns but high-degree columns could reverse the
+choice.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which kernel a whole traversal (BFS, SSSP) runs on a GPU, from facts that the backend counts.
+"""The GPU kernel of a whole traversal (BFS, SSSP), from facts that the backend counts.
 
     bit tiles              the entries cluster: words of bits are read instead of column indices, and one atomic sets
                            the visited bits that a tile finds (tilespmspv_tilebfs_icpp22, 3.4: occupancy decides)
@@ -7,7 +7,7 @@
     grid_low_skew          the whole grid, direction by level (Beamer); hubs are not looked up first
     grid_wide              the same; a pull asks the highest-degree neighbours first
 
-The switch between push and pull by level is taken on the device: TraverseReport has its outcome.
+The switch between push and pull by level is made on the device: LoopReport (graph/report.py) has its outcome.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def search_over(entries: int, high_diameter: bool, entries_per_tile: Callable[[]
 
 
 def rows_beat_tiles(n: int, entries: int, longest: Callable[[], int], heavy: Callable[[int], int]) -> bool:
-    """Is the graph one for the high-diameter kernel, whatever its tiles hold?  Facts as for has_high_diameter."""
+    """Does the high-diameter kernel serve this graph better than tiles do?  Facts as for has_high_diameter."""
     return entries <= tuning.TILES_DIAMETER_MEAN * n and has_high_diameter(n, entries, longest, heavy)[0]
 
 
@@ -62,7 +62,7 @@ def has_high_diameter(
     longest: entries of the longest row, or a function that counts them.  heavy(d): entries in rows longer than d,
     called only where there are such rows and the mean allows levels by the thousand.  degree: the d,
     HIGH_DIAMETER_DEGREE unless given.
-    A few long rows do not matter: the kernel hands a level over that has too many edges.
+    A few long rows do not matter: the kernel hands over a level with too many edges.
     """
     if entries > tuning.HIGH_DIAMETER_MEAN * n or n < tuning.HIGH_DIAMETER_VERTICES:
         return False, 0.0
@@ -127,5 +127,5 @@ def sssp_kernel(n: int, entries: int, longest: int, heavy: Callable[[int], int])
 
 
 def has_short_rows(n: int, entries: int) -> bool:
-    """Are rows so short that a search may need thousands of rounds?  Then nothing is ever pulled."""
+    """Are rows so short that SSSP may need thousands of rounds?  Then nothing is ever pulled."""
     return entries <= tuning.HIGH_DIAMETER_MEAN * n

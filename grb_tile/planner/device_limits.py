@@ -1,9 +1,9 @@
-"""What each NVIDIA architecture allows a kernel: shared memory, registers, resident threads.
+"""The limits of a kernel on each NVIDIA architecture: shared memory, registers, resident threads.
 
 Source: CUDA programming guide 13, appendix "Compute capabilities", table "Memory information per compute capability".
-Nothing here asks a device: the launcher of the CUDA
-backend takes the entry of its device (`limits_of`) and replaces what the driver knows better (`replace`). The CPU
-emulation and the compile tests take entries of devices that are not there.
+No device is queried here: the launcher of the CUDA backend reads the entry of its device (`limits_of`) and replaces
+figures by those of the driver (`replace`). The CPU emulation and the compile tests read entries of devices that are not
+present.
 
 All sizes of tables in shared memory come from `shared_per_block`. A block's static and dynamic shared memory together
 may have that many bytes, so a launcher that sizes dynamic memory leaves STATIC_SHARE for the static part.
@@ -42,7 +42,7 @@ class DeviceLimits:
     blocks_per_processor, registers_per_processor: of what is resident on a multiprocessor.  block_reserve: bytes of
     shared memory that the system takes for each block.  reduce_sync: has it __reduce_add_sync and the like?
     fp64_matrix: do tensor cores multiply FP64 faster than other cores (some devices have only a slow substitute)?
-    processors: multiprocessors; 0: not known, because cards of one architecture differ.  restricted: is it less than
+    processors: multiprocessors; 0: not known, because GPUs of one architecture differ.  restricted: is it less than
     the device has, by `restricted`?
     """
 
@@ -60,7 +60,7 @@ class DeviceLimits:
 
     @property
     def dynamic_shared(self) -> int:
-        """Bytes of dynamic shared memory that a block may have beside at most STATIC_SHARE static ones."""
+        """Bytes of dynamic shared memory that a block may have besides at most STATIC_SHARE static ones."""
         return self.shared_per_block - STATIC_SHARE
 
     def threads_with(self, threads: int, each: int) -> int:

@@ -1,9 +1,9 @@
-"""What a machine costs: the figures that turn work into nanoseconds.
+"""The costs of a machine: the figures that turn work into nanoseconds.
 
 The H200's are measured (tests/gpu/RECORD.md, docs/CUDA.md). A GPU that is not in the table gets the H200's, scaled: by
 what loops of gathers, atomics and reads take on it (`profile_from`), measured once by the backend; where that fails, by
-the number of multiprocessors and the bandwidth of DRAM (`profile_of`). `explain()` says so. The backend brings the
-facts: nothing here asks a device.
+the number of multiprocessors and the bandwidth of DRAM (`profile_of`). `explain()` says so. The backend passes the
+facts: no device is queried here.
 
 >>> from grb_tile.planner.device_profile import profile_of
 >>> half = profile_of("some GPU", 66, 2150.0)

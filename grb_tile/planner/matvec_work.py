@@ -1,4 +1,4 @@
-"""What w<mask> = E u reads row-wise and column-wise: estimated from means, or from a sample of E's entries."""
+"""The entries that w<mask> = E u reads row-wise and column-wise, estimated from means or a sample of E's entries."""
 
 from __future__ import annotations
 

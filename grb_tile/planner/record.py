@@ -1,4 +1,4 @@
-"""What was decided, and how to decide otherwise: Plan, force, explain.
+"""The record of decisions, and how to force others: Plan, force, explain.
 
 This package is below the backends: they call it with facts, it imports none of them. Making a Plan costs about a
 microsecond; texts are made only when they are read.
@@ -97,7 +97,7 @@ _entrances = {}  # family -> function of the forced name that gives a context ma
 
 
 def forced() -> Forced:
-    """What is forced where the caller stands."""
+    """The names forced in the caller's context."""
     return _here.get() or _everywhere
 
 
@@ -365,7 +365,7 @@ _history = deque(maxlen=64)
 
 
 def record_plan(operation, method, format, rule, figures=()) -> Plan:
-    """A Plan that was decided elsewhere (on the device, or by the only way there is)."""
+    """A Plan that was decided elsewhere (on the device, or because there is one method only)."""
     return Plan(operation, method, format, rule, figures)
 
 

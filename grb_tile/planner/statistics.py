@@ -1,4 +1,4 @@
-"""Figures about stores that decisions rest on: counted, gathered from short lists, or sampled."""
+"""Statistics of stores for the planner's decisions: counted, gathered from short lists, or sampled."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""Whether a result fits in memory, asked before it is made: a process that the system kills answers nobody.
+"""Checks that a result fits in memory before it is made, because the system kills a process that exceeds it.
 
-What is free is the least of the system's available memory, the limit of the process (RLIMIT_AS) and the limit of its
-control group, where these exist; unknown is taken as enough.
+The free memory is the least of the system's available memory, the limit of the process (RLIMIT_AS) and the limit of its
+control group, where these exist; an unknown amount counts as enough.
 """
 
 import os
 
 from ..exceptions import OutOfMemory
 
-SMALL = 1 << 26  # bytes that are never asked about: reading /proc takes 30 us
+SMALL = 1 << 26  # bytes up to which nothing is checked: reading /proc takes 30 us
 
 
 def free_bytes():

@@ -1,4 +1,4 @@
-"""Memory and tile occupancy of a matrix in each storage form: what `A.storage()` and `grb_tile info` print.
+"""Memory and tile occupancy of a matrix in each storage form: what `A.storage()` and `grb-tile info` print.
 
 >>> import numpy as np
 >>> from grb_tile.dtypes import FP64

@@ -1,4 +1,4 @@
-"""Few entries of a host store changed: search by row, insertion and deletion between copied segments, bits of a bitmap.
+"""Changes of few entries of a host store: search by row, insertion and deletion between copied segments, bitmap bits.
 
 The structure alone is handled here: values are moved, never combined.  The write step is operations/write.py.
 """
@@ -17,7 +17,7 @@ _ARRAY_BYTES = 2**62  # NumPy raises ValueError, not MemoryError, for arrays of 
 
 
 def is_few(k, n):
-    """Are k changed entries few beside n stored ones (see FEW)?"""
+    """Are k changed entries few against n stored ones (see FEW)?"""
     return k <= FEW or k * FEW <= n
 
 

@@ -1,7 +1,7 @@
 """Work of a matrix product: multiplications (flops) of Gustavson's algorithm, lookups of dot products.
 
-Exact where counting costs one pass over the indices, estimated otherwise.  The planner compares methods with it, and
-the compiled kernels decide with it when a compilation breaks even.
+Exact where counting costs one pass over the indices, estimated otherwise.  The planner compares methods by it, and it
+decides when the compilation of a kernel breaks even.
 """
 
 import numpy as np

@@ -9,9 +9,9 @@
 
 A threshold is a constant of this package and an entry of THRESHOLDS under the same name. Costs are in nanoseconds of an
 NVIDIA H200 or of a CPU core; device_profile.py scales those of a GPU to another GPU. Code reads `tuning.NAME` when it
-is called, so that a test or a measurement may set one. Sizes of tables, of launches and of what a kernel keeps in
-shared memory are no choices: they stand beside the kernel. Figures of forms are in storage, which lies below the
-planner, those of pending elements in core, those of a loop in its algorithm.
+is called, so that a test or a measurement may set one. Sizes of tables, of launches and of arrays in shared memory are
+no choices: they are constants of the module that launches the kernel. Figures of forms are in storage, a layer below
+the planner, those of pending elements in core, those of a loop in its algorithm.
 
 >>> from grb_tile.planner import tuning
 >>> tuning.THRESHOLDS["HIGH_DIAMETER_MEAN"].unit

@@ -1,4 +1,4 @@
-"""Compiled forms of primitives that choose among modules, and their plans: a store, or NotImplemented (NumPy's turn).
+"""Compiled forms of primitives that choose among modules, and their plans: a store, or NotImplemented (NumPy runs).
 
 NotImplemented means: no kernel for this operator, type or form; or none compiled yet and the work is too small to pay
 for it (jit/cache.py).  Meanings of the primitives: backends/protocol.py.
@@ -45,7 +45,7 @@ _KERNELS = {
 
 
 def ready(primitive, *operands, **options):
-    """Would a compiled kernel run this primitive now?  None: there is none.  Compiles nothing and counts nothing."""
+    """Is a compiled kernel ready for this primitive?  None: there is none.  Compiles nothing and counts nothing."""
     kernel = _KERNELS[primitive](*operands, **options)
     return None if kernel is None else kernel.is_ready()
 

@@ -1,8 +1,8 @@
 """w<mask> = A x through compiled kernels: row-wise (dot, pull, SpMV) or column-wise (saxpy, push, SpMSpV).
 
-Row-wise (templates/matvec_rows.py): each allowed row of A is reduced on its own; threads take rows with equal work.
-Column-wise (templates/matvec_cols.py): the columns of A that x names are scattered into a dense accumulator (SPA), one
-for each thread.  NotImplemented leaves the work to NumPy.
+Row-wise (templates/matvec_rows.py): each row of A that the mask admits is reduced on its own; threads take rows with
+equal work.  Column-wise (templates/matvec_cols.py): the columns of A at x's entries are scattered into a dense
+accumulator (SPA), one for each thread.  After NotImplemented NumPy computes the product.
 """
 
 import os

@@ -1,1 +1,1 @@
-"""Whole loops over a graph on the CPU: compiled, but for the BFS that NumPy has, too."""
+"""Whole loops over a graph on the CPU: compiled; BFS in NumPy as well."""

@@ -1,6 +1,6 @@
 """A breadth-first search in NumPy, which gathers the rows of the frontier and keeps what is new (push).
 
-Hypersparse matrices cost nothing of their dimension.  Meanings: backends/graph.py.
+The cost does not depend on the dimension of a hypersparse matrix.  Meanings: backends/graph.py.
 """
 
 from time import perf_counter

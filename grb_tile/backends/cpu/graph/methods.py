@@ -1,4 +1,4 @@
-"""The CPU backend's whole loops over a graph: which module of this package has which.  Meanings: backends/graph.py."""
+"""The CPU backend's whole loops over a graph, by modules of this package.  Meanings: backends/graph.py."""
 
 import functools
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Breadth-first searches by compiled kernels, as the protocol wants them: stores and a LoopOutcome, or NotImplemented.
+"""Breadth-first searches by compiled kernels, by the protocol: stores and a LoopOutcome, or NotImplemented.
 
 BFS: bfs.py; multi-source BFS: bfs_multi.py.
 """

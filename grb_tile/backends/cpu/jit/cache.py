@@ -93,7 +93,7 @@ def _compile_price():
 
 
 def _price_of_waiting():
-    """Seconds until a kernel that is asked for now is there, at most."""
+    """Upper bound of the seconds until a kernel requested now is compiled."""
     process = compiler_process.current()
     turns = math.ceil(len(process.waiting) / thread_count())
     return (0.0 if _compile_seconds else tuning.START_SECONDS) + turns * _compile_price()
@@ -158,7 +158,7 @@ class Kernel:
         return self.functions
 
     def count(self, seconds):
-        """Add seconds that the compiled kernel would have saved; request a compilation once they pay for it."""
+        """Add seconds lost without the compiled kernel; request a compilation once they exceed its cost."""
         if self.functions is None and not self.failed and mode() == "auto":
             self._count(seconds, kept=True)
 
@@ -174,7 +174,7 @@ class Kernel:
                 self._request(seconds)
 
     def _is_due(self, seconds):
-        """Is it worth a compilation, where the call to come loses `seconds` beside those counted?"""
+        """Does a compilation pay, where the next call loses `seconds` in addition to those counted?"""
         if thread_count() > 1:
             return self.saved_seconds + seconds >= tuning.FELT_SECONDS
         start = 0.0 if compiler_process.current().is_running() else tuning.START_SECONDS
@@ -216,13 +216,13 @@ class Kernel:
         return self.functions is None
 
     def _request(self, seconds=math.inf):
-        """Ask the compiler process; seconds: what the call to come loses without the kernel."""
+        """Request the kernel of the compiler process; seconds: what the next call loses without the kernel."""
         if not self.requested:
             self.requested = True
             self.request_from(compiler_process.current(), self._receive, seconds)
 
     def request_from(self, process, receive, seconds=0.0):
-        """Ask a compiler process for the code, whether it is requested already or not."""
+        """Request the code of a compiler process, whether it is requested already or not."""
         folder = _disk.folder()
         cache = os.environ.get("GRB_TILE_CACHE") if folder is None else str(folder.parent)
         lost = min(self.saved_seconds + seconds, 1e9)  # JSON has no infinity

@@ -1,8 +1,9 @@
-"""The side of the calling process: a compiler process that compiles (worker.py), asked and read without waiting.
+"""The client of the compiler process (worker.py), in the calling process: requests and replies without waiting.
 
-No thread is involved: pipes are written and read when a kernel is asked for.  The process has the lowest priority, but
-the priority of this program where somebody waits (`awaited`): other work of the machine would hold both up.  It is not
-in the terminal's process group (an interrupt does not reach it), and when this process ends it finishes what was asked.
+No thread is involved: pipes are written and read when a kernel is requested.  There are two compiler processes: one of
+lowest priority, and one of this program's priority for kernels that the program waits for (`awaited`), which other work
+of the machine must not delay.  They are not in the terminal's process group (an interrupt does not reach them), and
+they finish their requests when this process ends.
 """
 
 import atexit

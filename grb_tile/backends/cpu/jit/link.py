@@ -24,7 +24,7 @@ NEEDED, HASH, STRTAB, SYMTAB, RELA, RELASZ, RELAENT, STRSZ, SYMENT, BIND_NOW = 1
 
 
 class LinkError(Exception):
-    """The object has a section or a relocation that the linker does not know, or needs a symbol of Numba or Python."""
+    """The object has an unsupported section or relocation, or needs a symbol of Numba or Python."""
 
 
 def _aligned(offset, alignment):

@@ -1,8 +1,8 @@
-"""What NumPy has lost without kernels: kept from run to run in the cache folder, and reported once where it is felt.
+"""The time that NumPy lost without kernels: kept from run to run in the cache folder, reported once when it is long.
 
     <cache folder>/cpu-lost-time.json     {key of a kernel: seconds}, of kernels that are not compiled yet
 
-A program that runs for a tenth of a second a hundred times asks for its kernels as one that runs for ten seconds does.
+So a program that runs for 0.1 s a hundred times requests its kernels like one that runs for 10 s.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""What makes a specialisation: template, constants and operators, from which text and key follow.
+"""Recipes of specialisations: template, constants and operators, from which text and key follow.
 
 A key is a digest of the recipe, of the template's file and of the modules that make code of them, of the compilers'
 versions and of the processor.  It is made without the text, which takes milliseconds.

@@ -2,8 +2,8 @@
 
     sigma(w) = sum of sigma(v),   delta(v) = sum of sigma(v) / sigma(w) (1 + delta(w))     over edges v -> w on shortest
                                                                                            paths from the source
-Paper: Brandes, "A faster algorithm for betweenness centrality" (J. Math. Sociology 25, 2001), algorithm 1, without its
-lists of predecessors: the edges that leave v are looked at again instead.
+Paper: Brandes, "A faster algorithm for betweenness centrality" (J. Math. Sociology 25, 2001), algorithm 1; in place of
+its lists of predecessors the edges that leave v are read again.
 """
 
 from grb_tile.backends.cpu.templates.placeholders import INDEX, INT64, Z

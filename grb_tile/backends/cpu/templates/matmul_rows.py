@@ -1,4 +1,4 @@
-"""SpGEMM by Gustavson's algorithm, C<M> = A B: row i of C sums the rows k of B that row i of A names.
+"""SpGEMM by Gustavson's algorithm, C<M> = A B: row i of C sums the rows k of B at the columns k of row i of A.
 
 Paper: Gustavson, "Two fast algorithms for sparse matrices" (ACM TOMS 4, 1978).
 Dense accumulator (SPA): `total` has the sums, `words` a presence bit for each column, `summary` a bit for each word in

@@ -2,7 +2,7 @@
 
 Dense accumulator (SPA) of each thread: `total` has the sums, `words` the presence bits, `summary` a bit for each word
 in use, so that a sparse result costs no pass over all words.  Words and summary are zero before and after.
-Sums over most columns need no accumulator that knows where it is empty: `sum_columns` starts from identities.
+Sums over most columns need no presence bits in the accumulator: `sum_columns` starts from identities.
 Work: entries of the columns in x.  The mask is tested before a product is formed.
 ISO_OUT: all results are one value, known beforehand; only the bits are computed, without a branch that mask or
 presence decide (a mispredicted one costs 4 to 7 ns an edge), and `admit` applies the mask to whole words afterwards.

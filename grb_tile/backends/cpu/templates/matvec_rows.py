@@ -1,10 +1,10 @@
-"""Row-wise matrix-vector product (dot, pull; SpMV for a full x): w<mask> = A x, one dot product for each allowed row.
+"""Row-wise matrix-vector product (dot, pull; SpMV for a full x): w<mask> = A x, one dot product for each admitted row.
 
 Two forms: over words of rows (LISTED False; `mask` empty or words, read through `flip`) and over a list of rows.
 ISO_OUT: all results are one value, known beforehand; only the structure is computed.
 Early exit of a row: at the first product (ANY), or at the terminal value (EXIT), which is tested every STRIDE entries
 (few for BOOL, more for numbers, which seldom reach it).
-Work: entries of the allowed rows.
+Work: entries of the rows that the mask admits.
 Paper: push_pull_graphblas_icpp18, sections 5.2 (masking) and 5.3 (early exit).
 """
 

@@ -2,7 +2,7 @@
 
     C(i, j) = (+)_l A[i, l] (x) B[l, j]      for each entry (i, j) of M, one dot product of two contiguous rows
 
-Four totals are kept, because each addition of a single chain would wait for the one before.
+Four totals are kept, because in a single chain each addition waits for the one before.
 Work: depth times the entries of M.
 Source: Nisa, Sukumaran-Rajam, Kurt, Hong, Sadayappan, "Sampled dense matrix multiplication for high-performance machine
 learning" (2018), section 2.

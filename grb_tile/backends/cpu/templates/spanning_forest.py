@@ -1,4 +1,4 @@
-"""Minimum spanning forest: each tree takes the least edge that leaves it, until none is left.
+"""Minimum spanning forest: rounds in which each tree adds the least edge that leaves it, until no edge leaves a tree.
 
 Paper: Boruvka (1926), after Nesetril, Milkova, Nesetrilova, "Otakar Boruvka on minimum spanning tree problem" (Discrete
 Mathematics 233, 2001).  Edges of one tree leave the list in each round, so that later rounds are short.

@@ -1,4 +1,4 @@
-"""restrict where the store has few entries beside the mask, or the mask beside the store.  See backends/protocol.py."""
+"""restrict where the store has few entries against the mask, or the mask against it.  See backends/protocol.py."""
 
 from ....storage.convert import compressed, share
 from ....storage.update_entries import FEW, find_keys, keys_of
