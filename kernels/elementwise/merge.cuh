@@ -4,7 +4,7 @@
 // Algorithm: merge path (Green, McColl, Bader, ICS 2012) over entries and ends of rows, as Merrill and Garland (SC
 //   2016) cut a CSR matrix for SpMV.  The path has n + m + nrows items: in each row its entries by column, of two of
 //   the same column A's first, then the row's end.  Chunks have THREADS * EACH items, whatever the lengths of rows.
-//   A cut between two entries of the same column is moved behind the second, so that one thread has both.
+//   A cut between two entries of the same column is moved after the second, so that one thread has both.
 // Phases: merge_partition  where each chunk begins
 //         merge_counts     the merge, in shared memory: 22 bits a thread for the operand of its entries (A, B, both)
 //                          and the ends of rows; the number of entries of the result in each chunk.  Then a scan
@@ -21,7 +21,7 @@ namespace grb {
 
 constexpr int EACH = 7;  // items of a thread: an odd number, so that threads side by side read other banks
 constexpr unsigned ITEM_BITS = (1u << EACH) - 1;
-constexpr unsigned BEGINS_LATE = 1u << 3 * EACH;     // the thread begins one item behind its cut
+constexpr unsigned BEGINS_LATE = 1u << 3 * EACH;     // the thread begins one item after its cut
 constexpr unsigned IN_A = 1u << 15, IN_B = 1u << 31;  // of a source: has A, has B the entry?
 constexpr unsigned NUMBER = IN_A - 1;
 
@@ -78,7 +78,7 @@ template <int THREADS, class I> __global__ void merge_partition(MergePath<I> o) 
   GRB_EACH(before, o.chunks - 1) {
     const int64_t c = before + 1, at = c * (THREADS * EACH);
     int64_t row = 0, high = o.nrows - 1;
-    while (row < high) {  // the first row whose end is the item at `at` or one behind it
+    while (row < high) {  // the first row whose end is the item at `at` or one after it
       const int64_t middle = (row + high) >> 1;
       if (start_of(o.starts_a, middle + 1, o.n) + start_of(o.starts_b, middle + 1, o.m) + middle < at) row = middle + 1;
       else high = middle;
@@ -98,7 +98,7 @@ template <class I> GRB_DEVICE MergePoint chunk_start(const MergePath<I>& o, int6
   return {o.splits[3 * c], o.splits[3 * c + 1], o.splits[3 * c + 2]};
 }
 
-// 1 if the chunk begins one item behind its cut.
+// 1 if the chunk begins one item after its cut.
 template <int THREADS> GRB_DEVICE int begins_late(const MergePoint& from, int64_t c) {
   return int(from.a + from.b + from.row - c * (THREADS * EACH));
 }

@@ -114,7 +114,7 @@ template <class P> __global__ void bfs_multi_parents_pull(MultiParentsArguments<
     if (bits) u = a.order[u];
     for (; bits; bits &= bits - 1) line[lowest(bits)] = u;
   };
-  // Four neighbours; returns what is still missing.
+  // Reads four neighbours; returns the sources still without a parent.
   auto look = [&](int32_t* line, int64_t v, const Digits& mine, P i, word missing) {
     const int4 d = *reinterpret_cast<const int4*>(a.near + i);
     const int u[4] = {d.x, d.y, d.z, d.w};

@@ -1,6 +1,6 @@
 // Topological generations in one launch: Kahn's algorithm, all vertices without waiting in-edges at a time.
 //
-// Result: level[v] = the most edges on a path that ends at v; -1 for vertices on a cycle or behind one.
+// Result: level[v] = the most edges on a path that ends at v; -1 for vertices on a cycle or reachable from one.
 // Algorithm: Kahn, "Topological sorting of large networks" (Comm. ACM 5, 1962), by levels.
 // Phases, a grid-wide barrier after each:
 //   count    waits[v] = in-degree, by an atomic for each entry; vertices of in-degree 0 enter the queue

@@ -71,7 +71,7 @@ template <class W> GRB_DEVICE W wanted_part(const W* mask, bool masked, bool com
   return complement ? W(~m) : m;
 }
 
-// What both row-wise kernels do with a chunk of at most TILES_OF_CHUNK tiles, a lane each.
+// A chunk of at most TILES_OF_CHUNK tiles in both row-wise kernels, a lane each.
 template <class W, class P> struct TileOfLane {
   W x = 0, rows = 0, map = 0;        // x at the tile's columns; rows that are wanted and non-empty; all non-empty ones
   const W* words = nullptr;

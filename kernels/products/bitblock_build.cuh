@@ -29,9 +29,9 @@ template <> struct BlockCode<int32_t> {
 };
 
 // FILL false: how many blocks a task has, how many entries are in them, and how many are in the remainder.
-// FILL true: those are where they begin, and all is written.  V: values by their size (null pointers: none).
-// A block of fewer than `least` entries goes to the remainder, but for the first of each task, and none of a block row
-// that is cut into tasks, because its remainder is read by one group.
+// FILL true: these arrays have the task's first positions, and the blocks are written.  V: values by their size (null
+// pointers: none).  A block of fewer than `least` entries goes to the remainder, except the first block of each task
+// and the blocks of a block row that is cut into tasks, because one group reads a block row's remainder.
 // BY_ROWS: bit 8 r + c of a block is its entry in row r, column c; else bit 8 c + r.
 // starts: where the values of each block begin (null: not wanted).
 template <class I, class V, bool FILL, bool BY_ROWS>

@@ -41,11 +41,11 @@ template <class C, class S, class V> struct BitBlocks {
   const V* values;                 // in the order of the bits
   const int64_t* value_ptr;        // values before each chunk
   const int32_t* begun;            // block rows begun before each chunk
-  const int32_t* block_ptr;        // first block of each block row that holds something, and the end
+  const int32_t* block_ptr;        // first block of each block row with entries, and the end
   const int32_t* names;            // numbers of these block rows; null: all
   const uint32_t* rest;            // remainder: 8 * column + row of each entry
   const typename S::A* rest_values;
-  const int32_t* rest_ptr;         // of each block row that holds something
+  const int32_t* rest_ptr;         // of each block row with entries
   int blocks, rest_rows, nrows, ncols;  // rest_rows: block rows, 0 without a remainder
   GRB_DEVICE int name(int k) const { return names == nullptr ? k : names[k]; }
 };
@@ -58,7 +58,7 @@ template <class S> struct BlockVectors {
   typename S::Z* w;
   uint8_t* w_present;
 };
-GRB_DEVICE unsigned kept_in_register(unsigned value) {  // else the compiler computes it anew in each step
+GRB_DEVICE unsigned kept_in_register(unsigned value) {  // else the compiler computes it again in each step
 #ifndef SIMT_CPU
   asm volatile("" : "+r"(value));
 #endif
@@ -95,7 +95,7 @@ template <class C, class S, int FORM, bool FULL, bool REST, int STAGE> struct Bl
   int crossing_row = 0;            // lane 0: the one that is open where the share begins, lane 1: where it ends
   int crossing_from = 0, crossing_to = 0;  // shares that it begins and ends in
   int open_name = 0;               // of the open block row; loaded, so nothing is computed from it before it is used
-  unsigned allowed = 0xff;         // its rows that the mask allows
+  unsigned allowed = 0xff;         // its rows that the mask admits
   unsigned found = 0;
   BlockSums<S, FULL> sums;
   // Remainder of a block row: entries from .. to - 1, and of the first eight that of four lanes.
@@ -165,7 +165,7 @@ template <class C, class S, int FORM, bool FULL, bool REST, int STAGE> struct Bl
 
   // Begins to copy the maps and codes of a stage.
   GRB_DEVICE void fetch(int first) const {
-    constexpr int TOGETHER = 4 / int(sizeof(C));  // codes of 4 bytes; there is one behind the last
+    constexpr int TOGETHER = 4 / int(sizeof(C));  // codes of 4 bytes; there is one after the last
     const int b = first + lane, code = first + lane * TOGETHER;
     if (lane < STAGE && b < stop) copy_to(staging, staging.map_at(lane), m.maps + b);
     if (lane < STAGE / TOGETHER && code < stop)
@@ -349,7 +349,7 @@ template <class C, class S, int FORM, bool FULL, bool REST, int STAGE> struct Bl
   GRB_DEVICE void put(int64_t slot, const Total<S>& total) const {
     if (lane < 8) crossing.put(slot + total_row, total);
   }
-  // Four lanes look at an entry of the remainder; the one that has its row takes it.
+  // Four lanes read an entry of the remainder; the one that has its row takes it.
   GRB_DEVICE void load_rest(Rest& to, int e) const {
     if (e >= to.to) return;
     to.code = m.rest[e];

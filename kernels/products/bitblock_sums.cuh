@@ -75,7 +75,7 @@ template <class S, bool FULL> struct BlockSums {
     if constexpr (S::structure_only) {
       total.have = total.have || there;
     } else {
-      Z given = acc[0], kept = acc[1];  // values: a choice of references would be a choice of addresses
+      Z given = acc[0], kept = acc[1];  // values: a choice of references is a choice of addresses
       if (!upper) given = acc[1], kept = acc[0];
       total.value = kept;
       const Z other = shuffle_xor(given, 4);

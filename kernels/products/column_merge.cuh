@@ -29,7 +29,7 @@ template <class S> GRB_DEVICE bool is_detectable(typename S::Z v) {
   }
 }
 
-// *p += value by red, which returns nothing; the compiler does not choose it where the other branch uses atom.
+// *p += value by red, which returns nothing; the compiler itself emits atom where the other branch uses atom.
 GRB_DEVICE void reduce_add(float* p, float value) {
 #ifdef SIMT_CPU
   atomicAdd(p, value);
@@ -74,7 +74,7 @@ __global__ void high_degree_rows(const int64_t* counts, int64_t size, int64_t sl
   }
 }
 
-// Merges products into the accumulator.  RED: which rows are new is found later (words_of_sums).
+// Merges products into the accumulator.  RED: the new rows are found later (words_of_sums).
 template <class I, class S, bool MASKED, bool RED> struct Merger {
   const I* cols;
   const typename S::A* a_values;

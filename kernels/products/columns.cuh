@@ -51,7 +51,7 @@ template <class P, class XI, class X> struct ChunkOfX {
   int count;
   const X* x_values;
 
-  // The first entry whose edges end behind e; all lanes together, 32 ends at a time.
+  // The first entry whose edges end after e; all lanes together, 32 ends at a time.
   GRB_DEVICE int entry_of_edge(P e) const {
     int low = 0, high = count;       // the answer is in low .. high - 1
     while (high - low > 32) {
@@ -260,8 +260,8 @@ template <class P> GRB_DEVICE P scan_totals(const P* totals, int chunks, P* chun
   return all;
 }
 
-// The same, all edges shared out evenly.  ends, at, names, totals, members_of: workspace for the blocks' chunks of x
-// (names and members_of for a bitmap).  high_names: the row of each of high_slots slots in shared memory, or -1
+// As merge_columns, all edges divided evenly.  ends, at, names, totals, members_of: workspace for the blocks' chunks of
+// x (names and members_of for a bitmap).  high_names: the row of each of high_slots slots in shared memory, or -1
 // (RED; may be none).
 template <class I, class P, class XI, class S, bool MASKED, bool BITMAP, bool RED>
 __global__ void __launch_bounds__(1024, 1)

@@ -61,7 +61,7 @@ template <class I, class J, class S> struct InnerWindows {
   }
 };
 
-// bounds[l * (windows + 1) + w] = where inner index w * window has its place in line l.
+// bounds[l * (windows + 1) + w] = lower bound of inner index w * window in line l.
 template <class I>
 __global__ void inner_bounds(const int64_t* ptr, const I* indices, int64_t lines, int64_t window, int64_t windows,
                              int64_t* bounds) {

@@ -239,8 +239,8 @@ GRB_DEVICE Total<S> dot_product(const Masked<I, J, M, S, E>& o, const Table& tab
   return total;
 }
 
-// The positions m_start .. m_stop-1 of the mask's row, as far as they are those of part `part` of o.parts: a warp reads
-// up to 32 of them; the whole warp takes those with long rows of B' one after the other, groups of lanes the others.
+// The positions m_start .. m_stop-1 of the mask's row in part `part` of o.parts.  A warp reads up to 32 of them; the
+// whole warp computes those with long rows of B' in turn, groups of lanes the others.
 template <int LANES, class I, class J, class M, class S, class E, class Own, class Table>
 GRB_DEVICE void positions_of_row(const Masked<I, J, M, S, E>& o, const Own& owner, const Table& table, int64_t i,
                                  int64_t part, int64_t m_start, int64_t m_stop, int64_t a_start,

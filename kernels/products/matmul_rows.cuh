@@ -69,7 +69,7 @@ __global__ void expand_products(const int64_t* ends, int64_t from, int64_t to, i
   }
 }
 
-// out[g] = products[order[starts[g]]] (+) ...; a thread for each group, for groups of few.
+// out[g] = products[order[starts[g]]] (+) ...; a thread for each group, for small groups.
 template <class O, class S>
 __global__ void combine_few(const typename S::Z* products, const O* order, const int64_t* starts, int64_t groups,
                             int64_t total, typename S::Z* out) {

@@ -7,8 +7,8 @@
 //   select        rows with entries that the mask admits; groups without any are skipped, 32 at a time
 //   top           the row's neighbour (column) of highest degree, then the next four, which are stored apart
 //                 (probe_rows)
-//   alone         each lane looks at the first ALONE entries of its row
-//   together      the warp looks at up to `limit` entries of each row that is still open; longer rows are deferred
+//   alone         each lane reads the first ALONE entries of its row
+//   together      the warp reads up to `limit` entries of each row that is still open; longer rows are deferred
 //   write         32 presence bits a word
 // and of a block for the rows it deferred: a warp for each, the whole block for those of more than `huge` entries.
 // Launch: backends/cuda/products/pull.py, any grid of at most 1024 threads a block.  Neighbouring groups of rows go to
@@ -235,7 +235,7 @@ matvec_pull(const P* __restrict__ start, const int32_t* __restrict__ cols, const
   if (threadIdx.x == 0) deferred_count = 0;
   __syncthreads();
   for (int64_t first = int64_t(threadIdx.x >> 5) * gridDim.x + blockIdx.x; first < groups; first += warps * 32) {
-    unsigned todo[R], some = 0;              // select: each lane looks at one group
+    unsigned todo[R], some = 0;              // select: a group for each lane
     const int64_t mine = first + lane * warps;
 #pragma unroll
     for (int k = 0; k < R; k++) {

@@ -42,7 +42,7 @@ template <class S, bool ALL> GRB_DEVICE Total<S> lifted(const Total<S>& total, i
 
 // Segmented scan: lanes hold consecutive chunks of entries.  Where rows begin (bit of `begun`), `head` is the sum
 // before the first and `tail` that from the last; elsewhere `tail` is the whole.  `open`, in lane 0, is what came
-// before; after, what is open behind lane 31.  Returns, where rows begin, the whole of the row that was open there.
+// before; after, what is open after lane 31.  Returns, where rows begin, the whole of the row that was open there.
 // ALL: no lane's `tail` is empty.
 template <class S, bool ALL> GRB_DEVICE Total<S> close_rows(unsigned begun, Total<S> head, Total<S> tail,
                                                             Total<S>& open) {
@@ -97,8 +97,8 @@ template <class S> struct Ends {
   }
 };
 
-// Carry-out fix-up: lanes hold the ends of consecutive chunks, and the row that was open before each: rows that cross
-// them are written, and lane 0 gets the ends of all.
+// Carry-out fix-up: lanes have the ends of consecutive chunks and the row that is open before each.  Rows that cross
+// chunks are written, and lane 0 gets the ends of all chunks together.
 template <class S, class R>
 GRB_DEVICE Ends<S> close_ends(const Ends<S>& ends, R opened, const R* names, typename S::Z* w) {
   unsigned begun = __ballot_sync(ALL_LANES, ends.begins);

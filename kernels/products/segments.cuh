@@ -35,8 +35,8 @@ template <class S> constexpr bool in_bits = S::fold != NO_FOLD && S::reads_a && 
 template <class I, class R, class S> struct SegmentedMatrix {
   const uint8_t* begins;           // bit k: a row begins with entry k
   const R* before;                 // rows begun before each slice
-  const R* names;                  // the rows that hold something; null: all
-  int64_t rows, entries, slices;   // rows that hold something
+  const R* names;                  // the rows with entries; null: all
+  int64_t rows, entries, slices;   // rows with entries
   const I* cols;
   const uint16_t* offsets;         // DELTA
   const int32_t* bases;            // DELTA
@@ -76,7 +76,7 @@ template <class I, class R, class S, int COLUMNS> struct WarpSum {
   // the slice that is loaded
   I c[LANE_ENTRIES];
   A a[LANE_ENTRIES];
-  uint2 word;                      // in_bits: in place of `a`
+  uint2 word;                      // in_bits: replaces `a`
   uint4 packed;
   int32_t base = 0;
   unsigned bits = 0;
@@ -95,7 +95,7 @@ template <class I, class R, class S, int COLUMNS> struct WarpSum {
 
   // ---- load
 
-  // Entries of the slice behind lane l's first one, without it; behind the last entry the last one is loaded again.
+  // Entries of the slice behind lane l's first one, without it; after the last entry the last one is loaded again.
   GRB_DEVICE int left_in(int slice, int first) const { return int(m.entries - int64_t(slice) * SLICE) - 1 - first; }
 
   template <class T> GRB_DEVICE void load_strided(const T* array, int slice, T (&to)[LANE_ENTRIES]) const {
@@ -252,7 +252,7 @@ template <class I, class R, class S, int COLUMNS> struct WarpSum {
     }
   }
 
-  // Several rows begin in this lane: sums of rows that lie inside it go to buffer[number of the row in the slice].
+  // Several rows begin in this lane: sums of rows that are inside it go to buffer[number of the row in the slice].
   // earlier: rows that begin in lower lanes; returns those of the slice.
   GRB_DEVICE int reduce_many(const SliceRows<R>& rows, Z (&p)[LANE_ENTRIES], Total<S>& head, Total<S>& run,
                              int& earlier) {
@@ -309,7 +309,7 @@ template <class I, class R, class S, int COLUMNS> struct WarpSum {
       write_rows(rows.before - 1, count);
       __syncwarp();
     }
-    if (!started) {                // what is before the first row belongs to the warp before
+    if (!started) {                // entries before the first row belong to the previous warp
       front.value = shuffle(closed.value, first);
       front.have = __shfl_sync(ALL_LANES, int(closed.have), first) != 0;
       started = true;
@@ -364,7 +364,7 @@ template <class S> struct WarpEnds {
     const Z* from = buffers + warp * SLICE;
     ends.set(from[0], from[1], reinterpret_cast<const unsigned char*>(from + 2)[0]);
   }
-  // A word behind the ends of warp 0.  Static shared memory would count towards the 48 KiB that need no attribute.
+  // A word after the ends of warp 0.  Static shared memory counts towards the 48 KiB that need no attribute.
   GRB_DEVICE int* flag() const { return reinterpret_cast<int*>(buffers) + 16; }
 };
 
@@ -453,13 +453,13 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
     if (!mine) return;
     ends = grid_fix_up(m, shared, parts, part_flags, w);
   }
-  // The last row: where a slice is not full, the bit behind the last entry has closed it.
+  // The last row: where a slice is not full, the bit after the last entry has closed it.
   if (threadIdx.x == 0 && entries % SLICE == 0) w[m.name(R(rows - 1))] = ends.tail.value;
 }
 
 // ---------------------------------------------------------------------- the form
 
-// A bit where each row begins, and one behind the last entry.
+// A bit where each row begins, and one after the last entry.
 template <class P> __global__ void mark_begins(const P* starts, int64_t rows, int64_t entries, unsigned* begins) {
   GRB_EACH(r, rows + 1) {
     int64_t at = r < rows ? int64_t(starts[r]) : entries;

@@ -91,7 +91,7 @@ template <class S, class P> GRB_DEVICE typename S::A value_of_a(const typename S
   else if constexpr (S::a_iso) return values[0];
   else return stream(values + p);
 }
-// The same where lanes beside this one read the rest of the sector later.
+// The same where lanes next to this one read the rest of the sector later.
 template <class S, class P> GRB_DEVICE typename S::A kept_value(const typename S::A* values, P p) {
   if constexpr (!S::reads_a) return typename S::A();
   else return read_only(values + (S::a_iso ? P(0) : p));

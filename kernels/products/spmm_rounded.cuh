@@ -11,7 +11,7 @@
 //   multiply  NT matrix instructions of 16 x 8 x 16 (TF32: 2 NT of 16 x 8 x 8)
 //   write     rows of C; of a chunk that is not a whole window, parts to `carry`, which spmm_join adds (spmm.cuh)
 // Positions without an entry are zeros: 0 * x is 0 unless x is not finite. round_values sets *bad where a value is not
-// finite or not representable, and then spmm_tiles does nothing and the product over CSR, launched behind it, runs.
+// finite or not representable, and then spmm_tiles does nothing and the product over CSR, launched after it, runs.
 // Launch: backends/cuda/products/spmm_rounded.py.  From sm_80 on; on the CPU the instruction is made by shuffles.
 #pragma once
 #include "products/round_values.cuh"
