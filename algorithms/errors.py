@@ -1,4 +1,4 @@
-"""What an algorithm raises beyond TypeError, ValueError and IndexError for its arguments."""
+"""Exceptions of algorithms besides TypeError, ValueError and IndexError for arguments."""
 
 from __future__ import annotations
 

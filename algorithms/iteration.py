@@ -1,4 +1,4 @@
-"""What the iterations to a fixed point share: the first vector, the loop, and the error at max_iter."""
+"""The common parts of iterations to a fixed point: the first vector, the loop, and the error at max_iter."""
 
 from __future__ import annotations
 

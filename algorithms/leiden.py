@@ -4,9 +4,10 @@
     refine      y = one community for each node; a node that is still alone joins the best y within its x
     aggregate   B = S' B S,   S(i, y(i)) = 1,   x as found   until no move gains, or every community is one node
 
-Louvain makes one node of each community, so what joined it may be cut off when a node between leaves; here only parts
-that hold together become nodes.  A node joins a part by an edge, and the part that it joins does not move in that
-round, so all parts are connected.  The levels are passed through twice, and the end is that of `louvain`.
+Louvain makes one node of each community, so that a community may become disconnected when a node between two of its
+parts leaves; here only connected parts become nodes.  A node joins a part by an edge, and that part does not move in
+the same round, so all parts are connected.  There are two passes of the levels, and the last moves are those of
+`louvain`.
 
 Contract: G is not changed.  labels number the communities 0 .. count - 1 by their first nodes; each is connected by
 edges of positive weight.  Seeds, weights and directed graphs: as `louvain`.

@@ -4,10 +4,10 @@
     aggregate   B = S' B S,   S(i, x(i)) = 1                                              until no community joins
 
 B is the adjacency matrix, k its row sums, K(c) the sum of k over community c, 2m the sum of k; x holds the communities.
-The nodes of a random half move at once (local_moves.py): of two nodes that would change places each other time
-only one moves.  A round that lowers the modularity is not the last word: the best communities found are kept.  The
-levels are passed through twice, the second time from the communities found; then single moves of nodes, and unions of
-two communities, are made until none gains.
+The nodes of a random half move at once (local_moves.py), so that of two nodes that swap communities, one in two times
+only one moves.  A round may lower the modularity; the best communities found are kept.  There are two passes of the
+levels, the second from the communities of the first; then single moves of nodes, and unions of two communities, are
+made until none gains.
 
 Contract: G is not changed.  labels number the communities 0 .. count - 1 by their first nodes.  The same seed gives
 the same communities, on every backend, where sums of weights are exact (integers below 2^53); others a GPU adds in any

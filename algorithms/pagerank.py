@@ -1,9 +1,9 @@
-"""PageRank: where a reader who follows edges at random, and now and then starts anew, spends the time.
+"""PageRank: the share of time that a random walk with restarts spends at each node.
 
     r = (1 - a) p + a (A' (r / d) + s q)
 
-d is the out-degree, a the damping factor (alpha), p where the reader starts anew, s the sum of r over nodes without
-out-edges (dangling) and q where the reader goes from there.
+d is the out-degree, a the damping factor (alpha), p the distribution of restarts, s the sum of r over nodes without
+out-edges (dangling) and q the distribution of the next node after these.
 
 Contract: G is not changed.  Ranks are a full vector; all but "gap" sum to 1.
 "standard" agrees with NetworkX pagerank on an unweighted graph (L1 < n tol); "gap" with GAP's PRVerifier

@@ -2,7 +2,7 @@
 
     R = (1 - a) P + a (A' (D R) + Q s)
 
-D = diag(1 / d), column i of P is where reader i starts anew, s(i) the rank of column i on nodes without out-edges.
+D = diag(1 / d), column i of P the distribution of restarts of walk i, s(i) its rank on nodes without out-edges.
 Each column is the rank vector of `pagerank` with that column of P as its personalization; the result has them as rows.
 A sparse matrix times a dense one (SpMM) reads A once for all columns, products with a vector once for each.
 

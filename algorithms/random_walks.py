@@ -3,7 +3,7 @@
     walk(k, s + 1) = N(v)[floor(u d(v))],  v = walk(k, s),  u = random number (seed, k, s) in [0, 1)
 
 The random numbers are a function of the seed, the walk and the step (a counter-based generator): the same seed gives
-the same walks on every backend, and each walk is the same whatever other walks are made beside it.  The edges are
+the same walks on every backend, and a walk does not depend on the other walks of the call.  The edges are
 read as CSR arrays and drawn in NumPy for all walks at once, because drawing an edge is no semiring operation.
 
 node2vec weighs an edge v -> x after t -> v by 1 / p where x = t, by 1 where t -> x is an edge, by 1 / q elsewhere.  An

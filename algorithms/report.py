@@ -1,4 +1,4 @@
-"""What an iterative algorithm did: a record per iteration, when it stopped and why."""
+"""The report of an iterative algorithm: a record per iteration, and when and why it stopped."""
 
 from __future__ import annotations
 

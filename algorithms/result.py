@@ -1,4 +1,4 @@
-"""What algorithms return: values by vertex, with the labels that the vertices of the graph have.
+"""The results of algorithms: values by vertex, with the labels of the graph's vertices.
 
     found = alg.pagerank(G)
     found.values           the Vector (of a search from several sources: the Matrix with a row for each)

@@ -2,10 +2,9 @@
 
     repeat  t = f min.+ A,  f = t where t < d,  d<f> = f  until f is empty
 
-Where no method is asked for and no callback is given: edges of one weight w make d = w * level of a breadth-first
-search.  For other weights >= 0 a compiled loop on the CPU finds the distances in ascending order with a heap
-(Dijkstra; gb.graph), unless the graph is large with hubs: paths have few edges there, and rounds of delta-stepping use
-all threads.
+Where neither a method nor a callback is given: edges of one weight w make d = w * level of a breadth-first search.  For
+other weights >= 0 a compiled loop with a heap (Dijkstra; gb.graph) finds the distances in ascending order on the CPU.
+Large graphs with hubs are the exception: their paths have few edges, and rounds of delta-stepping use all threads.
 
 d holds the distances found so far, f those that were improved last (Bellman and Ford).  Delta-stepping is the same
 relaxation with the frontier split: entries below a threshold go first, the far ones wait for their turn, so that fewer

@@ -1,4 +1,4 @@
-"""What a graph looks like: its size, degrees, weights and storage, in a few lines.
+"""The summary of a graph: its size, degrees, weights and storage, in a few lines.
 
     d = A plus.pair 1,   loops = nvals(diag A),   density = m / possible edges, loops among the m
 

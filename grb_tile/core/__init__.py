@@ -1,6 +1,6 @@
-"""What users hold: Matrix, Vector, Scalar, masks, expressions, and how they are written to.
+"""The objects of users: Matrix, Vector, Scalar, masks, expressions, and the syntax of writing to them.
 
-Nothing here computes: an expression has a record of grb_tile.operations, and `<<` passes it to operations.write.
+No module here computes: an expression has a record of grb_tile.operations, and `<<` passes it to operations.write.
 Importing the package gives every operator its call (`op.plus(A | B)`, `unary.exp(A)`), see calls.py.
 """
 

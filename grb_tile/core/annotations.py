@@ -1,4 +1,4 @@
-"""What the arguments of core's methods may be, by name.  For type checkers: no module imports this one at run time."""
+"""Types of the arguments of core's methods, by name.  For type checkers: no module imports this one at run time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Matrix, Vector and Scalar have in common."""
+"""The common base of Matrix, Vector and Scalar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What making a Vector and a Matrix have in common: the duplicate operator, bounds, emptiness; pickling."""
+"""The common parts of building a Vector and a Matrix: the duplicate operator, bounds, emptiness; pickling."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The table of values through pandas, once a program has imported it: its display options then say how much is shown.
+"""The table of values through pandas, once a program has imported it: pandas' display options limit what is shown.
 
 pandas is never imported from here; without it display.py draws the same table itself.
 """

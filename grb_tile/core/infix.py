@@ -1,4 +1,4 @@
-"""`A @ B`, `A | B`, `A & B`: products, unions and intersections that wait for their operator.
+"""`A @ B`, `A | B`, `A & B`: products, unions and intersections whose operator is given later.
 
     op.plus(A | B)           ewise_add        op.plus(A | B, left_default=0, right_default=0)   ewise_union
     op.times(A & B)          ewise_mult       semiring.min_plus(A @ B)                          mxm, mxv, vxm, inner

@@ -2,11 +2,11 @@
 
 A primitive's operands are copied to the device first (`device.to_device`: once, and kept with the host store); its
 result stays there.  The modules in the folders here hold a function per primitive, `f(device, ...)` with device stores
-only; primitives.py lists those that need no more than that.
+only; primitives.py lists those that are called in this way.
 
-A function may return NotImplemented for what has no device form (user-defined types that are no numbers): the primitive
-is then computed on the host and its result moved, and `detours` counts it under the primitive's name.  Of a whole loop
-over a graph it says that there is none: the algorithm's own loop of primitives runs.
+A function returns NotImplemented for operands without a device form (user-defined types that are no numbers): the
+primitive is then computed on the host and its result moved, and `detours` counts it under the primitive's name.  A
+whole loop over a graph returns NotImplemented where it has no kernel: the algorithm's own loop of primitives runs.
 A user's operator without C++ text is not among them: it raises UdfParseError.
 """
 
@@ -92,7 +92,7 @@ def is_available():
 def where_it_resides(primitive):
     """Wrap a primitive of one store whose result is the host's: the device computes where the store resides.
 
-    The lock of this device is not held then, because a thread of the other device may wait for it.
+    This device's lock is not held meanwhile, because a thread of the other device may wait for it.
     """
     name = primitive.__name__
 
@@ -326,7 +326,7 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
     # ------------------------------------------------------------------ finding functions
 
     def _find(self, module, name):
-        """The function `name` of a module beside this one; None when it is not there."""
+        """The function `name` of a module of this package; None when there is none."""
         key = module, name
         if key not in self._functions:
             try:

@@ -1,4 +1,4 @@
-"""What a device is, what it costs, and what each family of kernels uses on it: `grb-tile info --device` prints it."""
+"""The report of `grb-tile info --device`: facts of a device, its costs, and what each family of kernels uses on it."""
 
 from __future__ import annotations
 

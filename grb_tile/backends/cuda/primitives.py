@@ -1,6 +1,6 @@
 """The primitives that are one function of a module of this package: a table, and the method made from each line.
 
-    {module: {primitive: names of its operands that are brought to the device}}
+    {module: {primitive: names of its operands that are copied to the device}}
 
 The function has the primitive's name and is called as `f(device, ...)`, with all parameters of the primitive in the
 protocol's order.  `mask` among the operands is a mask, the others are stores or None.
@@ -55,7 +55,7 @@ def method(name, module, operands, declines):
 
 
 class TabledPrimitives:
-    """Methods of CudaBackend, which has `device`, `own`, `_functions`, `_find` and `through_host`."""
+    """Methods of CudaBackend, which has `device`, `store_to_device`, `_functions`, `_find` and `through_host`."""
 
 
 for _table in (PRIMITIVES, DECLINING):

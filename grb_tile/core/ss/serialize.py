@@ -1,6 +1,6 @@
 """`A.ss.serialize()` and `Matrix.ss.deserialize(data)` with python-graphblas's arguments.
 
-What is written is in grb_tile's file format, or with format="suitesparse" a blob of SuiteSparse's; both are read.
+`serialize` writes grb_tile's file format, or with format="suitesparse" a blob of SuiteSparse; `deserialize` reads both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `.ss` of a Matrix and of a Vector share, and `gb.ss.concat` and `gb.ss.diag`."""
+"""The common part of `.ss` of a Matrix and of a Vector, and `gb.ss.concat` and `gb.ss.diag`."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def _rows_packed(A, x, semiring):
 
 
 def may_be_dense(size, *operands):
-    """May an array of `size` positions be made for a product of these matrices?  Else NumPy, which needs none."""
+    """May an array of `size` positions be made for a product of these matrices?  Else NumPy computes it without one."""
     return has_capacity(size, sum(A.indices.shape[0] for A in operands))
 
 
@@ -229,7 +229,7 @@ def rows_kernel(A, x, semiring, mask=None):
 
 
 def _rows_seconds(A, mask):
-    """NumPy's time: it reads the entries of the allowed rows."""
+    """NumPy's time: it reads the entries of the rows that the mask admits."""
     work = A.indices.shape[0]
     if mask is not None and mask.complement:
         work *= 1 - mask.pattern.nvals / max(A.nrows, 1)
@@ -239,7 +239,7 @@ def _rows_seconds(A, mask):
 
 
 def entries_named(A, x):
-    """Entries of the rows of A that vector x names; estimated by x's density for a bitmap vector."""
+    """Entries of the rows of A at x's entries; estimated by x's density for a bitmap vector."""
     if x.format == "sparse":
         return int((A.indptr[x.indices + 1] - A.indptr[x.indices]).sum())
     return A.indices.shape[0] * x.nvals // max(x.size, 1)

@@ -15,7 +15,7 @@ NO_VALUES = np.zeros(0, np.float64)
 
 
 def best_labels(A, labels, weighted, mask, *penalty):
-    """(best,) or (best, gain, kept).  See backends/protocol.py."""
+    """(best,) or (best, gain, kept).  See backends/graph.py."""
     if A.ncols > MAX_INT32_DIMENSION or (mask is not None and mask.complement):
         return NotImplemented
     label = _dense(labels, -1)

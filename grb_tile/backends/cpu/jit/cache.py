@@ -1,10 +1,10 @@
 """Compiled kernels: from an operator and types to functions that are called with arrays.
 
     recipe  ->  key  ->  an entry on disk, from the package or from an earlier compilation  ->  functions
-                     ->  else NumPy does the work; once its time is felt, another process compiles the kernel
-                         (compiler_process.py, worker.py), and its functions are used when they are there
+                     ->  else NumPy does the work; once it has lost enough time, another process compiles the kernel
+                         (compiler_process.py, worker.py), and its functions are used from then on
 
-This process does not import Numba.  Where another core may compile, a kernel is asked for once NumPy has lost
+This process does not import Numba.  Where another core may compile, a kernel is requested once NumPy has lost
 tuning.FELT_SECONDS without it, in this process or in earlier ones (lost_time.py); on a single core by ski rental, when
 NumPy has lost the time of a compilation.  A call that takes NumPy much longer than the compilation waits for it, at
 most twice the time of a compilation.  The mode "always" waits for every kernel, which is for tests and benchmarks.
@@ -116,7 +116,7 @@ class Kernel:
         return self.recipe.template
 
     def is_ready(self):
-        """Could `functions_for` give the functions now, at the price of loading them at most?  None: it never will."""
+        """Does `functions_for` return the functions now, after loading them at most?  None: it never will."""
         if self.failed or mode() == "never":
             return None
         if self.functions is None and mode() == "auto":

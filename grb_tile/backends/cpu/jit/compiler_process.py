@@ -44,9 +44,9 @@ class CompilerProcess:
         return self._process is not None
 
     def request(self, key, target, recipe, seconds, receive, cache):
-        """Ask for a kernel; receive(reply, payload) is called from `poll` or `wait` once it is there.
+        """Request a kernel; receive(reply, payload) is called from `poll` or `wait` after the reply.
 
-        seconds: what the kernel would have saved so far; of the requests that wait the greatest comes first.
+        seconds: the time lost without the kernel so far; of the waiting requests the greatest comes first.
         cache: what GRB_TILE_CACHE is set to where the code is stored, or None.
         """
         asked = {"key": key, "target": target, "recipe": recipe, "seconds": seconds, "cache": cache}
@@ -84,7 +84,7 @@ class CompilerProcess:
         _end(process)
 
     def leave(self):
-        """The end of this program: the process finishes what was asked (worker.py), which nobody waits for."""
+        """The end of this program: the process finishes its requests (worker.py) without being waited for."""
         process = self._process
         if process is None or not self.waiting or self._pid != os.getpid():
             self.stop()

@@ -1,4 +1,4 @@
-"""What compiled entries (jit/compile.py) read of Python's objects: offsets in bytes, and the table of addresses.
+"""The layout of Python's objects for compiled entries (jit/compile.py): offsets in bytes, and the table of addresses.
 
 The layout of PyArrayObject and of the first fields of PyArray_Descr is part of NumPy's ABI since 1.7 and is the same in
 2.x.  HEADER is the size of a PyObject, which differs in builds of Python without the GIL; it is in the cache's key.

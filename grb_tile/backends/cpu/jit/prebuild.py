@@ -2,7 +2,7 @@
 
     python -m grb_tile.backends.cpu.jit.prebuild FOLDER [install | release] [SECONDS]
 
-The list of specialisations is common_kernels.json beside this file, made by tests/benchmarks/common_programs.py: what a
+The list of specialisations is common_kernels.json in this folder, made by tests/benchmarks/common_programs.py: what a
 newcomer's first programs use ("install", which `pip install .` in a checkout makes), and what common programs use
 ("release": with the former the kernels of a release).  Packages get code for BASELINE, which every x86-64 processor
 since 2013 (Intel) and 2015 (AMD) can run; it has no reference to a version of Python or NumPy, so one set serves all.

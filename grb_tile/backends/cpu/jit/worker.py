@@ -1,6 +1,6 @@
 """The compiler process: reads recipes, compiles several at a time, stores the code.
 
-    request   a line of JSON: {"key", "target", "recipe", "seconds": what the kernel would have saved so far,
+    request   a line of JSON: {"key", "target", "recipe", "seconds": the time lost without the kernel so far,
               "cache": the value of GRB_TILE_CACHE or null}
     reply     a line of JSON: {"key", "seconds", "bytes", perhaps "error"}, then the code, unless it is stored
 
@@ -94,7 +94,7 @@ class Compilations:
         self._selector.register(requests, selectors.EVENT_READ)
 
     def run(self):
-        """Serve until the input has ended and what was asked is done, or its time is over."""
+        """Serve until the input has ended and the requests are done, or their time is over."""
         while self.deadline is None or self.waiting or self.children:
             while self.waiting and len(self.children) < self.most:
                 self._start(self._next())

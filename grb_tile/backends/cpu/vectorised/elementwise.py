@@ -1,8 +1,8 @@
 """Union, intersection and masking (restrict) in NumPy.  Semantics: backends/protocol.py.
 
 Two sparse vectors are merged as sorted sets of integers (sorting.merge, sorting.find), and two matrices through the
-keys row * ncols + column of their entries; bitmap vectors are combined word by word.  Stores that share their
-structure's arrays need none of that.
+keys row * ncols + column of their entries; bitmap vectors are combined word by word.  Stores that share the arrays of
+their structure are combined value by value, without a merge.
 """
 
 import numpy as np

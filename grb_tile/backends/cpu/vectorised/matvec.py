@@ -1,8 +1,8 @@
 """w = A (+.x) x in NumPy: row-wise (dot, pull) or column-wise (saxpy, push).  Semantics: backends/protocol.py.
 
-Row-wise: the entries of the allowed rows are looked up in x; products are combined by segmented reduction (reduceat).
-Column-wise: the rows of AT that x names are expanded, and reduced by key (dense accumulator, or radix sort).
-Work: entries of the allowed rows, or of the columns in x; sparse operands need no array of a dimension's length.
+Row-wise: the entries of the rows that the mask admits are looked up in x, and their products combined by segmented
+reduction (reduceat).  Column-wise: the rows of AT at x's entries are expanded and reduced by key (dense accumulator, or
+radix sort).  Work: entries of these rows or columns; sparse operands need no array of a dimension's length.
 """
 
 import numpy as np

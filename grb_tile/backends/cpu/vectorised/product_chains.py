@@ -1,4 +1,4 @@
-"""What is done with a block of rows of a product that is not kept: select, then reduce (backends/protocol.py).
+"""Chains on a block of rows of a product that is not kept: select, then reduce (backends/protocol.py).
 
 A block is (first row, entries of each row, columns, values) while it is in a core's cache; its arrays are reused after
 `part` has returned.

@@ -8,8 +8,8 @@ bittiled   words of a tile's rows AND words of x; structure only, for multiplies
 
 The methods of bittiled can be forced by name (TileBFS, 3.4, Algorithms 5 to 7); they give the same result:
     push_csr   tiles of A by rows whose word of x is not zero
-    push_csc   the union of the column words that the bits of x name
-    pull_csc   tiles of the tile rows with an allowed position
+    push_csc   the union of the column words at the bits of x
+    pull_csc   tiles of the tile rows with a position that the mask admits
 """
 
 from time import perf_counter

@@ -191,7 +191,7 @@ def _merged_intersection(device, x, y, op, mask):
 
 
 def _is_thinner(x, y):
-    """Are x's entries looked up in y, and not the other way?"""
+    """Are x's entries looked up in y, not y's in x?"""
     if x.format == "bitmap" or y.format == "bitmap":
         return y.format == "bitmap"
     return x.indices.shape[0] <= y.indices.shape[0]
