@@ -4,7 +4,7 @@
         <name>/        mode 0700, owned by the user
             <key>      SHA-256 of key and payload (32 bytes), then the payload
 
-A folder that belongs to somebody else, or whose mode cannot be made 0700, is not used; entries that others may have put
+A folder of another user, or whose mode cannot be made 0700, is not used; entries that others may have put
 into one that was open to them are deleted, and no file that is not an entry ever is.  An entry that is damaged,
 truncated, edited, renamed or another user's is as good as none: it is compiled again and replaced.  Files appear whole,
 by renaming, so that processes may write the same entry at once.  Without a folder that can be used (read-only, full,

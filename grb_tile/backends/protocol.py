@@ -19,7 +19,7 @@ Iso.  Results are iso where that costs nothing: pair, structure-only products un
 iso operand, union and intersect where the values are the same by their kind.  A caller may rely on values only, not on
 `iso`.
 
-A new backend is a folder beside this file with a subclass of Backend, and one line in `select.AVAILABLE`.  It
+A new backend is a folder in this package with a subclass of Backend, and one line in `select.AVAILABLE`.  It
 implements what has no body below; the rest may be inherited: placement and arrays of a backend that computes on NumPy's
 arrays.  Nothing above backends/ imports a backend or compares its name to find a method (tests/test_architecture.py);
 tests/backends/test_protocol.py compares the signatures of all backends.

@@ -24,7 +24,7 @@ from .report import LoopReport, record
 
 
 class Bfs(NamedTuple):
-    """levels (INT32), parents (INT64), each None unless asked for, and the LoopReport."""
+    """levels (INT32), parents (INT64), each None unless requested, and the LoopReport."""
 
     levels: Any
     parents: Any

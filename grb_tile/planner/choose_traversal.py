@@ -5,7 +5,7 @@
     blocks_high_diameter   few edges a vertex and levels by the thousand: a few blocks, because their barrier takes
                            less than that of the grid; a level of too many edges is handed over to the grid
     grid_low_skew          the whole grid, direction by level (Beamer); hubs are not looked up first
-    grid_wide              the same; a pull asks the highest-degree neighbours first
+    grid_wide              the same; a pull tests the highest-degree neighbours first
 
 The switch between push and pull by level is made on the device: LoopReport (graph/report.py) has its outcome.
 """

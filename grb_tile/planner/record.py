@@ -240,7 +240,7 @@ class Plan:
         self.precision = text
 
     def use_plain_rows(self) -> None:
-        """Record that the form asked for has no kernel for this product, so that the matrix's rows serve."""
+        """Record that the requested form has no kernel for this product, so that the matrix's rows are used."""
         self.rule, self.figures, self.format = "form_unsuited", (self.format,), "csr"
 
     @property

@@ -30,7 +30,7 @@ class _Counted:
 
     @property
     def nvals_if_read(self):
-        """nvals, or None where that would have to be read from a device first."""
+        """nvals, or None where the number is on a device only."""
         return self.nvals
 
     @property

@@ -19,7 +19,7 @@ lanes of a warp read bits and values in another order, and because every product
     rest_values  [R] or [1]
     rest_ptr     int32 [T + 1]    entries of the remainder of each block row; [0] where there is none
     most         {16: , 32: }     the most values in a stage of so many blocks, which a warp copies at once
-    halves       {precision: }    the values in half precision, made when first asked for; None where a value has none
+    halves       {precision: }    the values in half precision, made at first use; None where a value has none
 
 FP32 takes 4 bytes an entry and 10.4 bytes a block. Paper: Spaden (spaden_bitmap_spmv_icpp24), 4.2 and 4.3.
 """

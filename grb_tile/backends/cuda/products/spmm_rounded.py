@@ -54,7 +54,7 @@ class CondensedTiles:
 def multiply(
     device: Device, A: Compressed, x: BitmapVector, n: int, semiring: Any, join: Any, values: Any, notes: list
 ) -> Any:
-    """values = A X rounded where the setting asks for it, else None; and a word that is not 0 where it is not done.
+    """values = A X rounded where the setting requires it, else None; and a word that is not 0 where it is not done.
 
     x: X's values, n columns; join(rows, chunk_ptr, parts, carry): adds parts of rows; notes: gets what explain() says.
     The word is on the device, so the product over CSR is launched behind and looks at it.

@@ -33,7 +33,7 @@ from .nvrtc_workers import Compiler, Workers
 from .package import Package, package_for
 
 Cubin = tuple[str, bytes]  # lowered name, code
-MOST_THREADS = 32  # of 30 MB each while they compile; programs ask for at most a hundred kernels
+MOST_THREADS = 32  # of 30 MB each while they compile; programs use at most a hundred kernels
 
 
 class Job:
@@ -55,7 +55,7 @@ class Job:
 
     def run(self, compiler: Compiler) -> None:
         """In the background: nothing is raised."""
-        if self._lock.acquire(blocking=False):  # else the thread that asked compiles it
+        if self._lock.acquire(blocking=False):  # else the requesting thread compiles it
             try:
                 if not self.begun:
                     self.begun = True
@@ -178,7 +178,7 @@ class Compilations:
         return "", b""
 
     def get(self, instance: Instance) -> Cubin:
-        """(lowered name, cubin) of an instance; what programs ask for with it is being compiled from then on.
+        """(lowered name, cubin) of an instance; what programs use with it is being compiled from then on.
 
         Raises: JitError with the compiler's log.
         """

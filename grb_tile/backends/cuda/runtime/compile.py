@@ -49,7 +49,7 @@ _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[^\n]*$", re.MULTILINE)
 
 
 def options_for(limits: DeviceLimits) -> tuple[str, ...]:
-    """The options of a device beside OPTIONS and its architecture."""
+    """The options of a device besides OPTIONS and its architecture."""
     return () if limits.reduce_sync else ("-DGRB_NO_REDUCE_SYNC=1",)
 
 

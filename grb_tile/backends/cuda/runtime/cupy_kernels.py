@@ -4,11 +4,11 @@ CuPy compiles a kernel at its first use, a third of a second each, in the callin
 ($CUPY_CACHE_DIR).  A compilation ahead makes the same entry there, and CuPy finds it on disk later.  CuPy's own code
 makes the options, the entry's name and the entry; only NVRTC runs in a worker (nvrtc_workers.py).
 
-cupy_kernels.json.xz beside this file, made by tests/benchmarks/gpu/record_cupy_kernels.py on a device:
+cupy_kernels.json.xz in this folder, made by tests/benchmarks/gpu/record_cupy_kernels.py on a device:
 
     "cupy"       the version whose sources these are; for another one nothing is compiled ahead
     "kernels"    [source, options that CuPy does not add itself, further arguments]
-    "programs"   {name: numbers of the kernels that it asks for}, by the names of kernel_groups.py
+    "programs"   {name: numbers of the kernels that it uses}, by the names of kernel_groups.py
 """
 
 from __future__ import annotations

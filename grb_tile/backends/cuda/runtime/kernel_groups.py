@@ -1,10 +1,10 @@
 """The kernels that programs use together: recorded, so that those a program needs next are compiled before their use.
 
-common_kernels.json beside this file, made by tests/benchmarks/gpu/record_kernels.py:
+common_kernels.json in this folder, made by tests/benchmarks/gpu/record_kernels.py:
 
     "functors"   C++ texts
     "kernels"    [header, name, number of the functors' text, [template arguments], tenths of a second of compilation]
-    "programs"   {name: numbers of the kernels that it asks for, in that order}
+    "programs"   {name: numbers of the kernels that it requests, in that order}
 
 An instance is what Launcher.kernel takes: (header, name, functors, template).
 
@@ -59,7 +59,7 @@ class KernelGroups:
         return sorted(self.instances, key=self.cost, reverse=True)
 
     def holders(self, instance: Instance) -> set[str]:
-        """The programs that ask for the instance."""
+        """The programs that request the instance."""
         return self._holders.get(instance, set())
 
     def nearest(self, instance: Instance) -> Instance | None:

@@ -98,7 +98,7 @@ class LateVector(BitmapVector):
 
     def with_values(self, dtype: DataType, values: Any, iso: bool) -> BitmapVector:
         """The same structure with other values, its number of entries read or not as here."""
-        counter = self._counter  # a function is called when the number is asked for
+        counter = self._counter  # a function is called at the number's first use
         if self.nvals_if_read is None:
             return LateVector(self._device, self.size, dtype, self.words, values, counter, iso, self._estimate)
         return super().with_values(dtype, values, iso)
