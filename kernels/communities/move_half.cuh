@@ -5,6 +5,7 @@
 //   wants      active nodes of positive gain, as bits;  moves: those of them whose hash begins with a 0
 //   next(i)    best(i) where i moves, else x(i)
 //   numbers    [+_i own'(i)], [+_i K(i)^2], how many want to move, how many move
+// Algorithm: parallel local moves of the Louvain method; communities/row_labels.cuh (MOVE) computes best and gain.
 // Launch: a grid-stride loop of warps, backends/cuda/communities/row_labels.py.
 // Preconditions: numbers and the words of bits are all zero.
 #pragma once

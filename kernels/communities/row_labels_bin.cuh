@@ -1,6 +1,7 @@
 // Rows binned by length for row_labels.cuh, labels of columns as 32-bit numbers, sums by label, presence bits.
 //
-// Caller: backends/cuda/communities/row_labels.py.
+// Algorithm: binning by an atomic counter for each bin, one atomic a block and bin.
+// Launch: backends/cuda/communities/row_labels.py; a thread for each column, row or value.
 #pragma once
 #include "base/bits.cuh"
 #include "base/warp.cuh"

@@ -13,7 +13,7 @@
 //   publish      send counts and queue size to all blocks
 // A level costs one access to L2, one append and one barrier.  Visited bits are accessed only by atomics, which L2
 //   performs.
-// Launch: at most 16 resident blocks, cooperative.
+// Launch: backends/cuda/graph/bfs.py, at most 16 resident blocks, cooperative.
 // Preconditions: rows of at most spill_capacity / QUEUE entries; visited0 and control are zero.
 #pragma once
 #include "graph/bfs_state.cuh"

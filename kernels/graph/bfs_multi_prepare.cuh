@@ -4,6 +4,7 @@
 //   two), and up to three of them again at its end, so that rows are read 16 bytes at a time.  tasks: segments of long
 //   rows.
 //   hub_near: the neighbours of row p among the first `hubs` vertices once more, in 16 bits, padded to eight.
+// Algorithm: relabelling by degree; the entries of each row by a counting sort over classes of degree.
 // Why: the words of hubs share cache lines, neighbouring rows have similar lengths, and a pull meets hubs first.
 // Phases, one kernel each: padded_sizes, segment_tasks, relabel_rows (counting sort by class_of), hub_counts, hub_rows.
 // Who calls: backends/cuda/graph/bfs_multi_graph.py, once for each matrix.  Launch: a thread for each row; hub_rows and

@@ -2,6 +2,7 @@
 //
 // Result: indptr, and rows of (vertex, level) and (vertex, parent) with vertices ascending.
 // Who calls: backends/cuda/graph/bfs_multi.py, after bfs_multi (and bfs_multi_parents).
+// Algorithm: transposition of bit-sliced counters into CSR: count, exclusive scan, write.
 // Chunks of `size` vertices are dealt to the blocks in turn.  Phases, a grid-wide barrier after the first two:
 //   count_chunk    how many vertices of each chunk each source reached
 //   scan_counts    a warp for each source: exclusive sums over its chunks are the starts of the chunks' segments of its

@@ -8,7 +8,8 @@
 //   the orders of Jones and Plassmann (SIAM J. Sci. Comput. 14, 1993).
 // Phases: earlier_neighbours lists, for each vertex, the neighbours that come earlier, at the start of its row's
 //   entries; greedy_colours, independent_set decide.
-// Launch: earlier_neighbours any grid; the others cooperative, because a warp waits for vertices of other warps.
+// Launch: backends/cuda/graph/ordered.py; earlier_neighbours any grid, the others cooperative, because a warp waits for
+//   vertices of other warps.
 // Preconditions: A has no loops or they may be ignored; rank is a permutation; count, state as below.
 #pragma once
 #include "base/bits.cuh"

@@ -16,7 +16,7 @@
 //   split_far    (no near item is left) raise the bound by delta; each block moves its far items below it to the near
 //                queue
 // Distances change only by atomics and are read past L1.  A far pile belongs to one block.
-// Launch: at most 16 resident blocks, cooperative.
+// Launch: backends/cuda/graph/sssp.py, at most 16 resident blocks, cooperative.
 // Preconditions: weights >= 0, no NaN; control is zero.
 #pragma once
 #include "graph/block_group.cuh"

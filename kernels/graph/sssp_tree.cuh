@@ -1,8 +1,9 @@
 // A tree of shortest paths from distances: parent[v] = some u with d(u) + w(u, v) = d(v) and d(u) < d(v).
 //
 // Who calls: backends/cuda/graph/sssp.py, after graph/sssp.cuh and before another launch on the same workspace.
-// d(u) < d(v) excludes cycles.  A vertex without such an edge (weights of 0, or so small that the sum is rounded to
-//   d(u)) is counted in *missing, and the caller computes the tree in another way.
+// Algorithm: each vertex searches its in-edges for a tight one, d(u) + w = d(v); d(u) < d(v) excludes cycles.
+// A vertex without such an edge (weights of 0, or so small that the sum is rounded to d(u)) is counted in *missing, and
+//   the caller computes the tree in another way.
 // Phases: a lane for each vertex searches its first ROW_OF_LANE entries, light ones first, none heavier than d(v); a
 //   warp searches the rest of long rows.
 // Launch: a thread for each vertex, whole warps.

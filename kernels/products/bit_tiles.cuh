@@ -1,6 +1,6 @@
 // w<m> = A (+.x) x over bit tiles by TileBFS's three methods, for products that read no values; access to bit tiles.
 //
-// Who includes it: graph/bfs_tiles.cuh.  Who calls: backends/cuda/products/tiles.py.  Schema: storage/bit_tiles.py;
+// Who includes it: graph/bfs_tiles.cuh.  Launch: backends/cuda/products/tiles.py.  Schema: storage/bit_tiles.py;
 // W is a tile's word (uint16_t, uint32_t or word), P the type of `start`.
 // bit_tile_columns TileBFS, Algorithm 5 (Push-CSC): a warp for each chunk of a column of tiles that x meets, a lane for
 //                  each tile: the OR of the tile's words at x's bits, one atomic for each tile.

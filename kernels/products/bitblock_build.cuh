@@ -2,7 +2,7 @@
 //
 // Algorithm: conversion to bitBSR (spaden_bitmap_spmv_icpp24), 4.2; the columns of blocks are delta-encoded in 15 bits
 //   where each CHUNK of blocks spans less than 2^15.
-// Callers: backends/cuda/products/bitblocks.py (the schema); tile_blocks.py for BitBlockMatrix (storage/bit_tiles.py),
+// Launch: backends/cuda/products/bitblocks.py (the schema); tile_blocks.py for BitBlockMatrix (storage/bit_tiles.py),
 //   whose bits are in row order and which has no remainder.
 // merge_blocks   a group of 8 lanes merges the 8 rows of a block row (tasks as in products/tile_rows.cuh), a lane each;
 //                blocks of few entries go to the remainder. Once to count, once to write.

@@ -2,7 +2,8 @@
 //
 // Algorithm: column-wise (push) masked SpMSpV: push_pull_graphblas_icpp18, 6.2 (Algorithm 3), with a dense accumulator
 //   (SPA) and atomics in place of its radix sort; column_products and combine_groups keep the sort (ESC).
-// Callers: backends/cuda/products/columns.py, column_launch.py; epilogue.py (fill_start), matmul.py (combine_groups).
+// Launch: backends/cuda/products/column_launch.py (merge_columns, merge_evenly), columns.py; epilogue.py (fill_start),
+//   matmul.py (combine_groups).
 // Phases (of both kernels; one launch):
 //   clear       the accumulator of the next product (next_w, next_words, next_counts), when given
 //   compact     BITMAP: the members of x's words as a list

@@ -7,7 +7,7 @@
 // Result and launch: as reduce_values.
 // u: `n` positions of a bitmap (I is void; u_words null: all present) or a list of n entries; v likewise (J), of
 //   `count` entries where it is a list.  S: products/semiring.cuh.
-// Caller: backends/cuda/products/inner.py.
+// Launched by backends/cuda/products/inner.py.
 #pragma once
 #include "elementwise/reduce.cuh"
 #include "products/semiring.cuh"

@@ -1,4 +1,5 @@
-// Values rounded to FP16, BF16 or TF32, with their error checked.
+// Values rounded to FP16, BF16 or TF32 (base/rounded.cuh); *bad is set where the relative error exceeds the unit
+// roundoff.
 //
 // Who calls: backends/cuda/products/{bitblocks,spmm_rounded}.py.  Launch: a thread for four values.
 // Precondition: both arrays are aligned to four of their elements.

@@ -1,7 +1,7 @@
 // w<m> = A (+.x) x over nt x nt tiles with values, nt = 16, 32 or 64: TileSpMSpV; and the building of the tiles.
 //
 // Algorithm: TileSpMSpV (tilespmspv_tilebfs_icpp22), 3.2 and 3.3.
-// Caller: backends/cuda/products/tiles.py.  Schema: storage/tiled.py.  W: the word of a tile's width (uint16_t,
+// Launch: backends/cuda/products/tiles.py.  Schema: storage/tiled.py.  W: the word of a tile's width (uint16_t,
 //   uint32_t or word).
 // tiled_rows     Algorithm 4: a warp for each chunk of a tile row: 32 of its tiles and, in the same launch,
 //                REST_OF_CHUNK entries of its remainder.  The tiles are looked up together, a lane each; tiles with an

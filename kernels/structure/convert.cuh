@@ -1,5 +1,6 @@
 // Conversions of vectors, sparse to bitmap (scatter) and bitmap to sparse (popcounts, scan, gather), and typecasts.
 //
+// Algorithm: bitmap to sparse is a stream compaction: popcounts, an inclusive scan, then the positions of each word.
 // Callers: backends/cuda/structure/arrays.py.
 // Values are moved as unsigned integers of their size (16 bytes: ulonglong2), so one instance serves all types of a
 // size.
