@@ -2,8 +2,8 @@
 
     repeat  t = f min.+ A,  f = t where t < d,  d<f> = f  until f is empty
 
-Where neither a method nor a callback is given: edges of one weight w make d = w * level of a breadth-first search.  For
-other weights >= 0 a compiled loop with a heap (Dijkstra; gb.graph) finds the distances in ascending order on the CPU.
+On the CPU, where neither a method nor a callback is given, edges of one weight w make d = w * level of a breadth-first
+search.  For other weights >= 0 a compiled loop with a heap (Dijkstra; gb.graph) finds the distances in ascending order.
 Large graphs with hubs are the exception: their paths have few edges, and rounds of delta-stepping use all threads.
 
 d holds the distances found so far, f those that were improved last (Bellman and Ford).  Delta-stepping is the same
@@ -71,9 +71,9 @@ def sssp(
 ) -> SsspResult:
     """d min= f min.+ A until nothing improves: the length of a shortest path from `source` to each node.
 
-    method         "bellman_ford" (any weights), "delta" (weights >= 0), "auto": a breadth-first search where all weigh
-                   the same, Dijkstra's on the CPU and delta on a GPU wherever weights are >= 0, else what is permitted
-                   and likely to save work.  The report names the one that ran
+    method         "bellman_ford" (any weights), "delta" (weights >= 0), "auto": delta on a GPU wherever weights are
+                   >= 0, on the CPU a breadth-first search where all weigh the same and else Dijkstra's; for negative
+                   ones what is permitted and likely to save work.  The report names the one that ran
     delta          how far beyond the last threshold the next one lies; chosen from the weights when None
     predecessors   ask for the node before each node on a shortest path (the source's is itself)
     target         a node at whose distance the search may end: nodes that are farther may then have no entry
@@ -107,14 +107,6 @@ def sssp(
     if method == "delta":
         delta = weights.check_delta(delta, chosen)
 
-    if callback is None and chosen == "auto" and delta is None and weights.are_one:
-        with Report("sssp (bfs)") as report:
-            searched = bfs(G, source, parents=predecessors, target=end)
-            report.finish("converged", True)
-            report.adopt(lambda: searched.report.rounds)
-            # d = w * levels
-            d = binary.times[weights.result_dtype](searched.levels, weights.emin).new(name="distances")
-            return SsspResult(d, searched.parents, report, vertices=G.labels)
     if callback is None and weights.emin >= 0 and not weights.may_overflow:
         with Report(f"sssp ({method})") as report:
             found = report.whole(
@@ -127,6 +119,14 @@ def sssp(
                 report.algorithm = f"sssp ({done.method})"
                 report.adopt(lambda: done.levels)
                 return SsspResult(found.distances, found.predecessors, report, vertices=G.labels)
+        if chosen == "auto" and delta is None and weights.are_one:
+            with Report("sssp (bfs)") as report:
+                searched = bfs(G, source, parents=predecessors, target=end)
+                report.finish("converged", True)
+                report.adopt(lambda: searched.report.rounds)
+                # d = w * levels
+                d = binary.times[weights.result_dtype](searched.levels, weights.emin).new(name="distances")
+                return SsspResult(d, searched.parents, report, vertices=G.labels)
         if chosen == "auto" and delta is None and not (weights.worth_splitting and weights.short_paths):
             with Report("sssp (dijkstra)") as report:
                 rows = dijkstra(weights, [source], -1 if end is None else end, predecessors)

@@ -119,14 +119,13 @@ def test_auto_chooses_by_the_weights_and_the_size():
     loops = [sssp(A, 0, callback=lambda record: False).report.algorithm for A in graphs]
     assert loops == ["sssp (delta)", *["sssp (bellman_ford)"] * 3]
     chosen = [sssp(A, 0).report.algorithm for A in graphs]
-    assert chosen[2] == "sssp (bfs)"
     if gb.graph.sssp(same, 0) is not None:
         # A device's kernel raises its threshold in every round, so "auto" is delta-stepping there.
-        assert chosen == ["sssp (delta)", "sssp (delta)", "sssp (bfs)", "sssp (bellman_ford)"]
+        assert chosen == [*["sssp (delta)"] * 3, "sssp (bellman_ford)"]
     else:  # on the CPU a compiled loop, once there is one for the type of the weights
         compiled = "sssp (dijkstra)"
         assert all(name in (loop, compiled) for name, loop in zip(chosen[:2], loops[:2], strict=True))
-        assert chosen[3] == loops[3]
+        assert chosen[2:] == ["sssp (bfs)", loops[3]]
 
 
 @pytest.mark.parametrize("undirected", [False, True])
@@ -140,7 +139,7 @@ def test_one_weight_is_a_search_by_levels(dtype, weight, undirected, base_seed):
     i, j = S.nonzero()
     A = gb.Matrix.from_coo(i, j, weight, dtype=dtype, nrows=S.shape[0], ncols=S.shape[0])
     found = sssp(A, 0, predecessors=True)
-    assert found.report.algorithm == "sssp (bfs)" and found.report.iterations > 0
+    assert (found.report.algorithm == "sssp (bfs)") == (gb.graph.sssp(A, 0) is None) and found.report.iterations > 0
     for method in ("delta", "bellman_ford"):
         other = sssp(A, 0, method=method)
         assert found.distances.isequal(other.distances, check_dtype=True), method
