@@ -198,7 +198,7 @@ def _columns(device, A, form):
 
 
 def _forced(device, A, form, wanted, plan):
-    """The Columns of a forced kernel, kept with the form; the plain ones where the matrix does not allow the kernel."""
+    """The Columns of a forced kernel, kept with the form; the plain ones where the matrix does not mask the kernel."""
     choice, columns = (wanted, "forced", ()), form.plain
     if wanted != KERNELS[PLAIN]:
         if A.indices.dtype != np.int32:
