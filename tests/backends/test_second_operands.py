@@ -61,6 +61,7 @@ def masks(x):
 
 @pytest.mark.parametrize("name", POSITIONAL)
 @pytest.mark.parametrize("kind", ["vectors", "matrices"])
+@pytest.mark.sampled(2)
 def test_operators_of_positions(backend, kind, name):
     """Both operands of one structure, of two, with and without masks; defaults at lone entries; scalars bound."""
     rng = generator("positions", kind, name)
@@ -79,6 +80,7 @@ def test_operators_of_positions(backend, kind, name):
 
 
 @pytest.mark.parametrize("name", POSITIONAL)
+@pytest.mark.sampled(2)
 def test_products_of_positions(backend, name):
     rng = generator("products of positions", name)
     dtype = (dtypes.INT64, dtypes.INT32)[POSITIONAL.index(name) % 2]
@@ -98,6 +100,7 @@ def test_products_of_positions(backend, name):
 
 
 @pytest.mark.parametrize("name", SELECTS)
+@pytest.mark.sampled(2)
 def test_selections_by_position(backend, name):
     """Thunks before the first position, at each end, beyond the last one."""
     rng = generator("selections", name)

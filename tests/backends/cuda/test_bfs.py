@@ -184,6 +184,7 @@ def test_long_rows_in_the_high_diameter_kernel(high_diameter):
 
 
 @pytest.mark.parametrize("direction", [None, "pull"])
+@pytest.mark.sampled(1)
 def test_limits(direction, high_diameter):
     A = grid(20, 17)
     for limit in (0, 1, 5, 100):

@@ -129,6 +129,7 @@ def test_many_levels():
 
 
 @pytest.mark.parametrize("alpha", [1, 1000])
+@pytest.mark.sampled(1)
 def test_each_source_chooses_its_direction(alpha, monkeypatch):
     """Sources in a core, on a tail that leads there, and apart."""
     monkeypatch.setitem(traverse_many.LAUNCH, "alpha", alpha)
@@ -176,6 +177,7 @@ def test_through_the_algorithm():
 
 
 @pytest.mark.parametrize("leaves", [9, 700])
+@pytest.mark.sampled(1)
 def test_edges_to_vertices_that_should_have_none(leaves):
     """All edges lead to vertex 0, which has none itself by the promise that A is symmetric: it has its place, too."""
     n = leaves + 5

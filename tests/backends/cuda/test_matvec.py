@@ -171,7 +171,10 @@ def test_columns_leave_the_kept_accumulator_clean(name, type_, monkeypatch):
 
 
 @pytest.mark.parametrize("wide", [False, True])
-@pytest.mark.parametrize("name", ["any_pair", "any_second", "any_first", "lor_land"])
+@pytest.mark.parametrize(
+    "name",
+    ["any_second", *(pytest.param(name, marks=pytest.mark.slow) for name in ("any_pair", "any_first", "lor_land"))],
+)  # the quick one reads the value of the entry that was found
 def test_rows_that_end_at_their_first_product(name, wide, monkeypatch):
     """Short, long and very long rows, by their highest-degree neighbours (the transpose is cached) and without them."""
     monkeypatch.setattr(pull, "LIMIT", 64)

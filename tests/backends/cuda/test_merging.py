@@ -85,6 +85,7 @@ def test_rows_stored_by_their_numbers():
 
 
 @pytest.mark.parametrize("bits", [20, 59])
+@pytest.mark.sampled(1)
 def test_vectors(bits):
     """Positions of 32 and of 64 bits."""
     device, rng = shim().device, rng_of(bits)

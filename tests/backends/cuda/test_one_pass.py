@@ -53,8 +53,14 @@ def check(n, dtype):
         assert norm.send().value == pytest.approx((wanted**2).sum(), rel=rel) and norm.is_ready
 
 
-@pytest.mark.parametrize("backend", ["cpu", "numpy", "reference", "cuda"])
-@pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+@pytest.mark.parametrize(
+    ("backend", "dtype"),
+    [
+        ("cpu", "FP32"), ("cpu", "FP64"), ("numpy", "FP32"), ("reference", "FP64"), ("cuda", "FP64"),
+        pytest.param("cuda", "FP32", marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+@pytest.mark.sampled(1)
 def test_a_pass_is_what_its_operations_are(backend, dtype):
     for n in (1, 130, 40000 if backend != "cuda" else 3000):
         if backend == "cuda":
@@ -66,6 +72,7 @@ def test_a_pass_is_what_its_operations_are(backend, dtype):
 
 
 @pytest.mark.parametrize("backend", ["cpu", "cuda"])
+@pytest.mark.sampled(1)
 def test_the_maximum_of_no_position_and_of_nan(backend):
     greatest = gb.graph.one_pass(lambda v: v.max())
     with using_shim() if backend == "cuda" else select.using(backend):

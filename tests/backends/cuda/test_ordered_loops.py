@@ -93,6 +93,7 @@ def test_a_matrix_of_a_user_defined_type():
 
 
 @pytest.mark.parametrize("backend", ["cpu", "cuda"])
+@pytest.mark.sampled(1)
 def test_bad_operands(backend):
     """Kernels would wait for ever for a vertex that is not in the order, and loops write beyond their arrays."""
     with using_shim(), select.using(backend):

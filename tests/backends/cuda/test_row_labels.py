@@ -128,6 +128,7 @@ def _pattern(A):
 
 
 @pytest.mark.parametrize("part", [False, True])
+@pytest.mark.sampled(1)
 def test_a_round_of_local_moves(part):
     A, full, _, (_, v, w), rows = operands(6, 30)
     n, device = A.nrows, shim().device
@@ -151,6 +152,7 @@ def test_a_round_of_local_moves(part):
 
 
 @pytest.mark.parametrize("part", [False, True])
+@pytest.mark.sampled(1)
 def test_a_round_in_which_nodes_join_parts(part):
     """Parts are named by their first nodes; most nodes are alone."""
     n, device = 500, shim().device

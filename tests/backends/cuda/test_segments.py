@@ -268,3 +268,23 @@ def test_columns_are_chosen_by_their_spread(monkeypatch):
     for cols, kind in ((near, "delta16"), (far, "plain"), (hubs, "relabelled")):
         A = convert.compressed(3000, n, dtypes.INT64, rows, cols, samples.values(rng, dtypes.INT64, 6000))
         check(A, full_vector(rng, n, dtypes.INT64), semiring, kind)
+
+
+def test_slices_of_columns_that_are_16_bits_apart():
+    """A slice's last column is as far from its first as 16 bits hold, one more, one less; the last slice is a part."""
+    kernel = shim().device.launcher.kernel("products/segments.cuh", "encode_columns", "", ("int32_t",))
+    lows, gaps = np.array([7, 0, 100_000, 3, 11]), np.array([65535, 65536, 65534, 0, 65535])
+    columns = np.repeat(lows, row_segments.SLICE)
+    columns[row_segments.SLICE - 1 :: row_segments.SLICE] += gaps
+    entries = columns.size - 5
+    columns[entries - 1] += gaps[-1]
+    given = shim().device.array(columns[:entries].astype(np.int32))
+    offsets, bases = xp.zeros(columns.size, np.uint16), xp.zeros(5, np.int32)
+    count = xp.zeros(1, np.uint64)
+    kernel.over(5 * 32, (given, entries, 5, offsets, bases, count))
+    fits = gaps < 65536
+    assert bases.tolist() == np.where(fits, lows, -1).tolist() and count.tolist() == [fits.sum()]
+    # entry 32 u + lane of a slice is element u of the lane's
+    found = offsets.get().reshape(5, 32, row_segments.LANE_ENTRIES).transpose(0, 2, 1).reshape(-1)[:entries]
+    wanted = np.where(np.repeat(fits, row_segments.SLICE), columns - np.repeat(lows, row_segments.SLICE), 0)[:entries]
+    assert found.tolist() == wanted.tolist()

@@ -49,6 +49,7 @@ def test_elements_of_vectors(type_, format, copies):
 
 
 @pytest.mark.parametrize("hyper", [False, True])
+@pytest.mark.sampled(1)
 def test_elements_of_matrices(hyper, copies):
     spread = 2**35 if hyper else 1
     with select.using("cpu"):

@@ -378,6 +378,7 @@ def test_random_orders_of_threads(monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+@pytest.mark.sampled(1)
 def test_steps_beyond_the_type(dtype):
     """A mean weight near the largest number: a step of many means is taken as that number."""
     import grb_tile as gb

@@ -40,6 +40,7 @@ def counted(function, name, calls):
 
 @pytest.mark.skipif(not EMULATED, reason="counts the reads of the emulation's arrays")
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
+@pytest.mark.sampled(1)
 def test_writes_of_elements_wait_for_nothing(kind, monkeypatch):
     """Accumulations, values and deletions are kept on the host; the reader brings the few elements that they need."""
     with using_shim() as backend:

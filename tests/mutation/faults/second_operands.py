@@ -1,0 +1,79 @@
+"""Faults of paths that quick tests did not run with a second kind of operand, or whose results they did not compare."""
+
+from . import Fault
+
+CPU_LOOPS = ("tests/backends/cpu/test_graph_loops.py",)
+ON_DEVICE = ("tests/backends/cuda/test_second_operands.py",)
+
+FAULTS = [
+    Fault(
+        "grb_tile/backends/cpu/graph/communities.py",
+        "the vertices that stay are the first ones, not those that are looked at",
+        "stays[at] =",
+        "stays[: at.size] =",
+        CPU_LOOPS,
+    ),
+    Fault(
+        "grb_tile/backends/cpu/templates/bipartite_matching.py",
+        "every other row of an augmenting path keeps its column",
+        "mate_col[j] = i\n                        depth -= 1",
+        "mate_col[j] = i\n                        depth -= 2",
+        CPU_LOOPS,
+    ),
+    Fault(
+        "grb_tile/backends/cpu/templates/core_numbers.py",
+        "a vertex changes places with the first of the bin below",
+        "first = bins[degree]",
+        "first = bins[degree - 1]",
+        CPU_LOOPS,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/elementwise/broadcast.py",
+        "the kernel of a Kronecker product reads B's columns with the type of A's",
+        "(index_type(A.indices), index_type(B.indices), index_type(at_a)),\n    )\n    kernel.over(\n        n,\n",
+        "(index_type(A.indices), index_type(A.indices), index_type(at_a)),\n    )\n    kernel.over(\n        n,\n",
+        ("tests/backends/cuda/test_elementwise.py",),
+    ),
+    Fault(
+        "grb_tile/backends/cuda/graph/brandes.py",
+        "a search of as many levels as vertices writes beyond the sizes of its queues",
+        "device.empty(groups * (n + 1), np.uint64)",
+        "device.empty(groups * n, np.uint64)",
+        ("tests/backends/cuda/test_brandes.py",),
+    ),
+    Fault(
+        "grb_tile/backends/cuda/runtime/late_vector.py",
+        "a number of entries that was read is a counter on the device",
+        "self.nvals_if_read, counter = counter, None",
+        "self.nvals_if_read = counter",
+        ON_DEVICE,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/structure/gather.py",
+        "a vector whose values another one has is not marked",
+        "    u.shared = s.shared = True\n    positions, values",
+        "    positions, values",
+        ON_DEVICE,
+    ),
+    Fault(
+        "kernels/elementwise/one_pass.cuh",
+        "all operands of a pass have one value where the first one has",
+        "o.iso >> k & 1",
+        "o.iso & 1",
+        ("tests/backends/cuda/test_one_pass.py",),
+    ),
+    Fault(
+        "kernels/products/pull.cuh",
+        "lanes return the turn of their own hit, not that of the first one",
+        "return P(i + 32 * __shfl_sync(ALL_LANES, hit, lane) + lane);\n    }\n  }\n  return end;\n}\n\n// A and x",
+        "return P(i + 32 * hit + lane);\n    }\n  }\n  return end;\n}\n\n// A and x",
+        ("tests/backends/cuda/test_matvec.py",),
+    ),
+    Fault(
+        "kernels/products/segments.cuh",
+        "a slice whose columns are 65,536 apart is delta-encoded",
+        "high - low < 65536",
+        "high - low <= 65536",
+        ("tests/backends/cuda/test_segments.py",),
+    ),
+]
