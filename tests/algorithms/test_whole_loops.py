@@ -7,7 +7,7 @@ import pytest
 from samples import karate
 
 import grb_tile as gb
-from grb_tile import graph
+from grb_tile import algorithms as alg, graph
 from grb_tile.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 from grb_tile.graph.lists import Lists
 from grb_tile.graph.report import LoopReport
@@ -134,3 +134,27 @@ def test_reports_read_what_a_loop_recorded_when_it_is_looked_at():
     assert repr(report) == "8 reached in 3 levels (1 pulled), compiled, 12.500 ms"
     Outcome.seconds, Outcome.expanded = None, lambda self: 77
     assert repr(report) == "8 reached in 3 levels (1 pulled), compiled" and report.expanded == 77
+
+
+SYMMETRIC = {  # the algorithm's call -> the operation that is told whether the matrix is symmetric
+    "bfs": (lambda G: alg.bfs(G, 0), "bfs"),
+    "bfs_multi": (lambda G: alg.bfs_multi(G, [0, 2]), "bfs_multi"),
+    "connected_components": (alg.connected_components, "components"),
+    "descendants": (lambda G: alg.descendants(G, 0), "bfs"),
+    "sssp": (lambda G: alg.sssp(G, 0), "sssp"),
+    "strongly_connected_components": (alg.strongly_connected_components, "strong_components"),
+}
+
+
+@pytest.mark.parametrize("name", SYMMETRIC)
+def test_a_loop_is_told_of_symmetry_only_where_it_is_known(name, monkeypatch):
+    """A loop on a device reads the rows for the columns then."""
+    call, operation = SYMMETRIC[name]
+    told = []
+    monkeypatch.setattr(graph, operation, lambda *args, symmetric=False, **options: told.append(symmetric))
+    one_way = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], 1.0, nrows=4, ncols=4)
+    both = gb.Matrix.from_coo([0, 1], [1, 0], 1.0, nrows=4, ncols=4)
+    for G, known in ((one_way, False), (alg.Graph(one_way), False), (alg.Graph(both, directed=False), True)):
+        told.clear()
+        call(G)
+        assert told and all(bool(symmetric) == known for symmetric in told), (name, known, told)

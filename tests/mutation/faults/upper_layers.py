@@ -456,4 +456,11 @@ FAULTS = [
         "if length >= LONGEST_HEADER:",
         ("tests/io/test_matrix_market.py",),
     ),
+    Fault(
+        "algorithms/strong_components.py",
+        "each graph is said to be symmetric",
+        "graph.strong_components, G.A, symmetric=G.known_symmetric)",
+        "graph.strong_components, G.A, symmetric=True)",
+        ("tests/algorithms/test_whole_loops.py",),
+    ),
 ]
