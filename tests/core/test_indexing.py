@@ -238,3 +238,17 @@ def test_input_masks_of_another_size_are_named():
     ):
         with pytest.raises(ValueError, match=text):
             call()
+
+
+def test_input_masks_of_rows_and_columns():
+    A = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 3, 1], [5, 6, 7, 8], nrows=3, ncols=4)
+    rows, columns = (gb.Vector.from_coo([0, 1], [True, True], size=n) for n in (3, 4))
+    assert A[[0, 2], 1].new(input_mask=rows.S).to_dict() == {0: 5}
+    assert A[1, [3, 0]].new(input_mask=columns.S).to_dict() == {1: 6}
+    assert A[1, [3, 0]].new(input_mask=~columns.S).to_dict() == {0: 7}
+    for call, text in (
+        (lambda: A[[0, 2], 1].new(input_mask=columns.S), "nrows of Matrix"),
+        (lambda: A[1, [3, 0]].new(input_mask=rows.S), "ncols of Matrix"),
+    ):
+        with pytest.raises(ValueError, match=f"Size of `input_mask` Vector does not match {text}"):
+            call()
