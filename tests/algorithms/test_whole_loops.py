@@ -152,8 +152,8 @@ def test_a_loop_is_told_of_symmetry_only_where_it_is_known(name, monkeypatch):
     call, operation = SYMMETRIC[name]
     told = []
     monkeypatch.setattr(graph, operation, lambda *args, symmetric=False, **options: told.append(symmetric))
-    one_way = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], 1.0, nrows=4, ncols=4)
-    both = gb.Matrix.from_coo([0, 1], [1, 0], 1.0, nrows=4, ncols=4)
+    one_way = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0], nrows=4, ncols=4)
+    both = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], [1.0, 1.0, 2.0, 2.0], nrows=4, ncols=4)
     for G, known in ((one_way, False), (alg.Graph(one_way), False), (alg.Graph(both, directed=False), True)):
         told.clear()
         call(G)
