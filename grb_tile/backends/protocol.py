@@ -336,6 +336,10 @@ class Backend(GraphOperations):
         """(+)_p x[p]   as a NumPy scalar of monoid.type, or None when x is empty; x is cast to monoid.type first."""
         return self._missing("reduce")
 
+    def scan(self, x: Store, monoid: Any) -> Store:
+        """t[i] = x[i0] (+) ... (+) x[i], over the entries up to i; of a matrix in each row.  As monoid.type."""
+        return self._missing("scan")
+
     def reduce_lines(self, A: Dense, monoid: Any, axis: int) -> Any:
         """w[i] = (+)_j A[i,j] (axis 1) or w[j] = (+)_i A[i,j] (axis 0) of a dense A.
 

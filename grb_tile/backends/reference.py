@@ -305,6 +305,14 @@ class ReferenceBackend(Backend):
         found = entries(x)
         return _fold(monoid, list(found.values()))[0] if found else None
 
+    def scan(self, x, monoid):
+        found, terms = {}, {}
+        for position, value in entries(x).items():
+            line = terms.setdefault(position[0] if _is_matrix(x) else 0, [])
+            line.append(value)
+            found[position] = _fold(monoid, line)
+        return _like(x, monoid.type, found)
+
     def broadcast(self, u, pattern, axis):
         held = entries(u)
         found = {position: held[position[axis]] for position in entries(pattern) if position[axis] in held}

@@ -1,15 +1,19 @@
-"""Entries line by line (rows, columns, or a whole vector): ranks, orders, prefix sums; and sizes of chunks.
+"""Entries line by line (rows, columns, or a whole vector): ranks and orders; and sizes of chunks.
 
-Entries come as arrays (major, minor, values) sorted by line `major`, as Matrix exporters give them.
+Entries come as arrays (major, minor, values) sorted by line `major` and within a line by `minor`, on the host or on a
+device; `xp` is their array module.
 """
 
 from functools import cmp_to_key
 
 import numpy as np
 
-from ..dtypes import BOOL, cast
+from ..backends.select import current
+from ..dtypes import BOOL
 from ..exceptions import DomainMismatch
+from ..hashing import hashes
 from ..operators import get_typed_op
+from ..storage.place import host_array
 from .arguments import expect_op, integral
 
 _HOWS = ("first", "last", "smallest", "largest", "random")
@@ -86,40 +90,49 @@ def check_how(how):
     return how
 
 
-def ranks(major):
-    """The rank of each entry in its line, for entries sorted by line."""
-    if not major.size:
-        return np.empty(0, np.int64)
-    starts = np.concatenate([[0], np.flatnonzero(np.diff(major)) + 1])
-    return np.arange(major.size) - np.repeat(starts, np.diff(np.append(starts, major.size)))
+def entries_of(x, columnwise=None):
+    """(xp, major, minor, values): the entries of a Vector, all of one line, or of a Matrix, line by line."""
+    if x.ndim == 1:
+        minor, values = current().tuples(x._store)
+        xp = _module_of(minor)
+        return xp, xp.zeros(minor.shape[0], np.int64), minor, values
+    store = current().transpose(x._store) if columnwise else x._store
+    major, minor, values = current().tuples(store)
+    return _module_of(minor), major, minor, values
 
 
-def ordered(major, minor, values, how):
+def _module_of(array):
+    """NumPy also beside a device, for user-defined types, which have no device form."""
+    return np if type(array) is np.ndarray else current().xp
+
+
+def ranks(xp, major):
+    """The rank of each entry in its line."""
+    return xp.arange(major.shape[0]) - xp.searchsorted(major, major)
+
+
+def ordered(xp, major, values, how):
     """The order that puts each line's entries by `how`, lines ascending."""
+    order = xp.arange(major.shape[0])
     if how == "random":
-        return np.lexsort((np.random.default_rng().random(major.size), major))
-    if how == "smallest":
-        return np.lexsort((minor, values, major))
-    order = np.lexsort((minor, values, major)) if how == "largest" else np.lexsort((minor, major))
-    return order if how == "first" else order[np.argsort(-major[order], kind="stable")][::-1]
+        order = _by_line(major, hashes(xp, 0, major.shape[0], int(np.random.default_rng().integers(1 << 62)), 0))
+    elif how in ("smallest", "largest"):
+        order = _by_line(major, values)
+    return order if how in ("first", "smallest", "random") else order[_backwards(xp, major)]
 
 
-def scan_lines(major, values, monoid):
-    """Prefix sums within each line in log2(longest line) vectorised steps."""
-    out = np.array(cast(np.asarray(values), monoid.type))
-    step, function = 1, monoid.binaryop.numpy
-    while step < out.size:
-        same = major[step:] == major[:-step]
-        if not same.any():
-            break
-        before = out.copy()
-        joined = function(before[:-step], before[step:])
-        out[step:] = np.where(same, joined, before[step:])
-        step *= 2
-    return out
+def _by_line(major, keys):
+    """The order by line, then key; equal keys as they come."""
+    order = keys.argsort(kind="stable")
+    return order[major[order].argsort(kind="stable")]
 
 
-def sorted_by(parent, op, major, minor, values):
+def _backwards(xp, major):
+    """The order that reverses each line."""
+    return xp.searchsorted(major, major) + xp.searchsorted(major, major, side="right") - 1 - xp.arange(major.shape[0])
+
+
+def sorted_by(parent, op, xp, major, minor, values):
     """The order in which `op` sorts each line; equal values by position."""
     op = get_typed_op(op, parent.dtype, kind="binary")
     if op.opclass == "Monoid":
@@ -127,9 +140,16 @@ def sorted_by(parent, op, major, minor, values):
     expect_op(parent, op, "BinaryOp", within="sort", argname="op")
     if op.return_type is not BOOL:
         raise DomainMismatch(f"sort needs a BinaryOp that returns BOOL; {op} returns {op.return_type}")
-    if op.name in ("lt", "gt", "le", "ge") and not parent.dtype._is_udt:
-        keys = np.unique(values, return_inverse=True)[1].reshape(-1)
-        return np.lexsort((minor, keys if op.name in ("lt", "le") else -keys, major))
+    if op.name in ("lt", "le") and not parent.dtype._is_udt:
+        return _by_line(major, values)
+    if op.name in ("gt", "ge") and not parent.dtype._is_udt:
+        back = _backwards(xp, major)  # backwards before and after: equal values stay in order
+        return back[_by_line(major, values[back])][back]
+    return xp.asarray(_compared(op, *map(host_array, (major, minor, values))))
+
+
+def _compared(op, major, minor, values):
+    """The order of an operator of the user's, by one comparison after the other."""
 
     def compare(a, b):
         if major[a] != major[b]:

@@ -133,6 +133,7 @@ class NumpyPrimitives(Backend):
         return mapping.apply(x, op, left, right, thunk, self._row_ids)
 
     reduce = staticmethod(mapping.reduce)
+    scan = staticmethod(mapping.scan)
 
     _kronecker = TwoForms(broadcast.kronecker, kronecker.kronecker)
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ... import operations as ops
+from ...backends.select import current
 from ...dtypes import UINT64
 from ...exceptions import EmptyObject
 from ...operators import get_typed_op
 from .. import kinds
 from ..arguments import check_options, expect_type, indices_array
 from ..build import check_empty
-from ..lines import check_how, normalize_chunks, ordered, ranks, scan_lines, sorted_by
+from ..lines import check_how, entries_of, normalize_chunks, ordered, ranks, sorted_by
 from ..matrix_export import check_order
 from .formats import MATRIX_FORMATS, add_formats, export_matrix, import_matrix
 from .serialize import reader
@@ -41,7 +42,7 @@ class MatrixTools(Tools):
 
     def iterkeys(self, seek: int = 0) -> Iterator[Any]:
         """(row, column) of the entries, from entry number `seek` on."""
-        rows, columns, _ = self._parent._tuples()
+        rows, columns, _ = self._parent.to_coo(values=False)
         yield from sought(list(zip(rows.tolist(), columns.tolist(), strict=True)), seek)
 
     def concat(self, tiles: Sequence[Any], **opts: Any) -> None:
@@ -85,9 +86,9 @@ class MatrixTools(Tools):
         parent._build(rows, columns, values, get_typed_op("any", parent.dtype, kind="binary"))
 
     def _lines(self, order):
-        """(columnwise, major, minor, values) sorted by line."""
+        """(columnwise, xp, major, minor, values), see entries_of."""
         columnwise = check_order(order) == "columnwise"
-        return columnwise, *self._parent._by_lines(columnwise, None)
+        return columnwise, *entries_of(self._parent, columnwise)
 
     def _from_lines(self, columnwise, major, minor, values, dtype, shape, name):
         rows, columns = (minor, major) if columnwise else (major, minor)
@@ -109,7 +110,7 @@ class MatrixTools(Tools):
         parent = self._parent
         columnwise = check_order(order) == "columnwise"
         shape = _new_shape(parent.shape, nrows, ncols)
-        rows, columns, values = parent._tuples()
+        _, rows, columns, values = entries_of(parent)
         old_rows, old_cols = parent.shape
         at = columns * old_rows + rows if columnwise else rows * old_cols + columns
         i, j = (at % shape[0], at // shape[0]) if columnwise else (at // shape[1], at % shape[1])
@@ -137,18 +138,20 @@ class MatrixTools(Tools):
         if opts:
             check_options(opts)
         op = scan_monoid(self._parent, op, "scan")
-        columnwise, major, minor, values = self._lines(order)
-        scanned = scan_lines(major, values, op)
-        return self._from_lines(columnwise, major, minor, scanned, op.return_type, self._parent.shape, name)
+        backend, store = current(), self._parent._store
+        if check_order(order) == "columnwise":
+            store = backend.transpose(backend.scan(backend.transpose(store), op))
+        else:
+            store = backend.scan(store, op)
+        return kinds.Matrix._from_store(store, op.return_type, name)
 
     def selectk(self, how: str, k: int, order: str = "rowwise", *, name: str | None = None) -> Matrix:
         """Up to k entries of each row (or column): the first, last, smallest, largest, or random ones."""
         if k < 0:
             raise ValueError("negative k is not allowed")
         how = check_how(how)
-        columnwise, major, minor, values = self._lines(order)
-        picked = ordered(major, minor, values, how)
-        picked = picked[ranks(major[picked]) < k]
+        columnwise, xp, major, minor, values = self._lines(order)
+        picked = ordered(xp, major, values, how)[ranks(xp, major) < k]
         parent, major, minor = self._parent, major[picked], minor[picked]
         return self._from_lines(columnwise, major, minor, values[picked], parent.dtype, parent.shape, name)
 
@@ -164,14 +167,14 @@ class MatrixTools(Tools):
     ) -> Matrix:
         """The entries of each row moved to the left (of each column, up), in the order that `how` says."""
         how = check_how(how)
-        columnwise, major, minor, values = self._lines(order)
-        picked = ordered(major, minor, values, how)
-        place = ranks(major[picked])
-        k = int(place.max(initial=-1)) + 1 if k is None else k
+        columnwise, xp, major, minor, values = self._lines(order)
+        picked, place = ordered(xp, major, values, how), ranks(xp, major)
+        if k is None:
+            k = int(place.max()) + 1 if place.shape[0] else 0
         picked, place = picked[place < k], place[place < k]
         major = major[picked]
-        if reverse and place.size:
-            place = np.bincount(major)[major] - 1 - place
+        if reverse:
+            place = xp.searchsorted(major, major, side="right") - xp.searchsorted(major, major) - 1 - place
         kept, dtype = (minor.astype(np.uint64), UINT64) if asindex else (values, self._parent.dtype)
         nrows, ncols = self._parent.shape
         shape = (k, ncols) if columnwise else (nrows, k)
@@ -189,10 +192,9 @@ class MatrixTools(Tools):
         """(sorted values, their old positions) of each row (or column), as Matrices of the same shape."""
         if opts:
             check_options(opts)
-        columnwise, major, minor, held = self._lines(order)
-        picked = sorted_by(self._parent, op, major, minor, held)
-        major, shape = major[picked], self._parent.shape
-        place = ranks(major)
+        columnwise, xp, major, minor, held = self._lines(order)
+        picked = sorted_by(self._parent, op, xp, major, minor, held)
+        shape, place = self._parent.shape, ranks(xp, major)
         C = P = None
         if values:
             C = self._from_lines(columnwise, major, place, held[picked], self._parent.dtype, shape, "Values")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ... import operations as ops
-from ...dtypes import lookup_dtype
+from ...backends.select import current
+from ...dtypes import cast, lookup_dtype
 from ...operators import get_typed_op
-from ...storage.place import first_value
+from ...storage.place import first_value, host_array
 from .. import kinds
 from ..arguments import check_options, expect_op, expect_type
 from .config import ObjectConfig
@@ -139,7 +142,7 @@ class Tools:
 
     def itervalues(self, seek: int = 0) -> Iterator[Any]:
         """The values, from entry number `seek` on (negative: from the end)."""
-        yield from sought(self._parent._tuples()[-1].tolist(), seek)
+        yield from sought(host_array(current().tuples(self._parent._store)[-1]).tolist(), seek)
 
     def iteritems(self, seek: int = 0) -> Iterator[Any]:
         """(position..., value) of the entries, from entry number `seek` on."""
@@ -147,8 +150,9 @@ class Tools:
 
     def head(self, n: int = 10, dtype: DTypeLike | None = None, *, sort: bool = False) -> tuple[Array, ...]:
         """(positions..., values) of the first n entries."""
-        *positions, values = self._parent.to_coo(dtype)
-        return (*(p[:n] for p in positions), values[:n])
+        *positions, values = (host_array(part[:n]) for part in current().tuples(self._parent._store))
+        values = values if dtype is None else cast(values, lookup_dtype(dtype))
+        return (*(p.astype(np.uint64) for p in positions), values)
 
     def _become(self, name, store):
         """Replace the parent's store; name: of the call.  Raises: DimensionMismatch for another shape."""

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ... import operations as ops
+from ...backends.select import current
 from ...dtypes import UINT64
 from ...operators import get_typed_op
 from .. import kinds
 from ..arguments import check_options, expect_type, indices_array
 from ..build import check_empty
-from ..lines import axis_chunks, check_how, ordered, scan_lines, sorted_by
+from ..lines import axis_chunks, check_how, entries_of, ordered, sorted_by
 from .formats import VECTOR_FORMATS, add_formats, export_vector, import_vector
 from .serialize import reader
 from .tools import Tools, check_tiles, scan_monoid, sought
@@ -34,7 +35,7 @@ class VectorTools(Tools):
 
     def iterkeys(self, seek: int = 0) -> Iterator[Any]:
         """The positions, from entry number `seek` on."""
-        yield from sought(self._parent._tuples()[0].tolist(), seek)
+        yield from sought(self._parent.to_coo(values=False)[0].tolist(), seek)
 
     def concat(self, tiles: Sequence[Any], **opts: Any) -> None:
         """Make this vector the concatenation of a list of Vectors."""
@@ -84,19 +85,16 @@ class VectorTools(Tools):
         """w(i) = v(first) (+) ... (+) v(i) over the entries; monoid.plus by default."""
         if opts:
             check_options(opts)
-        parent = self._parent
-        indices, values = parent._tuples()
-        op = scan_monoid(parent, op, "scan")
-        scanned = scan_lines(np.zeros(indices.size, np.int64), values, op)
-        return kinds.Vector.from_coo(indices, scanned, op.return_type, size=parent.size, name=name)
+        op = scan_monoid(self._parent, op, "scan")
+        return kinds.Vector._from_store(current().scan(self._parent._store, op), op.return_type, name)
 
     def selectk(self, how: str, k: int, *, name: str | None = None) -> Vector:
         """k of the entries: the first, last, smallest, largest, or random ones."""
         if k < 0:
             raise ValueError("negative k is not allowed")
         parent, how = self._parent, check_how(how)
-        indices, values = parent._tuples()
-        picked = np.sort(ordered(np.zeros(indices.size, np.int64), indices, values, how)[:k])
+        xp, line, indices, values = entries_of(parent)
+        picked = xp.sort(ordered(xp, line, values, how)[:k])
         return kinds.Vector.from_coo(indices[picked], values[picked], parent.dtype, size=parent.size, name=name)
 
     def compactify(
@@ -110,13 +108,13 @@ class VectorTools(Tools):
     ) -> Vector:
         """The entries moved to the left, in the order that `how` says; their old positions with asindex=True."""
         parent, how = self._parent, check_how(how)
-        indices, values = parent._tuples()
-        size = indices.size if size is None else size
-        order = ordered(np.zeros(indices.size, np.int64), indices, values, how)[:size]
+        xp, line, indices, values = entries_of(parent)
+        size = indices.shape[0] if size is None else size
+        order = ordered(xp, line, values, how)[:size]
         if reverse:
             order = order[::-1]
-        kept, dtype = (indices.astype(np.uint64), UINT64) if asindex else (np.asarray(values), parent.dtype)
-        return kinds.Vector.from_coo(np.arange(order.size), kept[order], dtype, size=size, name=name)
+        kept, dtype = (indices.astype(np.uint64), UINT64) if asindex else (values, parent.dtype)
+        return kinds.Vector.from_coo(xp.arange(order.shape[0]), kept[order], dtype, size=size, name=name)
 
     def sort(
         self, op: OperatorLike = "lt", *, values: bool = True, permutation: bool = True, **opts: Any
@@ -125,12 +123,12 @@ class VectorTools(Tools):
         if opts:
             check_options(opts)
         parent = self._parent
-        indices, held = parent._tuples()
-        order = sorted_by(parent, op, np.zeros(indices.size, np.int64), indices, held)
-        places = np.arange(order.size)
+        xp, line, indices, held = entries_of(parent)
+        order = sorted_by(parent, op, xp, line, indices, held)
+        places = xp.arange(order.shape[0])
         size, w, p = parent.size, None, None
         if values:
-            w = kinds.Vector.from_coo(places, np.asarray(held)[order], parent.dtype, size=size, name="values")
+            w = kinds.Vector.from_coo(places, held[order], parent.dtype, size=size, name="values")
         if permutation:
             p = kinds.Vector.from_coo(places, indices[order].astype(np.uint64), size=size, name="permutation")
         return w, p

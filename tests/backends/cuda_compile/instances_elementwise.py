@@ -141,6 +141,8 @@ def instances():
     ):
         op = getattr(monoid, name)[dtype]
         yield "elementwise/reduce.cuh", "reduce_values", functor_text(op.binaryop, op.type), (op.type.cuda_type, "Op")
+        for kernel in ("scan_chunks", "add_carries"):
+            yield "elementwise/scan.cuh", kernel, functor_text(op.binaryop, op.type), (op.type.cuda_type, "Op")
     for size in ("uint8_t", "uint64_t", "ulonglong2"):
         yield "elementwise/element.cuh", "element_of_list", "", ("int32_t", size)
         yield "elementwise/element.cuh", "element_of_bitmap", "", (size,)

@@ -6,9 +6,9 @@ from ....dtypes import cast
 from ....operators import ANY
 from ....operators.to_numpy import ufunc_of
 from ....storage import bits
-from ....storage.convert import all_positions, choose_format, row_ids, share
+from ....storage.convert import all_positions, choose_format, row_ids, share, to_sparse
 from ....storage.host_memory import check_memory
-from ....storage.store import BitmapVector, Compressed
+from ....storage.store import BitmapVector, Compressed, full_values
 from .entries import empty_like, is_idempotent, is_matrix, keep_entries, like, vector_of
 from .in_chunks import mapped, reduced, releases_the_lock
 
@@ -273,3 +273,28 @@ def reduce(x, monoid):
     if not releases_the_lock(monoid.ufunc):
         return monoid.reduce(cast(values, monoid.type))
     return reduced(lambda part: monoid.reduce(cast(part, monoid.type)), values, monoid.terminal)
+
+
+def scan(x, monoid):
+    if x.format == "bitmap" and x.words is not None:
+        x = to_sparse(x)
+    values = cast(full_values(x), monoid.type)
+    if not is_matrix(x) and releases_the_lock(monoid.ufunc):
+        with np.errstate(all="ignore"):
+            values = cast(monoid.ufunc.accumulate(values, dtype=values.dtype), monoid.type)
+    else:
+        values = _scanned(row_ids(x) if is_matrix(x) else np.zeros(x.nvals, np.int64), values, monoid.binaryop.numpy)
+    return like(x, monoid.type, values, False)
+
+
+def _scanned(lines, values, function):
+    """Prefix results within each line in log2(longest line) vectorised steps."""
+    out, step = np.array(values), 1
+    while step < out.shape[0]:
+        same = lines[step:] == lines[:-step]
+        if not same.any():
+            break
+        before = out.copy()
+        out[step:] = np.where(same, function(before[:-step], before[step:]), before[step:])
+        step *= 2
+    return out

@@ -1,0 +1,48 @@
+"""Prefix results of the entries of rows, or of a vector, on the device.  Semantics: backends/protocol.py.
+
+Kernels: elementwise/scan.cuh.  Read-backs: the number of chunks, once for each level of chunks.
+"""
+
+import numpy as np
+
+from ..structure.arrays import gather, ranges, repeated, to_sparse
+from .values import all_plain, functor_text, like, values_as
+
+_CHUNK = 1024  # entries that a warp scans
+
+
+def scan(device, x, monoid):
+    dtype = monoid.type
+    if not all_plain(x.dtype, dtype):
+        return NotImplemented
+    functors = functor_text(monoid.binaryop, dtype)
+    if x.format == "bitmap" and x.words is not None:
+        x = to_sparse(device, x)
+    count = x.nvals
+    values = values_as(device, x, dtype)
+    if x.iso:
+        values = repeated(device, values, count)
+    if count:
+        ends = x.indptr[1:] if x.format in ("csr", "dcsr") else device.array(np.array([count]))
+        values = _scanned(device, functors, dtype, values, ends, count)
+    return like(x, dtype, values[:count], False)
+
+
+def _scanned(device, functors, dtype, values, ends, count):
+    """The scan of each segment; ends: where the segments end, in `count` values."""
+    xp, size = device.xp, device.launcher.size(_CHUNK, 64)
+    starts = xp.concatenate((device.zeros(1, ends.dtype), ends[:-1]))
+    chunks = (ends - starts + (size - 1)) // size
+    last = xp.cumsum(chunks)
+    total, longest = device.read(last[-1:], chunks.max())
+    segment, number = ranges(device, device.zeros(ends.shape[0], np.int64), last, total)
+    begins = gather(device, starts, segment) + number * size
+    template, out = (dtype.cuda_type, "Op"), device.empty(count, dtype.np_type)
+    kernel = device.launcher.kernel("elementwise/scan.cuh", "scan_chunks", functors, template)
+    kernel.over(32 * total, (values, begins, total, count, out))
+    if longest > 1:
+        at = xp.concatenate((begins[1:], device.array(np.array([count])))) - 1
+        carries = _scanned(device, functors, dtype, gather(device, out, at), last, total)
+        kernel = device.launcher.kernel("elementwise/scan.cuh", "add_carries", functors, template)
+        kernel.over(32 * total, (begins, number, total, count, carries, out))
+    return out
