@@ -27,7 +27,6 @@ from ..storage.convert import MAX_BITMAP, share
 from ..storage.dense import (
     DENSE_FORMATS,
     MOST_POSITIONS,
-    at,
     by_rows,
     compressed,
     flat_of,
@@ -38,7 +37,7 @@ from ..storage.dense import (
     transposed,
 )  # fmt: skip
 from ..storage.host_memory import check_memory
-from ..storage.place import first_value, host, is_host
+from ..storage.place import at, first_value, host, is_host
 from ..storage.store import BitmapVector, Compressed, Dense, StoredMask, index_dtype
 from .dense_products import matvec, product
 from .protocol import Backend
@@ -107,6 +106,22 @@ class DenseForms(Backend):
         """The operands with arrays where this backend computes."""
         return [self.to_device(x) for x in operands] if self.on_device else operands
 
+    def _positions(self, I, J, lines, width):
+        """Positions of the region I x J (None: all) of `lines` lines of `width`, line by line: a range, or an array."""
+        I, J = range(lines) if I is None else I, range(width) if J is None else J
+        if type(I) is range and type(J) is range:
+            if len(I) == 1:
+                return range(I[0] * width + J.start, I[0] * width + J.stop, J.step)
+            if len(J) == 1:
+                return range(I.start * width + J[0], I.stop * width + J[0], I.step * width)
+            if I.step == J.step == 1 and len(J) == width:
+                return range(I.start * width, I.stop * width)
+        if type(I) is np.ndarray and len(I) == 1:
+            return self._positions(range(int(I[0]), int(I[0]) + 1), J, lines, width)
+        return self.run_reported(
+            lambda: (self.positions(I)[:, None] * width + self.positions(J)).reshape(-1), "extract"
+        )
+
     # ------------------------------------------------------------------ placement
 
     def to_device(self, operand):
@@ -157,9 +172,9 @@ class DenseForms(Backend):
         I, J = (J, I) if A.by_columns else (I, J)
         if A.flat.words is None and not A.dtype._is_udt:
             A = self.to_device(A)
-            flat = at(A, lambda xp: _region(xp, A.flat, lines, width, I, J))
+            flat = at(A, lambda xp: _region(self, xp, A.flat, lines, width, I, J))
             return Dense(nrows, ncols, flat, A.by_columns)
-        flat = self.gather_vector(A.flat, _positions(I, J, lines, width))
+        flat = self.gather_vector(A.flat, self._positions(I, J, lines, width))
         return matrix_of(flat, nrows, ncols, A.by_columns)
 
     def expand_matrix(self, A, I, J, nrows, ncols):
@@ -169,7 +184,7 @@ class DenseForms(Backend):
         own = A.ncols if A.by_columns else A.nrows, A.nrows if A.by_columns else A.ncols
         I, J = (J, I) if A.by_columns else (I, J)
         I, J = range(own[0]) if I is None else I, range(own[1]) if J is None else J
-        flat = self.expand_vector(A.flat, _positions(I, J, lines, width), nrows * ncols)
+        flat = self.expand_vector(A.flat, self._positions(I, J, lines, width), nrows * ncols)
         return matrix_of(flat, nrows, ncols, A.by_columns)
 
     def concat_matrices(self, tiles, dtype):
@@ -193,7 +208,7 @@ class DenseForms(Backend):
         if I is None and J is None:
             return empty_matrix(A.nrows, A.ncols, A.dtype)
         lines, width = (A.ncols, A.nrows) if A.by_columns else (A.nrows, A.ncols)
-        where = _positions(*((J, I) if A.by_columns else (I, J)), lines, width)
+        where = self._positions(*((J, I) if A.by_columns else (I, J)), lines, width)
         region = self.expand_vector(full_vector(len(where), BOOL, True), where, A.flat.size)
         return matrix_of(super().restrict(A.flat, StoredMask(region, True)), A.nrows, A.ncols, A.by_columns)
 
@@ -293,7 +308,9 @@ class DenseForms(Backend):
             with np.errstate(all="ignore"):
                 w = cast(monoid.ufunc.reduce(values, along, dtype=values.dtype), monoid.return_type)
         elif along == 0:
-            C = self.spmm(_row_of_ones(lines), Dense(lines, width, flat), typed_semiring(monoid, "second"))
+            C = self.spmm(
+                at(A, lambda xp: _row_of_ones(xp, lines)), Dense(lines, width, flat), typed_semiring(monoid, "second")
+            )
             return C if C is NotImplemented else C.flat
         else:
             return NotImplemented
@@ -395,31 +412,31 @@ def _is_full(u):
     return u.format == "bitmap" and u.words is None
 
 
-def _row_of_ones(n):
+def _row_of_ones(xp, n):
     """The full 1 x n row in CSR."""
-    indices = np.arange(n, dtype=index_dtype(n))
-    return Compressed(1, n, BOOL, np.array([0, n], np.int64), indices, np.ones(1, np.bool_), True)
+    indptr, indices = xp.asarray(np.array([0, n], np.int64)), xp.arange(n, dtype=index_dtype(n))
+    return Compressed(1, n, BOOL, indptr, indices, xp.ones(1, np.bool_), True)
 
 
-def _region(xp, flat, lines, width, I, J):
+def _region(backend, xp, flat, lines, width, I, J):
     """The full vector of the region I x J of a full one of lines x width positions."""
     values = flat.values.reshape(lines, width)
-    values = _picked(xp, values, I, 0)
-    values = xp.ascontiguousarray(_picked(xp, values, J, 1)).reshape(-1)
+    values = _picked(backend, xp, values, I, 0)
+    values = xp.ascontiguousarray(_picked(backend, xp, values, J, 1)).reshape(-1)
     result = BitmapVector(values.shape[0], flat.dtype, None, values, values.shape[0])
     return share(flat, result)
 
 
-def _picked(xp, values, I, axis):
+def _picked(backend, xp, values, I, axis):
     """values[I] along an axis: a view for a range of ascending numbers, or for all."""
     if I is None:
         return values
-    if type(I) is not range and len(I) and I[-1] - I[0] == len(I) - 1 and bool((I[1:] > I[:-1]).all()):
+    if type(I) is np.ndarray and len(I) and I[-1] - I[0] == len(I) - 1 and bool((I[1:] > I[:-1]).all()):
         I = range(int(I[0]), int(I[-1]) + 1)
     if type(I) is range and I.step > 0:
         cut = slice(I.start, I.stop, I.step)
         return values[cut] if axis == 0 else values[:, cut]
-    return xp.take(values, xp.asarray(np.asarray(I, np.int64)), axis)
+    return xp.take(values, backend.positions(I), axis)
 
 
 def _one_value_beside(x, y):
@@ -428,12 +445,3 @@ def _one_value_beside(x, y):
         iso, values = y.nvals > 0, x.flat.values[: min(y.nvals, 1)]
         return share(y, x, Compressed(y.nrows, y.ncols, x.dtype, y.indptr, y.indices, values, iso, rows=y.rows))
     return x
-
-
-def _positions(I, J, lines, width):
-    """Positions of the region I x J (None: all) of `lines` lines of `width`, line by line."""
-    if J is None and I is not None and len(I) == 1:
-        return range(int(I[0]) * width, (int(I[0]) + 1) * width)
-    I = np.arange(lines, dtype=np.int64) if I is None else np.asarray(I, np.int64)
-    J = np.arange(width, dtype=np.int64) if J is None else np.asarray(J, np.int64)
-    return (I[:, None] * width + J).reshape(-1)

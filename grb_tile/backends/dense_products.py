@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..planner import tuning
-from ..storage.dense import at, by_rows, in_order, matrix_of, transposed
+from ..storage.dense import by_rows, in_order, matrix_of, transposed
+from ..storage.place import at
 from ..storage.store import BitmapVector, Compressed, Dense, StoredMask, index_dtype
 
 if TYPE_CHECKING:

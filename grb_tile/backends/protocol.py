@@ -464,6 +464,10 @@ class Backend(GraphOperations):
         """
         return plain.host_array(data, dtype)
 
+    def positions(self, I: Positions) -> Any:
+        """A range or an array of positions as an int64 array of this backend's, not to be written to."""
+        return np.arange(I.start, I.stop, I.step, dtype=np.int64) if type(I) is range else self.array(I, np.int64)
+
     def is_array(self, x: Any) -> bool:
         """Is `x` an array of the class that this backend's stores have?"""
         return isinstance(x, np.ndarray)

@@ -417,7 +417,7 @@ def _value_at(semiring):
         # keep of A' the entry (index of the line's first or last, line), then any value of each line
         backend = current()
         where = _index_lines(A, at, semiring, mask)
-        lines, chosen = backend.tuples_vector(where)
+        lines, chosen = backend.tuples(where)
         E = backend.transpose(A) if at else A
         ones = np.ones(1, BOOL.np_type)
         picked = backend.build_matrix(E.nrows, E.ncols, lines, chosen.astype(np.int64), ones, None, BOOL)

@@ -37,9 +37,10 @@ def _everywhere(store, shape, side):
     if store.format == "bitmap" and store.words is None and min(shape):
         return backend.broadcast(store, full_matrix(*shape, BOOL, True), side)
     first = get_typed_op("first", store.dtype, kind="binary")
+    store, ones = map(backend.to_device, (store, full_vector(shape[1 - side], store.dtype, 1)))
     if side == 1:
-        return backend.kronecker(column_matrix(full_vector(shape[0], store.dtype, 1)), row_matrix(store), first.flip())
-    return backend.kronecker(column_matrix(store), row_matrix(full_vector(shape[1], store.dtype, 1)), first)
+        return backend.kronecker(column_matrix(ones), row_matrix(store), first.flip())
+    return backend.kronecker(column_matrix(store), row_matrix(ones), first)
 
 
 class _ElementWise(Record):

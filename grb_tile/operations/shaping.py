@@ -4,13 +4,11 @@ Spec: GraphBLAS C API 2.1, sections 4.3.11 (transpose) and 4.3.12 (kronecker); M
 The functions below the records take stores and return stores.
 """
 
-import numpy as np
-
 from ..backends.select import current
 from ..exceptions import DimensionMismatch
 from ..operators import get_typed_op
-from ..storage.constructors import diagonal_of, empty_matrix, empty_vector, vector_of_column, vector_of_row
-from ..storage.convert import share
+from ..storage.constructors import diagonal_of, empty_matrix, empty_vector, row_matrix, vector_of_column, vector_of_row
+from ..storage.convert import choose_format, share
 from ..storage.dense import MOST_POSITIONS
 from ..storage.store import Dense
 from . import checks
@@ -86,6 +84,7 @@ def diagonal_matrix(u, k, dtype=None):
     backend = current()
     n = u.size + abs(k)
     checks.size_limit("diag", (n, n))
+    u = backend.to_device(u)
     D = diagonal_of(u if dtype is None else backend.cast(u, dtype))
     I = None if k == 0 and D.rows is None else range(max(-k, 0), u.size + max(-k, 0))
     J = None if k == 0 else range(max(k, 0), u.size + max(k, 0))
@@ -123,12 +122,9 @@ def resize_matrix(A, nrows, ncols):
 def shift_vector(u, offset, size):
     """t(i + offset) = u(i) where that is within `size`."""
     backend = current()
-    if offset == 0 and size <= u.size:
-        return backend.gather_vector(u, range(size))
-    indices, values = backend.tuples_vector(u)
-    indices = indices + offset
-    keep = (indices >= 0) & (indices < size)
-    return backend.build_vector(size, indices[keep], values[keep], None, u.dtype)
+    I, places = _overlap(u.size, offset, size)
+    t = backend.gather_vector(u, I)
+    return t if t.size == size else backend.expand_vector(t, places, size)
 
 
 def shift_matrix(A, row_offset, column_offset, nrows, ncols):
@@ -166,20 +162,13 @@ def concat_matrices(tiles, dtype):
 
 
 def concat_vectors(tiles, dtype):
-    """The concatenation of vectors."""
-    backend = current()
+    """The concatenation of vectors: of matrices of one row."""
     checks.size_limit("concat", (sum(u.size for u in tiles),))
-    if tiles and all(u.format == "bitmap" for u in tiles):  # as matrices of one row
-        return vector_of_row(backend.concat_matrices([[Dense(1, u.size, u) for u in tiles]], dtype))
-    start, parts = 0, []
-    for u in tiles:
-        i, v = backend.tuples_vector(backend.cast(u, dtype))
-        parts.append((i + start, v))
-        start += u.size
-    if not parts:
+    if not tiles:
         return empty_vector(0, dtype)
-    i, v = (np.concatenate(x) for x in zip(*parts, strict=True))
-    return backend.build_vector(start, i, v, None, dtype)
+    rows = [Dense(1, u.size, u) if u.format == "bitmap" else row_matrix(u) for u in tiles]
+    t = vector_of_row(current().concat_matrices([rows], dtype))
+    return choose_format(t)
 
 
 def split_matrix(A, heights, widths):

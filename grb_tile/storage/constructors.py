@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..dtypes import lookup_dtype
-from .convert import to_sparse
-from .place import arrays_of, is_host, moved_like
+from .convert import SMALL_ROWS, to_sparse
+from .place import arrays_of, at, is_host, moved_like
 from .store import BitmapVector, Compressed, Dense, SparseVector, index_dtype
 
 _ROW_ZERO = np.zeros(1, np.int64)
@@ -19,33 +19,29 @@ def _one(value, dtype):
 def row_matrix(u):
     """The 1 x n matrix whose row is u."""
     u = to_sparse(u)
-    indptr = np.array([0, u.nvals], np.int64)
+    indptr = at(u, lambda xp: xp.asarray(np.array([0, u.nvals], np.int64)))
     return Compressed(1, u.size, u.dtype, indptr, u.indices, u.values, u.iso)
 
 
 def column_matrix(u):
     """The n x 1 matrix whose column is u (DCSR: no array of length n)."""
     u = to_sparse(u)
-    count = u.nvals
-    return Compressed(
-        u.size,
-        1,
-        u.dtype,
-        np.arange(count + 1, dtype=np.int64),
-        np.zeros(count, index_dtype(1)),
-        u.values,
-        u.iso,
-        rows=u.indices.astype(np.int64),
-    )
+    indptr, rows = _lines_of_entries(u)
+    indices = at(u, lambda xp: xp.zeros(u.nvals, index_dtype(1)))
+    return Compressed(u.size, 1, u.dtype, indptr, indices, u.values, u.iso, rows=rows)
 
 
 def diagonal_of(u):
     """The n x n matrix with u on its diagonal (DCSR unless u is full: no array of length n for a sparse u)."""
     u = to_sparse(u)
-    count = u.nvals
-    indptr = np.arange(count + 1, dtype=np.int64)
-    rows = None if count == u.size else u.indices.astype(np.int64)
+    indptr, rows = _lines_of_entries(u)
+    rows = None if u.nvals == u.size else rows
     return Compressed(u.size, u.size, u.dtype, indptr, u.indices, u.values, u.iso, rows=rows)
+
+
+def _lines_of_entries(u):
+    """(indptr, rows) of a matrix with each entry of the sparse u in its own row, where u's arrays reside."""
+    return at(u, lambda xp: (xp.arange(u.nvals + 1, dtype=np.int64), u.indices.astype(np.int64)))
 
 
 def _flat(A):
@@ -111,8 +107,8 @@ def empty_vector(size, dtype):
 
 
 def empty_matrix(nrows, ncols, dtype):
-    """The empty matrix: DCSR with more than 2^20 rows, CSR otherwise."""
+    """The empty matrix, of whose rows no array is made where they may be many."""
     indices, values = np.empty(0, index_dtype(ncols)), np.empty(0, dtype.np_type)
-    if nrows > 2**20:
+    if nrows > SMALL_ROWS:
         return Compressed(nrows, ncols, dtype, _ROW_ZERO, indices, values, rows=np.empty(0, np.int64))
     return Compressed(nrows, ncols, dtype, np.zeros(nrows + 1, np.int64), indices, values)

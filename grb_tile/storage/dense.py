@@ -30,7 +30,7 @@ from . import bits
 from .constructors import empty_matrix
 from .convert import choose_format, compressed as compressed_of, share, to_bitmap, to_sparse, transpose_of, wants_dcsr
 from .host_memory import check_memory
-from .place import backend_of, is_host
+from .place import at, backend_of, is_host
 from .store import BitmapVector, Compressed, Dense, SparseVector, StoredMask, forms_of, index_dtype
 
 if TYPE_CHECKING:
@@ -49,12 +49,6 @@ def bitmap_switch(nrows: int, ncols: int) -> float:
     (0.06, 0.4)
     """
     return BITMAP_SWITCH[min((min(nrows, ncols) - 1).bit_length(), 7)]
-
-
-def at(A: Any, function: Callable) -> Any:
-    """function(xp) with the array module of the arrays of A; in the order of the device's work where they are there."""
-    backend = backend_of(A)
-    return function(np) if backend is None else backend.run_reported(lambda: function(backend.xp), "convert")
 
 
 # ---------------------------------------------------------------------- order
@@ -85,7 +79,7 @@ def _reordered(A):
 
         return BitmapVector(flat.size, flat.dtype, None, at(A, move), flat.size)
     check_memory(flat.size * 8, f"the positions of a bitmap of {A.nrows} x {A.ncols}")
-    positions = np.arange(flat.size, dtype=np.int64).reshape(lines, width).T.reshape(-1)
+    positions = at(A, lambda xp: xp.arange(flat.size, dtype=np.int64).reshape(lines, width).T.reshape(-1))
     if is_host(A):
         values = flat.values if flat.iso else flat.values[positions]
         flags = bits.to_bool(flat.words, flat.size)[positions]

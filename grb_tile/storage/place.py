@@ -7,6 +7,7 @@ arrays; the method `get()` of such an array returns a copy on the host.
 on the device of that number.
 """
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,6 +40,16 @@ class DeviceBackend(Protocol):
 
     def synchronize(self) -> None:
         """Return when that work is complete."""
+
+    def tuples(self, store: Any) -> Any:
+        """(positions of each dimension, values) of the entries as fresh arrays of the device."""
+
+    @property
+    def xp(self) -> Any:
+        """The array module of the device."""
+
+    def run_reported(self, function: Callable[[], Any], name: str) -> Any:
+        """function(); errors of the device leave it as the library's exceptions, which name `name`."""
 
 
 ELEMENT_NS = 15_000  # of reading one entry from a device: a launch and a read-back
@@ -80,6 +91,12 @@ def device_of(store):
 def backend_of(store):
     """The backend of the device where `store` resides; None for a host store."""
     return None if is_host(store) else _backend(arrays_of(store).values)
+
+
+def at(store, function):
+    """function(xp) with the array module of the store's arrays; in the order of the device's work where they reside."""
+    backend = backend_of(store)
+    return function(np) if backend is None else backend.run_reported(lambda: function(backend.xp), "convert")
 
 
 def wait_for(store):

@@ -115,7 +115,7 @@ def test_stores_of_one_value_and_of_none():
         0,
     )
     assert plainly(constructors.full_vector(3, dtypes.FP32, 4)) == {(i,): 4 for i in range(3)}
-    for nrows, form in ((2**20, "csr"), (2**20 + 1, "dcsr")):
+    for nrows, form in ((convert.SMALL_ROWS, "csr"), (convert.SMALL_ROWS + 1, "dcsr")):
         A = constructors.empty_matrix(nrows, 5, dtypes.INT8)
         assert A.format == form and A.nvals == 0 and A.values.dtype == np.int8 and A.indptr[-1] == 0
     for dimension, index in ((2**31 - 1, np.int32), (2**31, np.int64)):

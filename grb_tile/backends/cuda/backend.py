@@ -255,6 +255,9 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
             return device.array(device.xp.asarray(data), dtype)
         return device.array(device.xp.from_dlpack(data), dtype)
 
+    def positions(self, I):
+        return self._find("structure.index_lists", "positions_of")(self.device, I)
+
     def is_array(self, x):
         return isinstance(x, self.device.array_class)
 

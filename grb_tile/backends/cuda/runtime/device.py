@@ -73,6 +73,7 @@ class Device:
         self.cast_constants = {}  # (address of a constant, DataType) -> the constant cast
         self._counters = []
         self._kept = weakref.WeakValueDictionary()
+        self._positions = {}  # id of a host array -> (its copy, a weak reference to it)
         self._partial = None
         self._mailbox = None
         self._staged = ctypes.create_string_buffer(_FEW_BYTES)
@@ -91,6 +92,20 @@ class Device:
             array = data if dtype is None or data.dtype == dtype else data.astype(dtype)
             return array if array.flags.c_contiguous else self.xp.ascontiguousarray(array)
         return self.upload(np.ascontiguousarray(data, dtype))
+
+    def positions(self, I: np.ndarray) -> Any:
+        """`I` as int64 on the device, not to be written to.
+
+        The copy of an array that cannot be written to is made once and lives as long as the array.
+        """
+        if I.flags.writeable:
+            return self.array(I, np.int64)
+        key = id(I)
+        found = self._positions.get(key)
+        if found is None:
+            found = self.array(I, np.int64), weakref.ref(I, lambda _: self._positions.pop(key, None))
+            self._positions[key] = found
+        return found[0]
 
     def upload(self, data: np.ndarray) -> Any:
         """A copy of a contiguous NumPy array on the device; a small one by one call of the driver."""
