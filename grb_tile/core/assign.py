@@ -7,8 +7,6 @@ A[i, J]        Vector, list, array, scalar        Vector or Matrix     Vector of
 A[i, j], v[i]  scalar                             of the object        refused
 """
 
-import numpy as np
-
 from .. import operations as ops
 from ..dtypes import cast_scalar
 from ..exceptions import DimensionMismatch, OutOfMemory
@@ -48,7 +46,7 @@ def assign(self, resolved, value, desc=ops.PLAIN, is_submask=False, input_mask=N
         )
     keys = [axis.index for axis in resolved.indices]
     if len(keys) == 1 and type(keys[0]) is int:
-        keys = [np.array(keys)]
+        keys = [range(keys[0], keys[0] + 1)]
 
     def compute(c):
         return ops.assign(c, stored, *keys, dtype=self.dtype, desc=desc, subassign=is_submask)
@@ -176,7 +174,10 @@ def _note(self, value, keys, desc, is_submask):
         text = value.name
     parts = []
     for key, size in zip(keys, self.shape, strict=True):
-        parts += ["GrB_ALL" if key is None else _index_text(key), str(size if key is None else np.size(key))]
+        parts += [
+            "GrB_ALL" if key is None else _index_text(key),
+            str(size if key is None else 1 if isinstance(key, int) else len(key)),
+        ]
     call = f"{'GxB' if is_submask else 'GrB'}_{kind}_{'subassign' if is_submask else 'assign'}{scalar}"
     if getattr(value, "_is_transposed", False):
         flags, text = flags + "T0", value._matrix.name

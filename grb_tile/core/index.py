@@ -1,8 +1,8 @@
 """Indices: what may stand between the brackets of v[...] and A[..., ...].
 
     int, NumPy int, integer Scalar   one position (negative: from the end)
-    slice                            any step
-    list, integer array              positions in any order, repeats allowed
+    slice, range                     any step; never listed
+    list, integer array              positions in any order, repeats allowed; of NumPy, or on the GPU
     ...                              everything, on the left of an assignment only
 
 Vectors, matrices and masks are refused with a hint to use a mask; so are tuples and Boolean arrays.
@@ -13,16 +13,15 @@ import numpy as np
 from ..exceptions import IndexOutOfBound
 from . import kinds
 from .arguments import any_bool, output_type
+from .device_input import from_gpu
 from .mask import Mask
-
-_LONGEST_LIST = 2**24  # longer slices stay ranges: backends look only at what is stored
 
 
 class AxisIndex:
     """One resolved index.
 
     size     the number of positions, None for a single one
-    index    int, int64 array, or None for all of the dimension
+    index    int, range, int64 array (on the host or on a device), or None for all of the dimension
     dimsize  the dimension
     source   the slice it came from, for texts
     """
@@ -44,10 +43,14 @@ class AxisIndex:
         if self.source is not None:
             return _slice_text(self.source, self.dimsize)
         if self.size < 6:
-            return f"[{', '.join(map(str, self.index))}]"
-        return f"[{', '.join(map(str, self.index[:3]))}, ...]"
+            return f"[{', '.join(_texts(self.index))}]"
+        return f"[{', '.join(_texts(self.index[:3]))}, ...]"
 
     name = _expr_name
+
+
+def _texts(index):
+    return map(str, index if type(index) is range else index.tolist())
 
 
 def _slice_text(index, size):
@@ -115,10 +118,7 @@ def resolve_axis(index, size, place):
         count = len(range(start, stop, step))
         if count == size and step == 1:
             return AxisIndex(size, None, size)
-        places = range(start, stop, step)
-        if count <= _LONGEST_LIST:
-            places = np.arange(start, stop, step, dtype=np.int64)
-        return AxisIndex(count, places, size, index)
+        return AxisIndex(count, range(start, stop, step), size, index)
     if kind is list:
         array = np.array(index)
         if array.ndim == 1 and array.dtype.kind in "iu" and any_bool(index, array):
@@ -140,7 +140,7 @@ def _resolve_array(array, size):
         hint = "; for a Boolean array use a mask, e.g. `x.dup(mask=m.V)`" if array.dtype.kind == "b" else ""
         raise TypeError(f"Invalid dtype for index: {array.dtype}{hint}")
     if array.size:
-        low, high = array.min(), array.max()
+        low, high = int(array.min()), int(array.max())
         if high >= size or low < -size:
             bad = high if high >= size else low
             raise IndexOutOfBound(f"Index out of range: index={bad}, size={size}")
@@ -148,8 +148,23 @@ def _resolve_array(array, size):
         if low < 0:
             array[array < 0] += size
     else:
-        array = np.empty(0, np.int64)
+        array = array.astype(np.int64)
+    if type(array) is np.ndarray:
+        array.setflags(write=False)  # nobody changes it, so a device copies it once
     return AxisIndex(array.shape[0], array, size)
+
+
+def _resolve_range(index, size):
+    """Positions start, start + step, ..., negative ones from the end, as a list has them."""
+    if index and min(index[0], index[-1]) < 0 <= max(index[0], index[-1]):
+        return _resolve_array(np.arange(index.start, index.stop, index.step, dtype=np.int64), size)
+    if index:
+        low, high = sorted((index[0], index[-1]))
+        if high >= size or low < -size:
+            raise IndexOutOfBound(f"Index out of range: index={high if high >= size else low}, size={size}")
+        if low < 0:
+            index = range(index.start + size, index.stop + size, index.step)
+    return AxisIndex(len(index), index, size)
 
 
 def _resolve_other(index, size, place):
@@ -181,7 +196,10 @@ def _resolve_other(index, size, place):
             f"If you want to assign with a mask, perhaps do something like `x(mask={index.name}) << value`."
         )
     if isinstance(index, range):
-        return _resolve_array(np.arange(index.start, index.stop, index.step, dtype=np.int64), size)
+        return _resolve_range(index, size)
+    array = from_gpu(index)
+    if array is not None:
+        return _resolve_array(array, size)
     if index is Ellipsis or isinstance(index, str):
         raise TypeError(f"Invalid type for index: {kind}; unable to convert to list")
     try:

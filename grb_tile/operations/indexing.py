@@ -76,16 +76,16 @@ class Extract(Record):
             return self._of_vector(backend, store, mask)
         I, J = (self.J, self.I) if self.xt else (self.I, self.J)  # indices into the stored orientation
         if isinstance(I, int) and isinstance(J, int):
-            found = backend.gather_matrix(store, np.array([I]), np.array([J]))
+            found = backend.gather_matrix(store, _one(I), _one(J))
             return first_value(found) if found.nvals else None
         if isinstance(I, int):
-            t = vector_of_row(backend.gather_matrix(store, np.array([I]), J))
+            t = vector_of_row(backend.gather_matrix(store, _one(I), J))
         elif isinstance(J, int):
             forms = store.forms
             if forms is not None and "transpose" in forms:
-                t = vector_of_row(backend.gather_matrix(backend.transpose(store), np.array([J]), I))
+                t = vector_of_row(backend.gather_matrix(backend.transpose(store), _one(J), I))
             else:
-                t = vector_of_column(backend.gather_matrix(store, I, np.array([J])))
+                t = vector_of_column(backend.gather_matrix(store, I, _one(J)))
         else:
             t = backend.gather_matrix(store, I, J)
             if self.xt:
@@ -94,7 +94,7 @@ class Extract(Record):
 
     def _of_vector(self, backend, store, mask):
         if isinstance(self.I, int):
-            found = backend.gather_vector(store, np.array([self.I]))
+            found = backend.gather_vector(store, _one(self.I))
             return first_value(to_sparse(found)) if found.nvals else None
         t = store if self.I is None else backend.gather_vector(store, self.I)
         return t if mask is None else backend.restrict(t, mask)
@@ -110,10 +110,17 @@ class Extract(Record):
         return {2: "GrB_Matrix_extract", 1: "GrB_Vector_extract", 0: "GrB_extractElement"}[len(self.shape)]
 
 
+def _one(i):
+    """The range of one position."""
+    return range(i, i + 1)
+
+
 def _text(K):
     if K is None:
         return "GrB_ALL"
-    return str(K) if isinstance(K, int) or len(K) <= 8 else f"[{K[0]}, {K[1]}, ..., {K[-1]}]"
+    if isinstance(K, int):
+        return str(K)
+    return f"[{' '.join(map(str, K))}]" if len(K) <= 8 else f"[{K[0]}, {K[1]}, ..., {K[-1]}]"
 
 
 def _last_of_each(K, size):
@@ -122,6 +129,8 @@ def _last_of_each(K, size):
     """
     if K is None or isinstance(K, range) or len(K) < 2:
         return None
+    if type(K) is not np.ndarray:
+        return _last_on_device(current().xp, K)
     if len(K) <= tuning.SHORT_INDEX and len(set(K.tolist())) == len(K):
         return None
     if bool((K[1:] > K[:-1]).all()):
@@ -134,22 +143,41 @@ def _last_of_each(K, size):
     return last[(last >= 0).nonzero()[0]]
 
 
+def _chosen(K, keep):
+    """K[keep], which a device then copies once."""
+    K = K[keep]
+    if type(K) is np.ndarray:
+        K.setflags(write=False)
+    return K
+
+
+def _last_on_device(xp, K):
+    """_last_of_each for an array on the device."""
+    if bool((K[1:] > K[:-1]).all()):
+        return None
+    order = K.argsort()  # stable: of equal indices the last comes last
+    ordered = K[order]
+    return order[xp.concatenate((ordered[1:] != ordered[:-1], xp.ones(1, bool)))]
+
+
 def assign(c, value, I, J=None, *, dtype, desc=PLAIN, subassign=False):
     """The store of C after an assignment; `value` is a store, a NumPy scalar or EMPTY (see the head of this file).
 
-    I and J are int64 arrays, ranges, None for all, or (for matrices) a Python int, which assigns a vector to a row or
-    column.
+    I and J are int64 arrays (on the host or on the device), ranges, None for all, or (for matrices) a Python int, which
+    assigns a vector to a row or column.
     """
+    if not _is_scalar(value):
+        value = current().to_device(value)
     if c.format in ("sparse", "bitmap"):
         return _assign_vector(c, value, I, dtype, desc, subassign)
     if isinstance(I, int) and isinstance(J, int):
-        I, J = np.array([I]), np.array([J])
+        I, J = _one(I), _one(J)
     one_row, one_column = isinstance(I, int), isinstance(J, int)
     if one_row or one_column:
         if desc.mask is None or len(desc.mask.parent.shape) == 1:
             return _assign_line(c, value, I, J, dtype, desc, subassign)
-        I = np.array([I]) if one_row else I
-        J = np.array([J]) if one_column else J
+        I = _one(I) if one_row else I
+        J = _one(J) if one_column else J
         if not _is_scalar(value):
             value = row_matrix(value) if one_row else column_matrix(value)
     return _assign_matrix(c, value, I, J, dtype, desc, subassign)
@@ -165,20 +193,20 @@ def _assign_line(c, value, I, J, dtype, desc, subassign):
     """Row or column assign: the vector assign of that line of C."""
     backend = current()
     by_row = isinstance(I, int)
-    where = np.array([I if by_row else J])
+    where = _one(I if by_row else J)
     K = J if by_row else I
     as_matrix = row_matrix if by_row else column_matrix
     place = (where, None) if by_row else (None, where)
     if is_known_empty(c):
         line = empty_vector(c.ncols if by_row else c.nrows, c.dtype)
-        after = _assign_vector(line, value, K, dtype, desc, subassign)
+        after = backend.to_device(_assign_vector(line, value, K, dtype, desc, subassign))
         return backend.expand_matrix(as_matrix(after), *place, c.nrows, c.ncols)
     if by_row:
         line = vector_of_row(backend.gather_matrix(c, where, None))
     else:
         line = vector_of_column(backend.gather_matrix(c, None, where))
     line.shared = True  # it may have C's arrays
-    after = _assign_vector(line, value, K, dtype, desc, subassign)
+    after = backend.to_device(_assign_vector(line, value, K, dtype, desc, subassign))
     new = backend.expand_matrix(as_matrix(after), *place, c.nrows, c.ncols)
     return backend.union(backend.outside(c, *place), new, None)
 
@@ -194,7 +222,7 @@ def _assign_vector(c, value, I, dtype, desc, subassign):
         )  # copied once; results made from its structure reside there too
     keep = _last_of_each(I, c.size)
     if keep is not None:
-        I = I[keep]
+        I = _chosen(I, keep)
         if not _is_scalar(value):
             value = backend.gather_vector(value, keep)
         if subassign and mask is not None:
@@ -239,8 +267,8 @@ def _assign_matrix(c, value, I, J, dtype, desc, subassign):
     mask = stored_mask(desc.mask)
     keep_rows, keep_cols = _last_of_each(I, c.nrows), _last_of_each(J, c.ncols)
     if keep_rows is not None or keep_cols is not None:
-        I = I if keep_rows is None else I[keep_rows]
-        J = J if keep_cols is None else J[keep_cols]
+        I = I if keep_rows is None else _chosen(I, keep_rows)
+        J = J if keep_cols is None else _chosen(J, keep_cols)
         if not _is_scalar(value):
             value = backend.gather_matrix(value, keep_rows, keep_cols)
         if subassign and mask is not None:

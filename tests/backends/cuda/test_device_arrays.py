@@ -11,6 +11,7 @@ from cuda_emulation.backend import shim, using_shim
 from grb_tile.backends import select
 from grb_tile.exceptions import IndexOutOfBound
 from grb_tile.io import device_arrays
+from support import seeds
 
 
 @pytest.fixture(autouse=True)
@@ -140,3 +141,61 @@ def test_host_arrays_are_refused():
         device_arrays.from_cupy(np.arange(3))
     with pytest.raises(ValueError, match="one or two dimensions"):
         device_arrays.from_cupy(on_device([[[1, 2]]]))
+
+
+INDICES = {  # of 9 positions: ascending, in any order, negative, repeated, one, none
+    "ascending": [1, 4, 5, 8],
+    "consecutive": [3, 4, 5],
+    "permuted": [7, 0, 3],
+    "negative": [-1, 2, -9],
+    "repeated": [2, 6, 2, 0],
+    "one": [5],
+    "none": [],
+}
+
+
+def results(lib, index, form):
+    """What an index array of the device, or of NumPy, picks and writes."""
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 77])
+    here = rng.random((9, 9)) < (0.3 if form == "sparse" else 2)
+    values = np.where(here, rng.integers(1, 9, (9, 9)), 0)
+    A = lib.Matrix.from_dense(values, missing_value=0)
+    v = lib.Vector.from_dense(values[4], missing_value=0)
+    found = [A[index, :].new(), A[:, index].new(), A[index, index].new(), A[index, 2].new(), v[index].new()]
+    found += [A.T[index, :].new(), A[3, index].new()]
+    B, C, w = A.dup(), A.dup(), v.dup()
+    B[index, :] = 3
+    C[2, index] = lib.Vector.from_dense(np.arange(len(index)))
+    w(lib.binary.plus)[index] << 10
+    C[:, index] = lib.Matrix.from_dense(np.arange(9 * len(index)).reshape(9, len(index))) if len(index) else 0
+    for x in (B, C, w):
+        found.append(x)
+    if len(index):
+        del w[index]
+    return [x.to_dict() if x.ndim == 1 else x.to_dicts() for x in found]
+
+
+@pytest.mark.parametrize("form", ["sparse", "full"])
+@pytest.mark.parametrize("kind", INDICES)
+def test_index_arrays(kind, form):
+    """Index arrays of the device are as those of NumPy, of every integer type."""
+    for np_type in (np.int64, np.int32) if kind == "negative" else (np.int64, np.uint8):
+        index = np.array(INDICES[kind], np_type)
+        with select.using("cpu"):
+            wanted = results(gb, index, form)
+        given = on_device(index)
+        assert results(gb, given, form) == wanted and results(gb, index, form) == wanted
+        assert given.tolist() == index.tolist()
+
+
+def test_index_arrays_that_are_refused():
+    v = gb.Vector.from_scalar(1, 5)
+    for bad, error, text in (
+        ([0, 5], IndexError, "index=5, size=5"),
+        ([-6], IndexError, "index=-6, size=5"),
+        ([1.0], TypeError, "Invalid dtype for index: float64"),
+        ([True], TypeError, "use a mask"),
+        ([[0]], TypeError, "number of dimensions"),
+    ):
+        with pytest.raises(error, match=text):
+            v[on_device(bad)].new()

@@ -184,6 +184,16 @@ def as_array(I):
 
 def find_in_range(positions, I):
     """(which of the ascending `positions` are in the range I, their positions in it, ascending if I's step > 0)."""
+    if len(I) == 0:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    low, high = min(I[0], I[-1]), max(I[0], I[-1])
+    first = int(positions.searchsorted(low))
+    chosen, place = _choose_in_range(positions[first : int(positions.searchsorted(high, "right"))], I)
+    return chosen + first, place
+
+
+def _choose_in_range(positions, I):
+    """find_in_range for positions in any order, each of which is looked at."""
     offset = positions.astype(np.int64) - I.start
     place = offset // I.step
     chosen = ((place >= 0) & (place < len(I)) & (place * I.step == offset)).nonzero()[0]
@@ -195,15 +205,18 @@ def gather_vector(u, I):
         return u
     size = len(I)
     if type(I) is range:
+        if size == 0:
+            return SparseVector(0, u.dtype, np.empty(0, np.int32), u.values[:0])
         if u.format == "bitmap" and u.words is None and u.iso:
-            if size == 0:
-                return SparseVector(0, u.dtype, np.empty(0, np.int32), u.values[:0])
             return share(u, BitmapVector(size, u.dtype, None, u.values, size, True))
         if u.format == "sparse":
             chosen, places = find_in_range(u.indices, I)
             if I.step < 0:
                 chosen, places = chosen[::-1], places[::-1]
             return vector_of(size, u.dtype, places, u.values if u.iso else u.values[chosen], u.iso)
+        if u.words is None:
+            values = u.values[I.start : I.stop if I.stop >= 0 else None : I.step].copy()
+            return BitmapVector(size, u.dtype, None, values, size)
         I = as_array(I)
     if u.format == "bitmap":
         values = u.values if u.iso else u.values[I]
@@ -276,7 +289,7 @@ def gather_matrix(A, I, J):
 def _columns(cols, J, ncols):
     """(which entries, their new columns, ascending within rows?) of the entries with columns `cols` in the list J."""
     if type(J) is range:
-        return (*find_in_range(cols, J), J.step > 0)
+        return (*_choose_in_range(cols, J), J.step > 0)
     count = J.shape[0]
     if count == 0:
         nothing = np.empty(0, np.int64)

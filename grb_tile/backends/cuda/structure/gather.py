@@ -20,7 +20,7 @@ from .arrays import (
     vector_of,
 )
 from .formats import choose_format
-from .index_lists import columns_in_list, find_in_range, positions_of
+from .index_lists import ascends, columns_in_list, find_in_range, positions_of
 from .sorting import pair_order, sorted_pairs, stable_order
 
 # ---------------------------------------------------------------------- gather
@@ -147,20 +147,13 @@ def expand_vector(device, u, I, size):
     s = to_sparse(device, u)
     u.shared = s.shared = True
     positions, values = s.indices if I is None else _through(device, s.indices, I), s.values
-    if I is not None and not _ascending(device, I):
+    if I is not None and not ascends(device, I):
         order = stable_order(device, positions, size)
         positions = gather(device, positions, order)
         values = values if s.iso else gather(device, values, order)
     result = vector_of(device, size, u.dtype, positions, values, s.iso)
     result.shared = True
     return result
-
-
-def _ascending(device, I):
-    if type(I) is range:
-        return I.step > 0
-    I = device.host(I)
-    return bool((I[1:] > I[:-1]).all())
 
 
 def expand_matrix(device, A, I, J, nrows, ncols):
@@ -176,7 +169,7 @@ def expand_matrix(device, A, I, J, nrows, ncols):
         rows = _through(device, rows, I)
     if J is not None:
         cols = _through(device, cols, J)
-    if not (I is None or _ascending(device, I)) or not (J is None or _ascending(device, J)):
+    if not (I is None or ascends(device, I)) or not (J is None or ascends(device, J)):
         order = pair_order(device, rows, cols, nrows, ncols)
         rows, cols = gather(device, rows, order), gather(device, cols, order)
         values = values if A.iso else gather(device, values, order)

@@ -12,15 +12,36 @@ def positions_of(device, I):
     """An index argument (host array, range or device array) as an int64 device array."""
     if type(I) is range:
         return device.xp.arange(I.start, I.stop, I.step, dtype=np.int64)
-    return device.array(I, np.int64)
+    return device.positions(I) if type(I) is np.ndarray else device.array(I, np.int64)
 
 
 def find_in_range(device, positions, I):
     """(which of the ascending `positions` are in the range I, their positions in it)."""
+    if len(I) == 0 or positions.shape[0] == 0:
+        nothing = device.empty(0, np.int64)
+        return nothing, nothing
+    xp, ends = device.xp, device.array(np.array([min(I[0], I[-1]), max(I[0], I[-1])], positions.dtype))
+    first, stop = device.read(xp.searchsorted(positions, ends[:1]), xp.searchsorted(positions, ends[1:], side="right"))
+    window = positions[first:stop]
+    if abs(I.step) == 1:
+        return xp.arange(first, stop), (window.astype(np.int64) - I.start) * I.step
+    chosen, at = choose_in_range(device, window, I)
+    return chosen + first, at
+
+
+def choose_in_range(device, positions, I):
+    """find_in_range for positions in any order, each of which is looked at."""
     offset = positions.astype(np.int64) - I.start
     at = offset // I.step
     chosen = device.xp.nonzero((at >= 0) & (at < len(I)) & (at * I.step == offset))[0]
     return chosen, gather(device, at, chosen)
+
+
+def ascends(device, I):
+    """Do the positions (host array, range or device array) ascend without repeats?"""
+    if type(I) is range:
+        return I.step > 0
+    return len(I) < 2 or bool((I[1:] > I[:-1]).all())
 
 
 def columns_in_list(device, cols, J, ncols):
@@ -28,7 +49,7 @@ def columns_in_list(device, cols, J, ncols):
     None for all of them.  cols: of 0 .. ncols - 1.
     """
     if type(J) is range:
-        return (*find_in_range(device, cols, J), J.step > 0)
+        return (*choose_in_range(device, cols, J), J.step > 0)
     count = len(J)
     if 1 < count and ncols <= count + cols.shape[0]:
         # the place of each column in the list, where none is in it twice
@@ -44,19 +65,18 @@ def columns_in_list(device, cols, J, ncols):
                 return None, at, ordered
             chosen = device.xp.nonzero(at >= 0)[0]
             return chosen, gather(device, at, chosen), ordered
-    J = device.host(J)
     if count == 0 or cols.shape[0] == 0:
         nothing = device.empty(0, np.int64)
         return nothing, nothing, True
-    if count == 1 or bool((J[1:] > J[:-1]).all()):
+    if ascends(device, J):
         if int(J[-1]) - int(J[0]) == count - 1:
-            return (*find_in_range(device, cols, range(int(J[0]), int(J[-1]) + 1)), True)
+            return (*choose_in_range(device, cols, range(int(J[0]), int(J[-1]) + 1)), True)
         at, hit = device.empty(cols.shape[0], np.int64), device.empty(cols.shape[0], np.bool_)
         kernel = device.launcher.kernel("structure/gather.cuh", "look_up", "", ("int64_t",))
-        kernel.over(cols.shape[0], (cols.astype(np.int64), cols.shape[0], device.array(J), count, at, hit))
+        kernel.over(cols.shape[0], (cols.astype(np.int64), cols.shape[0], positions_of(device, J), count, at, hit))
         chosen = device.xp.nonzero(hit)[0]
         return chosen, gather(device, at, chosen), True
-    J = device.array(J, np.int64)
+    J = positions_of(device, J)
     order = device.xp.argsort(J)  # CuPy's is always stable
     ordered, wanted = gather(device, J, order), cols.astype(np.int64)
     left = device.xp.searchsorted(ordered, wanted, side="left")
