@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 
-from ..dtypes import lookup_dtype, unify
+from ..dtypes import cast, lookup_dtype, unify
 from ..exceptions import IndexOutOfBound, InvalidValue, OutputNotEmpty
 from ..operators import get_typed_op
+from ..storage import bits
 from ..storage.host_memory import check_memory
 from ..storage.place import host
-from ..storage.store import BitmapVector, Compressed, Dense, SparseVector
+from ..storage.store import BitmapVector, Compressed, Dense, SparseVector, full_values
 from .arguments import FEW, expect_op, scalar_of
 
 
@@ -65,6 +66,13 @@ def filled(shape, fill, fill_type, own, dtype):
         return out, own
     dtype = unify(fill_type, own, is_left_scalar=True) if dtype is None else lookup_dtype(dtype)
     return np.full(shape, scalar_of(fill, dtype), dtype.np_type), dtype
+
+
+def put_bitmap(out, shape, flat, dtype):
+    """out[p] = u[p] for the entries of a bitmap vector u, whose positions are those of an array of `shape`."""
+    flat = host(flat)
+    there = bits.to_bool(flat.words, flat.size)
+    out[there.reshape(shape)] = cast(full_values(flat)[there], dtype)
 
 
 def guarded(function):

@@ -9,11 +9,11 @@ import numpy as np
 
 from .. import operations as ops
 from ..backends.select import current
-from ..dtypes import unify
+from ..dtypes import cast, lookup_dtype, unify
 from ..exceptions import DimensionMismatch, EmptyObject
 from ..operators import find_opclass, from_string, get_typed_op, op_from_string, registered
 from ..storage.dense import in_order
-from ..storage.place import arrays_of, is_host, wait_stream
+from ..storage.place import arrays_of, backend_of, host_array, is_host, wait_stream
 from ..storage.store import Dense
 from . import kinds
 from .arguments import check_options, expect_op, expect_type, literal, output_type
@@ -102,6 +102,16 @@ class Collection:
         def __invert__(self) -> Any: ...
 
     # ---------------------------------------------------------------- element-wise
+
+    def _positions_and_values(self, wanted, values, dtype):
+        """(positions of each dimension, values): copies on the host; None for what is not wanted, which stays there."""
+        store = self._lined()
+        *positions, held = (backend_of(store) or current()).tuples(store)
+        found = [host_array(x).view(np.uint64) if want else None for x, want in zip(positions, wanted, strict=True)]
+        if not values:
+            return *found, None
+        held = host_array(held)
+        return *found, np.ascontiguousarray(held if dtype is None else cast(held, lookup_dtype(dtype)))
 
     def ewise_add(self, other: VectorLike | MatrixLike, op: OperatorLike | None = None) -> Any:
         """C = A (op) B on the union; a lone entry is copied.

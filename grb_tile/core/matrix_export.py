@@ -14,7 +14,7 @@ from ..storage.place import host
 from ..storage.store import Dense, full_values
 from . import kinds
 from .arguments import check_options, name_of_choice, whole_number
-from .build import fill_dtype, filled
+from .build import fill_dtype, filled, put_bitmap
 from .collection import bound_scalar
 
 if TYPE_CHECKING:
@@ -54,14 +54,7 @@ class MatrixExport:
         sort: bool = True,
     ) -> tuple[Any, ...]:
         """(rows, columns, values), sorted by rows, then columns; None for parts that are not requested."""
-        i, j, v = self._tuples()
-        if values and dtype is not None:
-            v = cast(v, lookup_dtype(dtype))
-        return (
-            i.view(np.uint64) if rows else None,  # the arrays are ours alone
-            j.view(np.uint64) if columns else None,
-            np.ascontiguousarray(v) if values else None,
-        )
+        return self._positions_and_values((rows, columns), values, dtype)
 
     def to_edgelist(
         self, dtype: DTypeLike | None = None, *, values: bool = True, sort: bool = True
@@ -70,34 +63,29 @@ class MatrixExport:
         rows, columns, held = self.to_coo(dtype, values=values, sort=sort)
         return np.column_stack([rows, columns]), held
 
+    def _lined(self, columnwise=False):
+        """The store whose rows are this matrix's rows, or columns."""
+        store = (self._matrix if self._is_transposed else self)._store
+        return store if columnwise == self._is_transposed else current().transpose(store)  # cached with the store
+
     def _by_lines(self, columnwise, dtype):
         """(major, minor, values) sorted by `major`: rows, or columns when columnwise."""
-        i, j, v = self._tuples()
-        if dtype is not None:
-            v = cast(v, lookup_dtype(dtype))
-        if columnwise:
-            order = np.argsort(j, kind="stable")
-            i, j, v = j[order], i[order], v[order]
-        return i, j, np.array(v)
+        major, minor, values = current().tuples_matrix(self._lined(columnwise))
+        return major, minor, values if dtype is None else cast(values, lookup_dtype(dtype))
+
+    def _arrays(self, columnwise, dtype, format):
+        """The store of `format` on the host, its minor positions as uint64 and its values, copies."""
+        store = host(current().convert(self._lined(columnwise), format))
+        values = full_values(store) if dtype is None else cast(full_values(store), lookup_dtype(dtype))
+        return store, store.indices.astype(np.uint64), np.array(values)
 
     def _compressed(self, columnwise, dtype):
-        store = (self._matrix if self._is_transposed else self)._store
-        if columnwise != self._is_transposed:
-            store = current().transpose(store)  # cached with the store for the next export or product
-        if store.format == "csr":
-            store = host(store)
-            values = full_values(store) if dtype is None else cast(full_values(store), lookup_dtype(dtype))
-            return store.indptr.astype(np.uint64), store.indices.astype(np.uint64), np.array(values)
-        major, minor, values = self._by_lines(columnwise, dtype)
-        pointers = np.zeros(self.shape[1 if columnwise else 0] + 1, np.int64)
-        np.cumsum(np.bincount(major, minlength=pointers.shape[0] - 1), out=pointers[1:])
-        return pointers.astype(np.uint64), minor.astype(np.uint64), values
+        store, minor, values = self._arrays(columnwise, dtype, "csr")
+        return store.indptr.astype(np.uint64), minor, values
 
     def _doubly_compressed(self, columnwise, dtype):
-        major, minor, values = self._by_lines(columnwise, dtype)
-        lines, starts = np.unique(major, return_index=True)
-        pointers = np.append(starts, major.shape[0])
-        return lines.astype(np.uint64), pointers.astype(np.uint64), minor.astype(np.uint64), values
+        store, minor, values = self._arrays(columnwise, dtype, "dcsr")
+        return store.rows.astype(np.uint64), store.indptr.astype(np.uint64), minor, values
 
     def to_csr(self, dtype: DTypeLike | None = None, *, sort: bool = True) -> tuple[Array, Array, Array]:
         """(indptr, col_indices, values): row i is col_indices[indptr[i]:indptr[i + 1]]."""
@@ -129,19 +117,28 @@ class MatrixExport:
         if opts:
             check_options(opts)
         nrows, ncols = self.shape
-        if not self._is_transposed and type(self._store) is Dense:
+        if self._is_transposed:
+            return np.ascontiguousarray(self._matrix.to_dense(fill_value, dtype).swapaxes(0, 1))
+        if type(self._store) is Dense:
             found = self._full_array(None if dtype is None else lookup_dtype(dtype))
             if found is not None:
                 return found
-        i, j, v = self._tuples()
-        if v.shape[0] == nrows * ncols:
+        if self.nvals == nrows * ncols:
+            v = self._tuples()[2]
             v = v if dtype is None else cast(v, lookup_dtype(dtype))
             return np.array(v).reshape(nrows, ncols, *v.shape[1:])
         if fill_value is None:
             raise TypeError("fill_value must be given in `to_dense` when there are missing values")
         fill, fill_type, _ = bound_scalar(self, fill_value, "to_dense", "fill_value", None, fill_dtype(self))
         out, dtype = filled(self.shape, fill, fill_type, self.dtype, dtype)
-        out[i, j] = cast(v, dtype)
+        if type(self._store) is Dense:
+            shape, view = (nrows, ncols), out
+            if self._store.by_columns:
+                shape, view = (ncols, nrows), out.swapaxes(0, 1)
+            put_bitmap(view, shape, self._store.flat, dtype)
+        else:
+            i, j, v = self._tuples()
+            out[i, j] = cast(v, dtype)
         return out
 
     def _full_array(self, dtype):

@@ -31,7 +31,16 @@ from .arguments import (
     whole_number,
 )
 from .base import ToolsProperty
-from .build import build_operator, check_bounds, check_empty, fill_dtype, filled, guarded, refuse_with_scalar
+from .build import (
+    build_operator,
+    check_bounds,
+    check_empty,
+    fill_dtype,
+    filled,
+    guarded,
+    put_bitmap,
+    refuse_with_scalar,
+)
 from .collection import aggregate, bound_scalar, default_op, find_aggregator, reduce_expression, refuse_empty
 from .expression import MatrixExpression, ScalarExpression, VectorExpression, forward_public
 from .index import Resolved, position
@@ -296,6 +305,9 @@ class Vector(Stored):
 
     # ---------------------------------------------------------------- exporters
 
+    def _lined(self):
+        return self._store
+
     def _tuples(self):
         return current().tuples_vector(self._store)
 
@@ -303,10 +315,7 @@ class Vector(Stored):
         self, dtype: DTypeLike | None = None, *, indices: bool = True, values: bool = True, sort: bool = True
     ) -> tuple[Any, ...]:
         """(indices uint64, values); None for parts that are not requested."""
-        found, held = self._tuples()
-        if values and dtype is not None:
-            held = cast(held, lookup_dtype(dtype))
-        return (found.astype(np.uint64) if indices else None, np.array(held) if values else None)
+        return self._positions_and_values((indices,), values, dtype)
 
     def to_dict(self) -> dict[int, Any]:
         """{index: value}"""
@@ -317,17 +326,20 @@ class Vector(Stored):
         """An array of `size` values, `fill_value` standing for what is missing (required when something is)."""
         if opts:
             check_options(opts)
-        store = host(self._store)
-        if store.nvals == self._size:
+        if self.nvals == self._size:
             check_memory(self._size * self.dtype.np_type.itemsize, f"to_dense: an array of {self._size} values")
+            store = host(self._store)
             values = full_values(store) if store.format == "bitmap" else self._tuples()[1]
             return np.array(values if dtype is None else cast(values, lookup_dtype(dtype)))
         if fill_value is None:
             raise TypeError("fill_value must be given in `to_dense` when there are missing values")
         fill, fill_type, _ = bound_scalar(self, fill_value, "to_dense", "fill_value", None, fill_dtype(self))
         out, dtype = filled(self._size, fill, fill_type, self.dtype, dtype)
-        indices, values = self._tuples()
-        out[indices] = cast(values, dtype)
+        if self._store.format == "bitmap":
+            put_bitmap(out, self._size, self._store, dtype)
+        else:
+            indices, values = self._tuples()
+            out[indices] = cast(values, dtype)
         return out
 
     def diag(self, k: int = 0, *, name: str | None = None) -> Matrix:

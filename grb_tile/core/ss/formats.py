@@ -15,7 +15,7 @@ from ...backends.select import current
 from ...dtypes import lookup_dtype
 from ...exceptions import InvalidValue
 from ...operations.checks import output_shape
-from ...storage.place import host
+from ...storage.place import arrays_of, host_array
 from ...storage.store import BitmapVector, Dense
 from .. import kinds
 from ..arguments import check_options, values_array
@@ -32,8 +32,10 @@ _IGNORED = {
 
 def _iso_or_all(obj, values):
     """(values, is_iso): one value stands for all of an iso object."""
-    store = host(obj._store)
-    return (np.array(store.values[:1]), True) if store.iso and store.nvals else (np.array(values), False)
+    store = obj._store
+    if not store.iso or not store.nvals:
+        return np.array(values), False
+    return np.array(host_array(arrays_of(store).values[:1])), True
 
 
 def export_matrix(A, format=None, raw=False):
@@ -72,14 +74,14 @@ def export_matrix(A, format=None, raw=False):
 
 def _dense_parts(A, info, format, raw):
     order = "F" if format.endswith("c") else "C"
-    i, j, v = A._tuples()
-    if format.startswith("full") and v.shape[0] != A.nrows * A.ncols:
+    if format.startswith("full") and A.nvals != A.nrows * A.ncols:
         raise InvalidValue(
             f"format {format!r} needs an entry everywhere; {A.name} has {A.nvals} of {A.nrows * A.ncols}"
         )
-    if type(A._store) is Dense and A._store.flat.words is None:
-        values = np.asarray(A.to_dense(), order=order)
+    if A.nvals == A.nrows * A.ncols:
+        values, i, j = np.asarray(A.to_dense(), order=order), slice(None), slice(None)
     else:
+        i, j, v = A._tuples()
         values = np.zeros(A.shape, v.dtype, order=order)
         values[i, j] = v
     if format.startswith("bitmap"):
@@ -101,7 +103,9 @@ def export_vector(v, format=None, raw=False):
     format = format.lower()
     if format not in VECTOR_FORMATS:
         raise ValueError(f"Invalid format: {format}")
-    indices, held = v._tuples()
+    if format == "full" and v.nvals != v.size:
+        raise InvalidValue(f"format 'full' needs an entry everywhere; {v.name} has {v.nvals} of {v.size}")
+    indices, held = (None, v.to_dense()) if format == "full" else v._tuples()
     info = {"format": format, "size": v.size}
     if format == "sparse":
         info.update(indices=indices.astype(np.uint64), sorted_index=True)
@@ -109,11 +113,10 @@ def export_vector(v, format=None, raw=False):
         if raw:
             info["nvals"] = v.nvals
     else:
-        if format == "full" and v.nvals != v.size:
-            raise InvalidValue(f"format 'full' needs an entry everywhere; {v.name} has {v.nvals} of {v.size}")
-        values = np.zeros(v.size, held.dtype)
-        values[indices] = held
+        values = held
         if format == "bitmap":
+            values = np.zeros(v.size, held.dtype)
+            values[indices] = held
             info["bitmap"] = np.zeros(v.size, bool)
             info["bitmap"][indices] = True
             info["nvals"] = v.nvals
