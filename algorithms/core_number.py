@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, select, semiring
+from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, select, semiring, unary
 
 from . import arguments
 from .graph import Graph, room_for
@@ -91,7 +91,7 @@ def k_core(G: Graph | Matrix, k: int | None = None) -> Matrix:
     6
     """
     G, core, k = _cores(G, k)
-    return _subgraph(G.A, core >= k, "k_core")
+    return _subgraph(G.A, select.valuege(core, k).new(), "k_core")
 
 
 def k_shell(G: Graph | Matrix, k: int | None = None) -> Matrix:
@@ -107,19 +107,19 @@ def k_shell(G: Graph | Matrix, k: int | None = None) -> Matrix:
     0
     """
     G, core, k = _cores(G, k)
-    return _subgraph(G.A, core == k, "k_shell")
+    return _subgraph(G.A, select.valueeq(core, k).new(), "k_shell")
 
 
-def _cores(G: Graph | Matrix, k: int | None) -> tuple[Graph, np.ndarray, int]:
+def _cores(G: Graph | Matrix, k: int | None) -> tuple[Graph, Vector, int]:
     G = room_for(G, "k_core", 32)
     if k is not None:
         k = arguments.count(k, "k")
-    core = G.keep(("core_number", G.directed), lambda: core_number(G).to_numpy())
-    return G, core, int(core.max(initial=0)) if k is None else k
+    core = G.keep(("core_number", G.directed), lambda: core_number(G).values)
+    return G, core, int(core.reduce(monoid.max).new().get(0)) if k is None else k
 
 
-def _subgraph(A: Matrix, chosen: np.ndarray, name: str) -> Matrix:
+def _subgraph(A: Matrix, chosen: Vector, name: str) -> Matrix:
     """D A D with D = diag(chosen)."""
-    D = Vector.from_coo(np.flatnonzero(chosen), True, size=A.nrows).diag()
+    D = unary.one[dtypes.BOOL](chosen).new().diag()
     C = semiring.any_second[A.dtype](D @ A).new()
     return semiring.any_first[A.dtype](C @ D).new(name=name)

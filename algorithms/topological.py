@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, graph, select, semiring
+from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, select, semiring
 
 from .errors import CycleError
 from .graph import Graph, room_for
@@ -41,15 +41,14 @@ def topological_generations(G: Graph | Matrix, *, callback: Callback | None = No
     G = room_for(G, "topological_generations", 48)
     with Report("topological_generations", callback) as report:
         level = _levels(G, report)
-        if report.stopped_by != "callback" and (level < 0).any():
-            node = _on_a_cycle(G, level < 0)
+        if report.stopped_by != "callback" and _is_cyclic(level):
+            node = _on_a_cycle(G, level.to_dense() < 0)
             raise CycleError(
                 f"G: node {node} is on a cycle, so the graph ({G.n} nodes, {G.A.nvals} edges) has no topological "
                 "order; condensation(G) makes one node of each cycle",
                 node,
             )
-    at = np.flatnonzero(level >= 0)
-    values = Vector.from_coo(at, level[at], dtypes.INT64, size=G.n, name="generation")
+    values = select.valuege(level, 0).new(dtypes.INT64, name="generation")
     return VertexResult(values, report, vertices=G.labels)
 
 
@@ -83,17 +82,23 @@ def is_dag(G: Graph | Matrix) -> bool:
     True
     """
     G = room_for(G, "is_dag", 48)
-    return not (_levels(G, Report("is_dag")) < 0).any()
+    return not _is_cyclic(_levels(G, Report("is_dag")))
 
 
-def _levels(G: Graph, report: Report) -> np.ndarray:
+def _is_cyclic(level: Vector) -> bool:
+    """Is the generation of a node unknown, -1?"""
+    return bool(level.reduce(monoid.min, allow_empty=False).new().value < 0)
+
+
+def _levels(G: Graph, report: Report) -> Vector:
     """The generation of each node, -1 for nodes on a cycle or behind one."""
     level = report.whole(graph.topological_levels, G.A)
     if level is not None:
-        return level.to_dense()
+        return level
     report.finish("converged", True)
     plus_pair = semiring.plus_pair[dtypes.INT64]
-    d = Vector.from_dense(G.in_degree.to_dense(0), name="waits")
+    d = Vector.from_scalar(0, G.n, dtypes.INT64, name="waits")
+    d(binary.plus) << G.in_degree
     g = Vector.from_scalar(-1, G.n, dtypes.INT64, name="generation")
     f = select.valueeq(d, 0).new(name="frontier")
     while f.nvals:
@@ -107,7 +112,7 @@ def _levels(G: Graph, report: Report) -> np.ndarray:
         if report.note(size=size):
             report.finish("callback", False)
             break
-    return g.to_coo(indices=False)[1]
+    return g
 
 
 def _on_a_cycle(G: Graph, left: np.ndarray) -> int:
