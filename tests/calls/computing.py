@@ -165,7 +165,7 @@ for cls, take in THREE:
         }
         if matrix:
             cells["Vector by rows"] = lambda lib, o, t=take, f=function, other=other: f(
-                t(o, "A"), lib.unary.one(o.v if t(o, "A").ncols == 7 else o.w).new()
+                t(o, "A"), lib.unary.one(o.v if t(o, "A").ncols == o.R.nrows else o.w).new()
             ).new()
         computes(f"{cls}.{name}", cells)
         reverse = f"__r{name[2:]}"
@@ -284,18 +284,18 @@ for cls, take in THREE[:2]:
         }
         | {
             "not transposed": lambda lib, o, t=take: (
-                t(o, "A").T.dup().T.mxm(o.R if t(o, "A").ncols == 7 else o.Q, "min_plus").new()
+                t(o, "A").T.dup().T.mxm(o.R if t(o, "A").ncols == o.R.nrows else o.Q, "min_plus").new()
             ),
             "masks": lambda lib, o, t=take: [
                 t(o, "A").mxm(t(o, "B").T, "plus_times").new(mask=m)
-                for m in all_masks(lib.unary.one["BOOL"](o.Q if t(o, "A").nrows == 5 else o.R).new())
+                for m in all_masks(lib.unary.one["BOOL"](o.Q if t(o, "A").nrows == o.Q.nrows else o.R).new())
             ],
             "two selects of it": lambda lib, o, t=take: (
                 t(o, "A").mxm(t(o, "B").T, "plus_times").select(">", -3).select("<", 3).new()
             ),
             "selects and a mask of it": lambda lib, o, t=take: [
                 t(o, "A").mxm(t(o, "B").T, "plus_times").select(">", -3).select(m).reduce_rowwise("plus").new()
-                for m in all_masks(lib.unary.one["BOOL"](o.Q if t(o, "A").nrows == 5 else o.R).new())
+                for m in all_masks(lib.unary.one["BOOL"](o.Q if t(o, "A").nrows == o.Q.nrows else o.R).new())
             ],
         },
     )
@@ -304,14 +304,14 @@ for cls, take in THREE[:2]:
         f"{cls}.mxv",
         {
             op: lambda lib, o, t=take, op=op: (
-                t(o, "A").mxv(o.v if t(o, "A").ncols == 7 else o.w, getattr(lib.semiring, op)).new()
+                t(o, "A").mxv(o.v if t(o, "A").ncols == o.R.nrows else o.w, getattr(lib.semiring, op)).new()
             )
             for op in semirings
         }
         | {
             "masks": lambda lib, o, t=take: [
-                t(o, "A").mxv(o.v if t(o, "A").ncols == 7 else o.w, "min_plus").new(mask=m)
-                for m in all_masks(o.n if t(o, "A").nrows == 5 else o.m)
+                t(o, "A").mxv(o.v if t(o, "A").ncols == o.R.nrows else o.w, "min_plus").new(mask=m)
+                for m in all_masks(o.n if t(o, "A").nrows == o.Q.nrows else o.m)
             ]
         },
     )
@@ -319,7 +319,7 @@ for cls, take in THREE[:2]:
         f"{cls}.__matmul__",
         {
             "Matrix": lambda lib, o, t=take: (t(o, "A") @ t(o, "B").T).new(),
-            "Vector": lambda lib, o, t=take: (t(o, "A") @ (o.v if t(o, "A").ncols == 7 else o.w)).new(),
+            "Vector": lambda lib, o, t=take: (t(o, "A") @ (o.v if t(o, "A").ncols == o.R.nrows else o.w)).new(),
             "closed": lambda lib, o, t=take: lib.semiring.max_plus(t(o, "A") @ t(o, "B").T).new(),
         },
     )

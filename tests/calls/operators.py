@@ -149,10 +149,10 @@ for kind in ("csr", "csc", "dcsr", "dcsc"):
         f"Matrix.from_{kind}",
         {
             "of its own arrays": lambda lib, o, kind=kind: getattr(lib.Matrix, f"from_{kind}")(
-                *getattr(o.A, f"to_{kind}")(), nrows=5, ncols=7
+                *getattr(o.A, f"to_{kind}")(), nrows=o.A.nrows, ncols=o.A.ncols
             ),
             "one value": lambda lib, o, kind=kind: getattr(lib.Matrix, f"from_{kind}")(
-                *getattr(o.A, f"to_{kind}")()[:-1], 3, nrows=5, ncols=7
+                *getattr(o.A, f"to_{kind}")()[:-1], 3, nrows=o.A.nrows, ncols=o.A.ncols
             ),
         },
     )
@@ -192,9 +192,10 @@ row("Vector.from_scalar", {"": lambda lib, o: [lib.Vector.from_scalar(3, 4), lib
 row(
     "Matrix.from_dicts",
     {
-        "rows": lambda lib, o: o.A.nvals and lib.Matrix.from_dicts(o.A.to_dicts(), nrows=5, ncols=7),
+        "rows": lambda lib, o: o.A.nvals and lib.Matrix.from_dicts(o.A.to_dicts(), nrows=o.A.nrows, ncols=o.A.ncols),
         "columns": lambda lib, o: (
-            o.A.nvals and lib.Matrix.from_dicts(o.A.to_dicts("colwise"), order="colwise", nrows=5, ncols=7)
+            o.A.nvals
+            and lib.Matrix.from_dicts(o.A.to_dicts("colwise"), order="colwise", nrows=o.A.nrows, ncols=o.A.ncols)
         ),
     },
 )

@@ -225,15 +225,18 @@ for cls, name, formats in (("Matrix", "A", MATRIX_FORMATS), ("Vector", "v", VECT
     )
 row(
     "Matrix.ss.split",
-    {str(c): lambda lib, o, c=c: sum(o.A.ss.split(c), []) for c in (2, [3, 4], [[2, 3], [5, 2]], [None, 3])},
+    {
+        str(c): lambda lib, o, c=c: sum(o.A.ss.split(c), [])
+        for c in (2, [3, 4], [[2, 3], [5, 2]], [None, 3], [[2, None], [None, 3]])
+    },
 )
-row("Vector.ss.split", {str(c): lambda lib, o, c=c: o.v.ss.split(c) for c in (2, [3, 4])})
+row("Vector.ss.split", {str(c): lambda lib, o, c=c: o.v.ss.split(c) for c in (2, [3, 4], [3, None])})
 row(
     "Matrix.ss.concat",
     {
         "": lambda lib, o: [
             lib.ss.concat([[o.A, o.B], [o.C, o.A]]),
-            lib.Matrix(o.A.dtype, 10, 14).ss.concat([[o.A, o.B], [o.C, o.A]]),
+            lib.Matrix(o.A.dtype, 2 * o.A.nrows, 2 * o.A.ncols).ss.concat([[o.A, o.B], [o.C, o.A]]),
         ][0]
     },
 )
@@ -245,14 +248,18 @@ row(
 row(
     "Matrix.ss.reshape",
     {
-        f"{s} {order}": lambda lib, o, s=s, order=order: o.A.ss.reshape(*s, order=order)
-        for s in ((7, 5), (35, 1), (-1, 7))
+        f"{name} {order}": lambda lib, o, s=s, order=order: o.A.ss.reshape(*s(o.A), order=order)
+        for name, s in (
+            ("transposed", lambda A: A.shape[::-1]),
+            ("one column", lambda A: (A.nrows * A.ncols, 1)),
+            ("seven columns", lambda A: (-1, 7)),
+        )
         for order in ("rowwise", "columnwise")
     },
 )
 row(
     "Vector.ss.reshape",
-    {order: lambda lib, o, order=order: o.v.ss.reshape(7, 1, order) for order in ("rowwise", "columnwise")},
+    {order: lambda lib, o, order=order: o.v.ss.reshape(o.v.size, 1, order) for order in ("rowwise", "columnwise")},
 )
 row(
     "ss.concat",

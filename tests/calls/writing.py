@@ -14,9 +14,8 @@ PLACES = [kind for kind in KINDS if kind != "repeats"]
 OPTIONS = [option for option in WRITE_OPTIONS if option.accum in (None, "plus")]
 
 
-def shape_of(*indices):
-    """The shape of what indices pick: of 5 rows and 7 columns, or of 7 positions."""
-    sizes = (5, 7) if len(indices) == 2 else (7,)
+def shape_of(indices, sizes):
+    """The shape of what indices pick of an object of those sizes."""
     return tuple(len(picked(kind, n)) for kind, n in zip(indices, sizes, strict=True) if keeps(kind))
 
 
@@ -62,10 +61,10 @@ def fits(kind, shape):
 
 def assigned(indices, kind, option, inside):
     """C[I] = value, or C(mask, accum, replace)[I] << value, or C[I](mask, ...) << value."""
-    shape = shape_of(*indices)
 
     def call(lib, o):
         C = o.A if len(indices) == 2 else o.v
+        shape = shape_of(indices, C.shape)
         keys = tuple(KINDS[index](lib) for index in indices)
         keys = keys if len(keys) == 2 else keys[0]
         value = value_of(lib, o, kind, shape)
@@ -87,7 +86,7 @@ def assignments(pairs, everything):
     """{name: call}: of each kind of index either all values and options, or one after the other, changed each time."""
     found, turn = {}, 0
     for indices in pairs:
-        shape = shape_of(*indices)
+        shape = shape_of(indices, (5, 7) if len(indices) == 2 else (7,))
         kinds = [kind for kind in VALUES if fits(kind, shape)]
         if everything:
             chosen = [(kind, option) for option in OPTIONS for kind in kinds]
@@ -308,8 +307,8 @@ row(
     {
         "number": lambda lib, o: [o.A.setdiag(4, k) for k in (0, 2, -1)] and None,
         "Vector": lambda lib, o: o.Q.setdiag(o.w),
-        "list": lambda lib, o: o.A.setdiag([1, 2, 3, 4, 5], 1),
-        "array with accum": lambda lib, o: o.Q.setdiag(np.arange(5), accum=lib.binary.plus),
+        "list": lambda lib, o: o.A.setdiag(list(range(1, o.A.nrows + 1)), 1),
+        "array with accum": lambda lib, o: o.Q.setdiag(np.arange(o.Q.nrows), accum=lib.binary.plus),
         "masked": lambda lib, o: [o.Q.setdiag(7, mask=mask) for mask in (o.n.S, ~o.n.V)] and None,
         "refused: empty Scalar": refused(lambda lib, o: o.Q.setdiag(o.e), EmptyObject),
         "refused: length": refused(lambda lib, o: o.Q.setdiag([1, 2])),

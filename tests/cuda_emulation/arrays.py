@@ -28,6 +28,13 @@ from . import memory
 _thread = threading.local()  # number: of the thread's current device
 
 
+class Traffic:
+    """Bytes copied from the host to devices, and back, since the process began."""
+
+    to_device = 0
+    to_host = 0
+
+
 def current_number():
     """The number of the calling thread's current device."""
     return getattr(_thread, "number", 0)
@@ -66,6 +73,7 @@ class DeviceArray(np.ndarray):
 
     def get(self):
         """A copy on the host."""
+        Traffic.to_host += self.nbytes
         return np.array(self.view(np.ndarray))
 
     @property
@@ -74,7 +82,7 @@ class DeviceArray(np.ndarray):
         return SimpleNamespace(ptr=Address(self), device_id=self.device_id)
 
     def tolist(self):
-        return self.view(np.ndarray).tolist()
+        return self.get().tolist()
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
         _refuse_host(ufunc.__name__, inputs)
@@ -108,6 +116,15 @@ def _method(name):
     return call
 
 
+def _read(name):
+    def call(self):
+        return getattr(self.get(), name)()
+
+    return call
+
+
+for _name in ("item", "__bool__", "__complex__", "__float__", "__index__", "__int__"):
+    setattr(DeviceArray, _name, _read(_name))
 for _name in (
     "nonzero",
     "searchsorted",
@@ -188,6 +205,10 @@ class Runtime:
         for address in int(to), int(source):
             if not memory.is_inside(address, count):
                 raise IndexError(f"a copy of {count} bytes ends outside the array at {address:x}")
+        if kind == 1:  # cudaMemcpyHostToDevice
+            Traffic.to_device += count
+        elif kind == 2:  # cudaMemcpyDeviceToHost
+            Traffic.to_host += count
         ctypes.memmove(int(to), int(source), count)
 
     @staticmethod
@@ -224,7 +245,9 @@ class ArrayModule:
         """Moves host data (a copy), leaves device arrays."""
         if isinstance(data, DeviceArray):
             return data if dtype is None or data.dtype == dtype else data.astype(dtype)
-        return np.array(data, dtype).view(DeviceArray)
+        moved = np.array(data, dtype).view(DeviceArray)
+        Traffic.to_device += moved.nbytes
+        return moved
 
     array = asarray
 
