@@ -71,8 +71,9 @@ def filled(shape, fill, fill_type, own, dtype):
 def put_bitmap(out, shape, flat, dtype):
     """out[p] = u[p] for the entries of a bitmap vector u, whose positions are those of an array of `shape`."""
     flat = host(flat)
-    there = bits.to_bool(flat.words, flat.size)
-    out[there.reshape(shape)] = cast(full_values(flat)[there], dtype)
+    at = bits.to_indices(flat.words, flat.size)
+    where = at if isinstance(shape, int) else np.divmod(at, shape[1])
+    out[where] = cast(full_values(flat)[at], dtype)
 
 
 def guarded(function):

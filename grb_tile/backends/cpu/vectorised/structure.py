@@ -186,14 +186,19 @@ def find_in_range(positions, I):
     """(which of the ascending `positions` are in the range I, their positions in it, ascending if I's step > 0)."""
     if len(I) == 0:
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    low, high = min(I[0], I[-1]), max(I[0], I[-1])
-    first = int(positions.searchsorted(low))
-    chosen, place = _choose_in_range(positions[first : int(positions.searchsorted(high, "right"))], I)
+    low, high = (I[0], I[-1]) if I.step > 0 else (I[-1], I[0])
+    first, stop = int(positions.searchsorted(low)), int(positions.searchsorted(high, "right"))
+    if I.step == 1:
+        return np.arange(first, stop), positions[first:stop].astype(np.int64) - low
+    chosen, place = _choose_in_range(positions[first:stop], I)
     return chosen + first, place
 
 
 def _choose_in_range(positions, I):
     """find_in_range for positions in any order, each of which is looked at."""
+    if I.step == 1:
+        chosen = ((positions >= I.start) & (positions < I.stop)).nonzero()[0]
+        return chosen, positions[chosen].astype(np.int64) - I.start
     offset = positions.astype(np.int64) - I.start
     place = offset // I.step
     chosen = ((place >= 0) & (place < len(I)) & (place * I.step == offset)).nonzero()[0]
@@ -256,7 +261,7 @@ def source_rows(A, I):
         return nrows, names, starts[names], lengths[names]
     if A.rows is None:
         rows = slice(I.start, I.stop if I.stop >= 0 else None, I.step)
-        return nrows, None, starts[rows], (stops - starts)[rows]
+        return nrows, None, starts[rows], stops[rows] - starts[rows]
     chosen, names = find_in_range(A.rows, I)
     if I.step < 0:
         chosen, names = chosen[::-1], names[::-1]
