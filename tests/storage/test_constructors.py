@@ -76,15 +76,15 @@ def test_flat_vectors_and_their_matrices(form):
     assert plainly(t) == by_rows and t.size == 35
     other = flat_of(plain.T.new()._store, line_numbers)
     assert plainly(other) == by_cols
-    for u, turned in ((t, False), (other, True)):
+    for u, transposed in ((t, False), (other, True)):
         for dense in (False, True):
-            made = matrix_of(u, 5, 7, turned, dense)
+            made = matrix_of(u, 5, 7, transposed, dense)
             assert made.shape == (5, 7) and plainly(made) == found
             assert type(made) is Dense or not dense
-            assert type(made) is not Dense or made.by_columns == turned
+            assert type(made) is not Dense or made.by_columns == transposed
     few = plain.select("==", 1.0).new()
-    for u, turned in ((few, False), (few.T.new(), True)):  # as sparse as CSR
-        made = matrix_of(convert.to_bitmap(flat_of(u._store, line_numbers)), 5, 7, turned)
+    for u, transposed in ((few, False), (few.T.new(), True)):  # as sparse as CSR
+        made = matrix_of(convert.to_bitmap(flat_of(u._store, line_numbers)), 5, 7, transposed)
         assert plainly(made) == plainly(few._store)
     assert matrix_of(constructors.empty_vector(0, dtypes.INT8), 0, 4).shape == (0, 4)
     assert compressed(A._store).format in ("csr", "dcsr") and plainly(compressed(A._store)) == found
