@@ -98,9 +98,8 @@ class Bench:
         self.G = None
         self.symmetric = False
         if A.nrows == A.ncols:
-            self.G = G = Graph(A, True if self.args.directed else None)
-            if symmetric:  # made so
-                G._cache.update(is_symmetric=True, is_symmetric_structure=True)
+            made_so = symmetric and not self.args.directed
+            self.G = G = Graph.of_symmetric(A) if made_so else Graph(A, True if self.args.directed else None)
             self.symmetric = not G.directed
             _ = G.AT
 

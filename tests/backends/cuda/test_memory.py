@@ -255,7 +255,7 @@ def test_reading_on_the_host_waits_too(monkeypatch):
     A = matrix()
     followed = []
     monkeypatch.setattr(shim().device, "current_stream", lambda: "another")
-    monkeypatch.setattr(shim().device, "follow", lambda: followed.append(1))
+    monkeypatch.setattr(shim().device, "wait_stream", lambda: followed.append(1))
     for read in (
         lambda: place.host_array(A._store.values),
         lambda: shim().device.host(A._store.values),

@@ -242,8 +242,8 @@ FAULTS = [
     Fault(
         "grb_tile/core/lines.py",
         "the largest of equal values is the first, not the last",
-        'order[np.argsort(-major[order], kind="stable")][::-1]',
-        'order[np.argsort(major[order], kind="stable")]',
+        'return order if how in ("first", "smallest", "random")',
+        'return order if how in ("first", "smallest", "random", "largest")',
     ),
     Fault(
         "grb_tile/io/scipy_sparse.py",
@@ -331,8 +331,8 @@ FAULTS = [
     Fault(
         "algorithms/core_number.py",
         "a shell holds what is beyond it",
-        '_subgraph(G.A, core == k, "k_shell")',
-        '_subgraph(G.A, core >= k, "k_shell")',
+        '_subgraph(G.A, select.valueeq(core, k).new(), "k_shell")',
+        '_subgraph(G.A, select.valuege(core, k).new(), "k_shell")',
         OPTIONS,
     ),
     Fault(

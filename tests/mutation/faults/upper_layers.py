@@ -115,8 +115,8 @@ FAULTS = [
     Fault(
         "grb_tile/operations/shaping.py",
         "concat of vectors: no cast to the result's type",
-        "backend.tuples_vector(backend.cast(u, dtype))",
-        "backend.tuples_vector(u)",
+        "current().concat_matrices([rows], dtype)",
+        "current().concat_matrices([rows], tiles[0].dtype)",
     ),
     Fault(
         "grb_tile/core/calls.py",
