@@ -174,3 +174,12 @@ def test_tolerances_finer_than_the_type(method, seed, base_seed):
     assert fine.report.stopped_by == "resolution" or fine.report.residual == 0
     coarse = method(A, tol=1e-9, max_iter=20000, **options)
     np.testing.assert_allclose(fine.values.to_dense(), coarse.values.to_dense(), rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("function", [eigenvector, hits])
+def test_vertices_that_a_start_leaves_out_begin_with_0(function):
+    A = gb.Matrix.from_coo([0, 0, 1, 2, 2], [1, 2, 2, 0, 1], 1.0, nrows=3, ncols=3)
+    few, all_ = (
+        function(A, nstart=start, max_iter=1, tol=0, strict=False).values.to_dense() for start in ({1: 2.0}, [0, 2, 0])
+    )
+    assert few.tolist() == all_.tolist()

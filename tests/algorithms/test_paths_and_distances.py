@@ -199,6 +199,12 @@ def test_graphs_that_are_not_connected():
         alg.diameter(A, method="estimate")
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_of_chosen_vertices_the_one_that_reaches_few_is_named(weighted):
+    with pytest.raises(ValueError, match="vertex 3 reaches 1 of 4 vertices"):
+        alg.eccentricity(edges([(1, 2)], 4, both=True), [3], weighted=weighted)
+
+
 def test_small_graphs_and_arguments():
     empty, one = gb.Matrix(bool, 0, 0), edges([(0, 0)], 1)
     assert alg.eccentricity(empty).to_dict() == {} and alg.apsp(empty).to_dict() == {}

@@ -157,6 +157,14 @@ def test_a_cycle_is_named(seed, engine, base_seed):
             topological_sort(A)
 
 
+def test_a_cycle_is_named_that_nodes_outside_lead_to():
+    """Node 3 precedes the cycle 1 <-> 2 and is the last with an edge to either."""
+    A = edges([(1, 2), (2, 1), (3, 1), (3, 2)], 4)
+    with pytest.raises(CycleError) as caught:
+        topological_generations(A)
+    assert caught.value.node in (1, 2)
+
+
 def test_order_of_little_graphs(engine):
     assert topological_generations(gb.Matrix(int, 0, 0)).to_numpy().tolist() == []
     assert topological_sort(gb.Matrix(int, 2, 2)).to_numpy().tolist() == [0, 1]

@@ -273,6 +273,16 @@ def test_wrong_products_of_matrices_are_found(masked):
             bench_verify.square("spgemm", A._store, semiring, D._store, masked, 1)
 
 
+def test_entries_beside_the_mask_are_found():
+    """Each row has as many entries as the mask's, in other columns."""
+    A = gb.Matrix.from_coo([0, 1], [1, 0], 3.0, "FP32", nrows=2, ncols=2)
+    right, wrong = (gb.Matrix.from_coo([0, 1], columns, 3.0, "FP32", nrows=2, ncols=2) for columns in ([1, 0], [0, 1]))
+    X = np.ones((2, 3))
+    bench_verify.at_mask("sddmm", A, "plus_times", X, X, right, 1)
+    with pytest.raises(WrongResult, match="not at those of the mask"):
+        bench_verify.at_mask("sddmm", A, "plus_times", X, X, wrong, 1)
+
+
 def test_products_of_one_value_are_verified():
     A = generate.matrix("kron:6:4", seeds.SEED % 1000).apply("plus", right=0.5).new("FP32")
     A[0, 1] = 7  # A is not iso, A any.pair A is

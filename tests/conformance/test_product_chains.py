@@ -95,6 +95,20 @@ def test_chains(name):
             )
 
 
+def test_selects_one_after_the_other():
+    """Each leaves out more, with and without a mask before them."""
+    found = operands(generator("selects in turn"), DIMENSIONS[SCENES[0][0]], "INT64", SCENES[0][1])
+
+    def call(lib, o):
+        with lib.config.set(autocompute=True):
+            gt, lt, plus = lib.select.valuegt, lib.select.valuelt, lib.monoid.plus
+            both = [chain(lib, o, "plus_times", {}, mask, ("valuegt", 1)) for mask in ("S", "none")]
+            new = [product().select(lt, 1).new() for product in both] + [both[1]().select(gt, 2).new()]
+            return [*new, *(product().select(lt, 1).reduce_rowwise(plus).new() for product in both)]
+
+    agree(call, found, "selects in turn", engines=WITHOUT_NUMBA)
+
+
 @pytest.mark.parametrize("dtype", ["BOOL", "UINT8", "INT16", "FP32", "FC64"])
 def test_types(dtype):
     """Narrow types wrap, and the type of the monoid is the product's."""

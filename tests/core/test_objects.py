@@ -272,6 +272,26 @@ def test_arrays_are_copies_unless_views_are_asked_for():
         assert not view.flags.writeable and np.shares_memory(view, x.__array__(copy=False))
 
 
+def test_a_mask_or_an_object_selects_without_a_thunk(A):
+    for chosen in (A.S, A, A.V):
+        with pytest.raises(TypeError, match="thunk argument not None"):
+            A.select(chosen, 3)
+
+
+def test_an_exported_bitmap_says_how_many_entries_it_has(A):
+    v = A[0, :].new()
+    assert v.ss.export("bitmap")["nvals"] == v.nvals == v.ss.export("bitmap", raw=True)["nvals"]
+
+
+def test_each_status_has_its_exception():
+    infos = {kind.info: kind for kind in vars(gb.exceptions).values() if getattr(kind, "info", None)}
+    assert infos[-106] is gb.exceptions.EmptyObject and infos[-1001] is gb.exceptions.JitError
+    for info, kind in infos.items():
+        with pytest.raises(gb.exceptions.GraphblasException) as caught:
+            gb.exceptions.check_status(info)
+        assert type(caught.value) is kind
+
+
 def test_names_in_html_are_escaped():
     kind = gb.dtypes.register_anonymous(np.dtype([("a<b", np.int32)]))
     for x in (Matrix(kind, 2, 2), Vector(kind, 3), Scalar(kind)):

@@ -189,6 +189,12 @@ def test_arrays_are_shared_where_they_fit():
         grb_io.from_csr(indptr, indices.astype(float), values, ncols=3)
 
 
+@pytest.mark.parametrize("nrows", [1, 3])
+def test_rows_that_the_pointers_do_not_have_are_refused(nrows):
+    with pytest.raises(ValueError, match=f"{nrows} rows need {nrows + 1}"):
+        grb_io.from_csr([0, 1, 2], [0, 1], [1.0, 2.0], ncols=2, nrows=nrows)
+
+
 def test_numpy_dlpack_and_array_protocol():
     class Speaks:
         def __init__(self, array):

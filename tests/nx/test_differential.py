@@ -130,6 +130,7 @@ def calls_with_iterators(rng, G):
     if not G.is_multigraph():
         yield lambda G: nx.clustering(G, iter(some), weight=weight)
         yield lambda G: nx.average_clustering(G, iter([*some, *sorted(some)[:1]]), weight=weight)
+    yield lambda G: nx.square_clustering(G, iter(some))
     yield lambda G: nx.eccentricity(G, iter(some), weight=weight)
     yield lambda G: nx.closeness_centrality(G, distance=weight)
     yield lambda G: nx.harmonic_centrality(G, nbunch=iter(some), distance=weight)

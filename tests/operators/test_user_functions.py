@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from operators.nasty import differences, operands
 
-from grb_tile import binary, dtypes, indexunary, monoid, op, select, semiring, unary
+from grb_tile import Vector, binary, config, dtypes, indexunary, monoid, op, select, semiring, unary
 from grb_tile.exceptions import UdfParseError
 from grb_tile.operators import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, UnaryOp
 from grb_tile.operators.ir import cast, postorder
@@ -324,3 +324,15 @@ def test_user_defined_types():
     assert get_x[point].return_type is dtypes.INT64
     assert get_x[point].numpy(values).tolist() == [2, 4]
     assert monoid.any[point].reduceat(values, np.array([0, 1])).tolist() == values.tolist()
+
+
+@pytest.mark.parametrize("function", [lambda x, y: max(x, y), lambda x, y: min(x, y)], ids=["max", "min"])
+@pytest.mark.parametrize("signs", [(0.0, -0.0), (-0.0, 0.0)])
+def test_of_equal_values_the_first_is_taken(function, signs):
+    """As Python does it: of 0.0 and -0.0, which are equal, the one that stands first."""
+    op = binary.register_anonymous(function)
+    x, y = (Vector.from_coo([0, 1], [sign, sign]) for sign in signs)
+    for engine in ("cpu", "numpy", "reference"):
+        with config.set(backend=engine):
+            found = op(x & y).new().to_coo()[1]
+        assert np.signbit(found).tolist() == [np.signbit(signs[0])] * 2, engine

@@ -304,3 +304,9 @@ def test_report_of_a_sample_is_near(monkeypatch):
     near = count_tiles(A, 16)
     assert near.estimated and not exact.estimated
     assert abs(near.count - exact.count) < 0.1 * exact.count
+
+
+def test_indices_of_a_large_bitmap_with_few_entries_have_the_type_of_the_size():
+    u = SparseVector(12800, dtypes.FP64, np.array([1, 70, 9000], np.int32), np.array([1.0, 2.0, 3.0]))
+    found = convert.to_sparse(convert.to_bitmap(u))
+    assert found.indices.dtype == index_dtype(u.size) and found.indices.tolist() == [1, 70, 9000]

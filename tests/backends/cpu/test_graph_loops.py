@@ -274,3 +274,9 @@ def test_indices_of_64_bits():
         lambda B: graph.topological_levels(B).to_dense(),
     ):  # fmt: skip
         assert call(matrix_of(A, values, wide=True)).tolist() == call(matrix_of(A, values)).tolist()
+
+
+def test_in_edges_of_another_size_are_refused():
+    A, AT = gb.Matrix(bool, 3, 3), gb.Matrix(bool, 4, 4)
+    with pytest.raises(gb.exceptions.DimensionMismatch, match="A is 3 x 3 and AT 4 x 4"):
+        graph.core_numbers(A, AT)

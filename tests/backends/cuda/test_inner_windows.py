@@ -105,6 +105,15 @@ def test_one_value_and_stored_rows():
     agree.assert_same(host(C), NUMPY.matmul(A, NUMPY.transpose(B), semiring, None))
 
 
+def test_what_is_selected_of_the_product():
+    A = gb.Matrix._from_store(lines(rng_of(9), 6, 300, dtypes.FP64, 0.3), dtypes.FP64)
+    with using_shim(), force("inner_windows"):
+        whole = A.mxm(A.T, "plus_times").new()
+        below = A.mxm(A.T, "plus_times").select("tril", -1).new()
+        assert "inner_windows" in str(explain(1))
+    assert 0 < below.nvals < whole.nvals and below.isequal(whole.select("tril", -1).new())
+
+
 def test_a_terminal_value_ends_the_blocks():
     """Every entry of C is there after the first window, so that the others are not read."""
     semiring = get_typed_op("any_pair", dtypes.BOOL, kind="semiring")

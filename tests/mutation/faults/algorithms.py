@@ -377,4 +377,25 @@ FAULTS = [
         "        if self._callback is not None and self._callback(record):",
         "        if self._callback is not None and not self._callback(record) and False:",
     ),
+    Fault(
+        "algorithms/topological.py",
+        "a cycle is sought behind nodes that are not left",
+        "inside = left[i] & left[j]",
+        "inside = left[j]",
+        ("tests/algorithms/test_structure.py",),
+    ),
+    Fault(
+        "algorithms/distances.py",
+        "eccentricity of chosen vertices: the error names the row",
+        "_require_reached(G, int(counts[k]), part[k])",
+        "_require_reached(G, int(counts[k]), k)",
+        ("tests/algorithms/test_paths_and_distances.py",),
+    ),
+    Fault(
+        "algorithms/iteration.py",
+        "a start: vertices left out get the default",
+        "default if values is None else 0.0, n",
+        "default, n",
+        ("tests/algorithms/test_eigenvector_katz_hits.py",),
+    ),
 ]

@@ -439,4 +439,24 @@ FAULTS = [
         "",
         IN_PLACE,
     ),
+    Fault(
+        "grb_tile/operations/multiply.py",
+        "a select of a product by windows is forgotten",
+        "    if C is not None:\n"
+        "        return C if keep is None else backend.select(C, *keep)\n"
+        "    left, right, BT, mask, plan = _planned(A, at, B, bt, semiring, mask)\n"
+        "    C = backend.matmul",
+        "    if C is not None:\n"
+        "        return C\n"
+        "    left, right, BT, mask, plan = _planned(A, at, B, bt, semiring, mask)\n"
+        "    C = backend.matmul",
+        ("tests/backends/cuda/test_inner_windows.py",),
+    ),
+    Fault(
+        "grb_tile/operations/product_chains.py",
+        "a second select takes the place of the first",
+        "return None if product.keep else SelectedProduct",
+        "return SelectedProduct",
+        ("tests/conformance/test_product_chains.py",),
+    ),
 ]

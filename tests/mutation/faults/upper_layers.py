@@ -463,4 +463,18 @@ FAULTS = [
         "graph.strong_components, G.A, symmetric=True)",
         ("tests/algorithms/test_whole_loops.py",),
     ),
+    Fault(
+        "grb_tile/nx/functions/clusters.py",
+        "square_clustering of chosen nodes: the values of others",
+        "to_numpy(0)\n    return answer(G, nodes, numbers, [value or 0 for value in values[numbers].tolist()])",
+        "to_numpy(0)\n    return answer(G, nodes, numbers, [value or 0 for value in values.tolist()])",
+        ("tests/nx/test_differential.py",),
+    ),
+    Fault(
+        "grb_tile/cli/bench_verify.py",
+        "bench: columns of a product at a mask not compared",
+        "if not (np.array_equal(rows, found_rows) and np.array_equal(columns, found_columns)):",
+        "if not np.array_equal(rows, found_rows):",
+        ("tests/cli/test_bench.py",),
+    ),
 ]
