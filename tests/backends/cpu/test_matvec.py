@@ -71,6 +71,22 @@ def test_rows_and_columns(name, dtype):
             same_vector(cols, wanted, any_value)
 
 
+@pytest.mark.parametrize("nrows", [63, 127])
+def test_the_last_word_lacks_one_row(nrows):
+    """What lies behind the arrays of the matrix would be a row more."""
+    rng = np.random.default_rng(4)
+    op = semiring("plus_times", "FP64")
+    A, x = matrix(rng, nrows, 90, 400, gb.dtypes.FP64), vector(rng, 90, 60, gb.dtypes.FP64, "bitmap")
+    count = A.indices.size
+    indptr, indices = np.append(A.indptr, count + 9), np.append(A.indices, np.arange(9, dtype=A.indices.dtype))
+    behind = np.append(A.values, np.ones(9))
+    inside = Compressed(nrows, 90, A.dtype, indptr[:-1], indices[:count], behind[:count], False)
+    found, wanted = accelerate.matvec_rows(inside, x, op), numpy_matvec.matvec_rows(A, x, op)
+    same_vector(found, wanted)
+    assert found.nvals == wanted.nvals
+    assert found.words is None or int(found.words[-1]) < 1 << 63
+
+
 @pytest.mark.parametrize(
     "a_iso, x_iso, wide", [(True, False, False), (False, True, False), (True, True, False), (False, False, True)]
 )

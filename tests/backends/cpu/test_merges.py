@@ -64,6 +64,19 @@ def test_row_lists_of_both_operands_are_merged(x_type, y_type):
             compared(accelerate.restrict(A, allow), REFERENCE.restrict(A, allow))
 
 
+def test_any_takes_the_entry_of_either_operand():
+    """Also where neither has one value for all its entries: `any` reads one of them, not neither."""
+    rng = np.random.default_rng(7)
+    A, B = (matrix(rng, 60, 30, 400, gb.dtypes.INT64) for _ in range(2))
+    A.values[:], B.values[:] = np.arange(A.values.size), -1 - np.arange(B.values.size)
+    found = accelerate.intersect(A, B, gb.binary.any["INT64"])
+    first, second = (REFERENCE.intersect(A, B, getattr(gb.binary, name)["INT64"]) for name in ("first", "second"))
+    assert found is not NotImplemented
+    (i, j, values), (rows, cols, of_a), (_, _, of_b) = (REFERENCE.tuples_matrix(C) for C in (found, first, second))
+    assert i.tolist() == rows.tolist() and j.tolist() == cols.tolist() and i.size
+    assert ((values == of_a) | (values == of_b)).all()
+
+
 @pytest.mark.parametrize("x_type, y_type", CASTS)
 def test_entries_of_one_operand_are_cast_directly_and_common_ones_through_the_operator(x_type, y_type):
     """Also into the type of an output that an accumulator writes."""

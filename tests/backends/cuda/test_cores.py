@@ -155,6 +155,21 @@ def test_reverse_cuthill_mckee(name):
     assert found.tolist() == wanted.tolist()
 
 
+def test_the_searches_for_first_vertices_end_component_by_component():
+    """A path, whose search goes on, beside two trees: where a search has ended, its first vertex stays."""
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 8])
+    for _ in range(3):
+        near = np.concatenate((np.arange(14), [rng.integers(15, i) for i in range(16, 40)]))
+        near = np.concatenate((near, [rng.integers(40, i) for i in range(41, 60)]))
+        far = np.concatenate((np.arange(1, 15), np.arange(16, 40), np.arange(41, 60)))
+        names = rng.permutation(60)
+        rows, cols = names[np.concatenate((near, far))], names[np.concatenate((far, near))]
+        wanted = algorithms.rcm(gb.Matrix.from_coo(rows, cols, nrows=60, ncols=60)).order
+        with using_shim():
+            found = algorithms.rcm(gb.Matrix.from_coo(rows, cols, nrows=60, ncols=60)).order
+        assert found.tolist() == wanted.tolist()
+
+
 def test_reverse_cuthill_mckee_of_what_is_not_symmetric():
     """Vertices that no path from their component's first reaches have no place in the order."""
     leaves = np.arange(1, 200)

@@ -73,6 +73,17 @@ def test_least_absent(labels):
             same([shim().least_absent(A, x, allow)], [REFERENCE.least_absent(A, x, allow)])
 
 
+def test_one_label_for_all_columns():
+    """It is kept as one value: of all columns, and of some."""
+    A, full, part, _, rows = operands(6, 5)
+    one = np.full(1, 3)
+    full, part = full.with_values(full.dtype, one, True), part.with_values(part.dtype, one, True)
+    for x in (full, part):
+        for weighted in (False, True):
+            same(shim().best_labels(A, x, weighted, None), REFERENCE.best_labels(A, x, weighted, None))
+        same([shim().least_absent(A, x, rows)], [REFERENCE.least_absent(A, x, rows)])
+
+
 def test_a_long_row_of_all_numbers():
     """Its answer is beyond every window of the bitmap."""
     n = 9000

@@ -445,3 +445,13 @@ def test_the_form_is_kept():
     assert paths_graph.graph_of(device, device.to_device(A), 60) is paths_graph.graph_of(
         device, device.to_device(A), 60
     )
+
+
+def test_a_step_that_rounding_loses():
+    """The bound is 1 and the least step less than half a unit in its last place: it is raised all the same."""
+    n = 5001
+    child = np.arange(1, n - 1)
+    rows, cols = np.append((child - 1) // 2, n - 1), np.append(child, 0)
+    weights = np.append(np.zeros(child.size), 1)  # a tree of edges without length behind an edge of length 1
+    outcome = check(store_of(n, rows, cols, weights, "FP32", False), None, n - 1, 1e-12)
+    assert outcome.choice.kernel == "blocks_high_diameter"

@@ -248,4 +248,18 @@ FAULTS = [
         "__ballot_sync(ALL_LANES, my_stop < e0 + 32)",
         ("tests/backends/cuda/test_bfs.py",),
     ),
+    Fault(
+        "grb_tile/backends/cpu/compiled/elementwise.py",
+        "any reads neither operand: the first pair's value for all",
+        'op.kind not in ("pair", "first")',
+        'op.kind not in ("pair", "first", "any")',
+        ("tests/backends/cpu/test_merges.py",),
+    ),
+    Fault(
+        "grb_tile/backends/cpu/templates/matvec_rows.py",
+        "a last word that lacks one row has that row, too",
+        "            if n - base < 64:",
+        "            if n - base < 63:",
+        ("tests/backends/cpu/test_matvec.py",),
+    ),
 ]

@@ -128,4 +128,25 @@ FAULTS = [
         "lines[5] += 0;",
         (CUDA + "test_records.py",),
     ),
+    Fault(
+        "grb_tile/backends/cuda/graph/cuthill_mckee.py",
+        "a component whose search has ended gets another first vertex while others go on",
+        "starts, depth = xp.where(grows, first, starts), xp",
+        "starts, depth = first, xp",
+        (CUDA + "test_cores.py",),
+    ),
+    Fault(
+        "grb_tile/backends/cuda/communities/row_labels.py",
+        "one label for all columns is read as one for each",
+        "A.ncols, bool(labels.iso), most",
+        "A.ncols, False, most",
+        ROWS,
+    ),
+    Fault(
+        "kernels/graph/sssp_high_diameter.cuh",
+        "a bound whose step rounding loses is not raised: the search never ends",
+        "        if (bound <= K(nearest)) bound = K(nearest) + 1;\n",
+        "",
+        (CUDA + "test_sssp.py",),
+    ),
 ]
