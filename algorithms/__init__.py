@@ -174,3 +174,15 @@ __all__ = [
     "triangle_count",
     "triangles",
 ]
+
+_RENAMED = {"StrongComponentsResult": ComponentsResult, "PageRankMultiResult": PageRankResult}
+
+
+def __getattr__(name: str) -> type:
+    import warnings
+
+    found = _RENAMED.get(name)
+    if found is None:
+        raise AttributeError(f"module 'grb_tile.algorithms' has no attribute {name!r}")
+    warnings.warn(f"grb_tile.algorithms.{name} is deprecated, use {found.__name__}", DeprecationWarning, stacklevel=2)
+    return found

@@ -48,3 +48,15 @@ def test_rowwise_and_names_that_never_were():
     for module in (gb.fused, gb.sequential, gb.rowwise):
         with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
             module.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "old, new", [("StrongComponentsResult", "ComponentsResult"), ("PageRankMultiResult", "PageRankResult")]
+)
+def test_records_that_are_one_now(old, new):
+    with pytest.warns(DeprecationWarning, match=f"{old} is deprecated, use {new}"):
+        assert getattr(alg, old) is getattr(alg, new)
+    assert isinstance(alg.strongly_connected_components(A), alg.ComponentsResult)
+    assert isinstance(alg.pagerank_multi(A, [0]), alg.PageRankResult)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        alg.nothing  # noqa: B018
