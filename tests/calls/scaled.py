@@ -4,6 +4,7 @@ import numpy as np
 
 from calls.table import MASKS, SHAPES
 from grb_tile.backends import select
+from support.agree import Operands
 from support.operands import scalar, values
 from support.seeds import generator
 from support.stored import Stored
@@ -47,18 +48,11 @@ def _stored(rng, shape, dtype, form):
     return Stored(shape, dtype, indices, found, iso and form == "iso", form)
 
 
-class OnDevice:
+class OnDevice(Operands):
     """The operands as attributes, built and copied to the device when they are first asked for."""
 
-    def __init__(self, library, given):
-        self.__dict__["_made_of"] = library, given
-
-    def __getattr__(self, name):
-        library, given = self.__dict__["_made_of"]
-        if name not in given:
-            raise AttributeError(name)
-        made = given[name].build(library)
+    def _built(self, library, value):
+        made = super()._built(library, value)
         if made.ndim:
             made._store = select.named("cuda").to_device(made._store)
-        self.__dict__[name] = made
         return made

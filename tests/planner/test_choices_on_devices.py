@@ -31,10 +31,10 @@ LINES, SMALL = tuning.GPU_INNER_LINES, tuning.GPU_SMALL_MATRIX
 MANY = 40_000_000  # entries
 
 
-def inner_costs(rows, cols, inner, a, b, read, turned):
+def inner_costs(rows, cols, inner, a, b, read, transposed):
     windows = read * -(-rows // 16) * -(-cols // 8) * tuning.GPU_INNER_ENTRY_NS
     windows += inner * rows * cols * tuning.GPU_INNER_STEP_NS
-    return windows, a * b / inner * tuning.GPU_SPLIT_PRODUCT_NS + turned * tuning.GPU_TRANSPOSE_NS
+    return windows, a * b / inner * tuning.GPU_SPLIT_PRODUCT_NS + transposed * tuning.GPU_TRANSPOSE_NS
 
 
 @pytest.mark.parametrize("at", [False, True])
@@ -101,7 +101,7 @@ def test_products_at_a_mask():
     a, b, bt = (np.zeros(x.shape, int) for x in (A, B, Bt))
     for x, dense in ((A, a), (B, b), (Bt, bt)):
         dense[np.repeat(np.arange(x.nrows), np.diff(x.indptr)), x.indices] = 1
-    for M, turned, right, right_dense in ((many, True, Bt, bt.T), (many, False, B, b), (few, False, B, b)):
+    for M, transposed, right, right_dense in ((many, True, Bt, bt.T), (many, False, B, b), (few, False, B, b)):
         m = np.zeros(M.shape, int)
         m[np.repeat(np.arange(M.nrows), np.diff(M.indptr)), M.indices] = 1
         transpose = right.nvals * tuning.GPU_TRANSPOSE_NS
@@ -109,16 +109,16 @@ def test_products_at_a_mask():
         by_columns = (m * right_dense.sum(axis=0)).sum() * tuning.GPU_DOT_NS
         products = (a @ right_dense)[m.any(axis=1)].sum() * tuning.GPU_MASKED_PUSH_NS
         positions = M.nvals * tuning.GPU_DOT_POSITION_NS
-        if turned:
+        if transposed:
             dots, rows = min(by_rows, by_columns) + positions, products + transpose
             if by_rows <= transpose:
                 dots, rows = by_rows, transpose
         else:
             dots, rows = transpose, products
             dots += min(by_rows, by_columns) + positions if rows > transpose else 0
-        plan = choose_matmul_on_gpu(A, False, right, turned, M)
+        plan = choose_matmul_on_gpu(A, False, right, transposed, M)
         assert plan.figures == pytest.approx((dots, rows, M.nvals), rel=0.05)
-        wins = dots < rows or turned and by_rows <= transpose
+        wins = dots < rows or transposed and by_rows <= transpose
         assert (plan.method, plan.rule) == (("dot", "mask_small") if wins else ("gustavson", "rows_of_product"))
         assert wins or (plan.kernel, plan.kernel_rule) == ("merge_at_mask", "mask_bounds")
     keep_transpose(B, transpose_of(B))

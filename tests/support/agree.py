@@ -27,9 +27,11 @@ class Operands:
         library, operands = self.__dict__["_made_of"]
         if name not in operands:
             raise AttributeError(name)
-        value = operands[name]
-        made = self.__dict__[name] = value.build(library) if isinstance(value, Plain) else value
+        made = self.__dict__[name] = self._built(library, operands[name])
         return made
+
+    def _built(self, library, value):
+        return value.build(library) if isinstance(value, Plain) else value
 
 
 def build(library, operands):

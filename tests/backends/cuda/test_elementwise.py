@@ -157,7 +157,7 @@ def test_kronecker(case, detours):
 
 @pytest.mark.parametrize("wide", [0, 1], ids=["left", "right"])
 @pytest.mark.sampled(1)
-def test_kronecker_of_narrow_and_wide_indices(wide, detours):
+def test_kronecker_of_indices_of_32_and_64_bits(wide, detours):
     """Column indices of 64 bits in one operand and of 32 bits in the other."""
     rng, op = rng_of(wide, 7), typed(OPERATORS[0])
     columns = [(5, np.arange(5)), (2**33, np.array([3, 70, 2**31 + 5, 2**33 - 1]))]
