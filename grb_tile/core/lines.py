@@ -106,9 +106,10 @@ def _module_of(array):
     return np if type(array) is np.ndarray else current().xp
 
 
-def ranks(xp, major):
-    """The rank of each entry in its line."""
-    return xp.arange(major.shape[0]) - xp.searchsorted(major, major)
+def ranks(xp, major, reverse=False):
+    """The rank of each entry in its line; reverse: counted from the line's end."""
+    at = xp.arange(major.shape[0])
+    return xp.searchsorted(major, major, side="right") - 1 - at if reverse else at - xp.searchsorted(major, major)
 
 
 def ordered(xp, major, values, how):
@@ -129,7 +130,7 @@ def _by_line(major, keys):
 
 def _backwards(xp, major):
     """The order that reverses each line."""
-    return xp.searchsorted(major, major) + xp.searchsorted(major, major, side="right") - 1 - xp.arange(major.shape[0])
+    return xp.searchsorted(major, major) + ranks(xp, major, reverse=True)
 
 
 def sorted_by(parent, op, xp, major, minor, values):

@@ -174,7 +174,7 @@ class MatrixTools(Tools):
         picked, place = picked[place < k], place[place < k]
         major = major[picked]
         if reverse:
-            place = xp.searchsorted(major, major, side="right") - xp.searchsorted(major, major) - 1 - place
+            place = ranks(xp, major, reverse=True)
         kept, dtype = (minor.astype(np.uint64), UINT64) if asindex else (values, self._parent.dtype)
         nrows, ncols = self._parent.shape
         shape = (k, ncols) if columnwise else (nrows, k)

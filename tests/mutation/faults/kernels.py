@@ -68,7 +68,7 @@ FAULTS = [
         "warp_scan combines in the wrong order",
         "if (lane_number() >= by) value = op(other, value);",
         "if (lane_number() >= by) value = op(value, other);",
-        survives="every scan of the library is a sum, which commutes",
+        survives="every scan of the library is over a sum or a monoid, which commute",
     ),
     Fault(
         "kernels/base/warp.cuh",
