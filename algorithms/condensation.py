@@ -62,7 +62,7 @@ def condensation(G: Graph | Matrix, labels: Any = None) -> CondensationResult:
     """
     G = room_for(G, "condensation", 64)
     label = numbered(community_labels(strongly_connected_components(G) if labels is None else labels, G.n))
-    count = int(label.max(initial=-1)) + 1
+    count = int(label.max()) + 1 if G.n else 0
     ones = binary.pair[dtypes.BOOL](G.A & G.A).new()
     C = select.offdiag(quotient(ones, label, count, "any")).new(name="condensation")
     return CondensationResult(C, Vector.from_dense(label.astype(np.int64), name="labels"), count, vertices=G.labels)

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import grb_tile as gb
+from grb_tile.backends import select
 from grb_tile.backends.cpu.graph import compiled
 from grb_tile.backends.cpu.jit import cache as jit
 from support import seeds
@@ -23,11 +24,14 @@ def base_seed():
 def engine(request):
     """An algorithm as the compiled loop of the CPU backend, and as the loop of GraphBLAS calls in NumPy.
 
-    Of the compiled kernels only those of the algorithms are asked for: the others have tests of their own.
+    Of the compiled kernels only those of the algorithms are asked for: the others have tests of their own.  Where
+    another backend than the CPU's computes (tests/gpu), "compiled" is called by its name: its loops, or none.
     """
     if request.param == "loop":
         with gb.plan(force="numpy"):
             yield request.param
+    elif select.current().name != "cpu":
+        yield select.current().name
     else:
         for name, constants in compiled.KERNELS:
             assert jit.plain_kernel(name, **constants).load() is not None, name

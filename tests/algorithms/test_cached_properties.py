@@ -17,6 +17,7 @@ import grb_tile as gb
 from cuda_emulation.backend import using_shim
 from grb_tile import algorithms as alg
 from grb_tile.algorithms import Graph
+from grb_tile.backends import select
 from grb_tile.storage.convert import cached_transpose
 from support.seeds import generator
 
@@ -223,7 +224,8 @@ def test_values_that_change_in_place_leave_nothing_stale(form):
         A.wait()
         in_place.append(before() is A._store)
     assert facts(A) == facts(fresh(A))
-    assert form != "csr" or in_place[1:] == [True] * 3
+    on_host = select.current().name == "cpu"  # a device writes to a copy of a matrix
+    assert form != "csr" or not on_host or in_place[1:] == [True] * 3
 
 
 def test_a_copy_of_another_type_has_its_own_properties():
@@ -323,10 +325,17 @@ def test_a_caller_may_write_to_a_result(name):
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
-def test_a_matrix_is_freed_with_what_is_kept(symmetric):
+@pytest.mark.parametrize("backend", ["the default", "cuda"])
+def test_a_matrix_is_freed_with_what_is_kept(symmetric, backend):
     """No property refers to its own store: the store ends with the matrix, by its count of references alone."""
-    A = matrix("csr") if symmetric else other(generator("freed"))
-    facts(A)
+    with using_shim() if backend == "cuda" else contextlib.nullcontext():
+        A = matrix("csr") if symmetric else other(generator("freed"))
+        facts(A)
+        assert not _left_by_algorithms(A)
+
+
+def _left_by_algorithms(A):
+    """The algorithms after which a matrix stays when nothing refers to it any more."""
     left = []
     gc.collect()
     gc.disable()
@@ -340,7 +349,7 @@ def test_a_matrix_is_freed_with_what_is_kept(symmetric):
                 left.append(name)
     finally:
         gc.enable()
-    assert not left
+    return left
 
 
 def test_a_device_out_of_memory_drops_all_but_numbers():

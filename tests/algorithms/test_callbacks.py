@@ -19,7 +19,7 @@ OPTIONS = {
     "ancestors": {"node": 3}, "bfs": {"source": 0, "parents": True}, "bfs_multi": {"sources": [0, 1]},
     "descendants": {"node": 0}, "eigenvector": {"strict": False},
     "hello": {"steps": 3}, "k_core": {"k": 2}, "k_shell": {"k": 2}, "k_truss": {"k": 3},
-    "katz": {"alpha": 0.01},
+    "katz": {"alpha": 0.01}, "mcl": {"max_iter": 12, "strict": False},
     "pagerank_multi": {"personalization": [0, 1]}, "sssp": {"source": 0}, "coloring": {"seed": 1},
     "ego_graph": {"node": 0}, "random_walks": {"starts": [0, 1], "length": 4, "seed": 1}, "louvain": {"seed": 1},
     "leiden": {"seed": 1}, "maximal_independent_set": {"seed": 1}, "shortest_path": {"source": 0, "target": 5},

@@ -29,7 +29,7 @@ def test_breadth_first_by_a_queue(engine, share, limit):
     for sources in ([3], [7, 2, 11]):
         found = graph.breadth_first(lists, np.array(sources), limit)
         if found is None:
-            assert engine == "loop"
+            assert engine != "compiled"
             continue
         level, parent, order = dict.fromkeys(sources, 0), {}, list(sources)
         queue = collections.deque(sources)
@@ -55,7 +55,7 @@ def test_topological_orders_of_lists(engine):
         lists = Lists(np.cumsum([0, *map(len, neighbours)]), np.array([j for row in neighbours for j in row], np.int64))
         found = graph.topological_order(lists)
         if found is None:
-            assert engine == "loop"
+            assert engine != "compiled"
             continue
         waits = collections.Counter(j for row in neighbours for j in row)
         level = {i: 0 for i in range(n) if not waits[i]}

@@ -94,6 +94,7 @@ class DeviceArray(np.ndarray):
 
     def __array_function__(self, function, types, args, kwargs):
         _refuse_host(function.__name__, _leaves((args, tuple(kwargs.values()))))
+        _refuse_options(function.__name__, kwargs)
         return to_device(function(*_map(args), **{k: _map(v) for k, v in kwargs.items()}))
 
     def __getitem__(self, key):
@@ -107,9 +108,17 @@ class DeviceArray(np.ndarray):
         self.view(np.ndarray)[_map(key)] = _plain(value)
 
 
+def _refuse_options(what, options):
+    """Raise TypeError for what NumPy's reductions take and CuPy's do not."""
+    for name in ("initial", "where"):
+        if name in options:
+            raise TypeError(f"{what}() got an unexpected keyword argument {name!r}")
+
+
 def _method(name):
     def call(self, *args, **kwargs):
         _refuse_host(name, _leaves((args, tuple(kwargs.values()))))
+        _refuse_options(name, kwargs)
         plain = {k: _map(v) for k, v in kwargs.items()}
         return to_device(getattr(self.view(np.ndarray), name)(*_map(args), **plain))
 
@@ -263,6 +272,7 @@ class ArrayModule:
 
         def call(*args, **kwargs):
             _refuse_host(name, _leaves((args, tuple(kwargs.values()))))
+            _refuse_options(name, kwargs)
             return to_device(function(*_map(args), **{k: _map(v) for k, v in kwargs.items()}))
 
         def at(*args):

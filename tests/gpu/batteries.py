@@ -18,8 +18,11 @@ TESTS = Path(__file__).resolve().parents[1]
 ROOT = TESTS.parent
 FOLDERS = ("conformance", "laws", "algorithms", "backends/cuda")
 SECONDS = 1500  # the first run compiles thousands of kernels
-# Not about the device: the coverage account of the CPU's engines, the CPU emulation itself, what is recorded on it.
-LEFT_OUT = {"test_coverage.py", "test_emulation.py", "test_emulation_guards.py", "test_recorded_kernels.py"}
+# Not about the device: the coverage account of the CPU's engines, the CPU emulation itself, what is recorded on it or
+# counted by it.
+LEFT_OUT = {
+    "test_coverage.py", "test_emulation.py", "test_emulation_guards.py", "test_recorded_kernels.py", "test_traffic.py",
+}  # fmt: skip
 # Files whose tests take long are shared by so many processes.
 PARTS = {
     "laws/test_plans.py": 6, "laws/test_pushdown.py": 4, "laws/test_algebra.py": 2, "conformance/test_apply.py": 3,

@@ -322,7 +322,7 @@ def test_a_search_after_one_that_failed_while_in_edges_were_sorted(monkeypatch, 
     AT, sort = select.named("numpy").transpose(A), paths_graph.SsspGraph._sorted
 
     def interrupted(graph, store):
-        if store is not graph.out_edges:
+        if hasattr(graph, "out"):  # the out-edges are sorted
             raise KeyboardInterrupt
         return sort(graph, store)
 

@@ -18,6 +18,7 @@ from ....storage.store import forms_of
 from ..products.row_schedule import highest_degree_neighbours, pointers
 from ..structure.arrays import index_type
 from .block_group import QUEUE_BYTES
+from .kept_graph import KeptGraph
 
 if TYPE_CHECKING:
     from ....storage.store import Compressed
@@ -29,15 +30,13 @@ QUEUE_ENTRIES = QUEUE_BYTES // 8  # QUEUE of kernels/graph/bfs_high_diameter.cuh
 MAX_ENTRIES = 1 << 33  # a level's edges are counted in 33 bits
 
 
-class BfsGraph:
+class BfsGraph(KeptGraph):
     """Out-edges and (or None) in-edges of one graph, with what the kernels need of it."""
 
     def __init__(self, device: Device, out_edges: Compressed, in_edges: Compressed | None) -> None:
-        self.device = device
-        self.out_edges = out_edges
-        self.in_edges = in_edges
-        self.n = n = out_edges.nrows
-        self.nvals = out_edges.nvals
+        super().__init__(device, out_edges, in_edges)
+        n = self.n
+        self.out, self.into = out_edges.indices, None if in_edges is None else in_edges.indices
         self.launches = {}
         self._table = None
         self.start = pointers(device, out_edges)
@@ -109,7 +108,7 @@ class BfsGraph:
         if self._first_neighbours is None:
             first = self.device.empty(self.n * self.width, np.int32)
             self._kernel("first_neighbours").over(
-                self.n * self.width, (self.start, self.out_edges.indices, self.n, self.width, first)
+                self.n * self.width, (self.start, self.out, self.n, self.width, first)
             )
             self._first_neighbours = first
         return self._first_neighbours
@@ -129,8 +128,7 @@ class BfsGraph:
         chunks = self.nvals // CHUNK + 2
         spill = self._spill_capacity() if self.is_high_diameter else 0
         arrays = {
-            "start": self.start, "out": self.out_edges.indices, "in_start": self.in_start,
-            "in": None if self.in_edges is None else self.in_edges.indices,
+            "start": self.start, "out": self.out, "in_start": self.in_start, "in": self.into,
             "top_neighbour": self.top_neighbour, "next_neighbours": self.next_neighbours,
             "live": self.live, "visited0": device.zeros(words, np.uint32), "visited1": device.empty(words, np.uint32),
             "vertex0": device.empty(n, np.int32), "vertex1": device.empty(n, np.int32),
@@ -156,6 +154,6 @@ def graph_of(device: Device, out_edges: Compressed, in_edges: Compressed | None)
     kernel = forced_traversal()
     key = "traverse" if kernel is None else f"traverse {kernel}"
     found = forms.get(key)
-    if found is None or found.in_edges is not in_edges or found.device is not device:
+    if found is None or not found.is_of(device, in_edges):
         found = forms[key] = BfsGraph(device, out_edges, in_edges)
     return found

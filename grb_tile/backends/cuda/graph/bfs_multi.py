@@ -179,7 +179,7 @@ def _parents(device, graph, visited, counters, record):
         kernel = launcher.kernel("graph/bfs_multi_parents.cuh", f"bfs_multi_parents_{name}", "", (graph.index,))
         kernel(kernel.resident_blocks(block, shared), block, (
             rows.start, rows.near, rows.tasks, rows.count, graph.order, graph.n, graph.live,
-            graph.out_edges.nvals, visited, counters, record, RECORD_LEVELS, done, found), shared)  # fmt: skip
+            graph.nvals, visited, counters, record, RECORD_LEVELS, done, found), shared)  # fmt: skip
     return found
 
 
@@ -240,12 +240,12 @@ class _Launches:
             of_hubs.rest_count)  # fmt: skip
         self.edges = (
             out.start, out.near, out.tasks, out.count, *pulled, graph.position, graph.degrees, graph.n, graph.live,
-            graph.out_edges.nvals,
+            graph.nvals,
         )  # fmt: skip
         self.edges = tuple(a if type(a) is int else device.address(a) for a in self.edges)
         self.position, self.control = device.address(graph.position), device.address(graph.control)
         block = launcher.threads(LAUNCH["block"])
-        blocks = launcher.blocks(levels.resident_blocks(block, 8 * hubs), graph.out_edges.nvals, EDGES_PER_BLOCK)
+        blocks = launcher.blocks(levels.resident_blocks(block, 8 * hubs), graph.nvals, EDGES_PER_BLOCK)
         self.levels = levels.launch(ARGUMENTS, blocks, block, 8 * hubs, cooperative=True)
         self.rows = rows.launch(RESULT_ARGUMENTS, writers, threads, shared, cooperative=True)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....storage.store import forms_of
+from .kept_graph import KeptGraph
 
 if TYPE_CHECKING:
     from ....planner.device_limits import DeviceLimits
@@ -92,14 +93,12 @@ def _tasks(graph: MultiBfsGraph, first: Any, segments: Any, count: int) -> Any:
     return keys
 
 
-class MultiBfsGraph:
+class MultiBfsGraph(KeptGraph):
     """order: vertices by degree, highest first; position: of each vertex in it; live: the first ones, with edges."""
 
     def __init__(self, device: Device, out_edges: Compressed, in_edges: Compressed | None) -> None:
-        self.device = device
-        self.out_edges, self.in_edges = out_edges, in_edges
-        self.n = n = out_edges.nrows
-        xp = device.xp
+        super().__init__(device, out_edges, in_edges)
+        n, xp = self.n, device.xp
         degrees = out_edges.indptr[1:] - out_edges.indptr[:-1]
         if in_edges is not None and in_edges is not out_edges:
             degrees = degrees + (in_edges.indptr[1:] - in_edges.indptr[:-1])
@@ -145,6 +144,6 @@ def multi_graph_of(device: Device, out_edges: Compressed, in_edges: Compressed |
     """The MultiBfsGraph of device stores, kept with the matrix."""
     forms = forms_of(out_edges)
     found = forms.get("bfs_multi")
-    if found is None or found.in_edges is not in_edges or found.device is not device:
+    if found is None or not found.is_of(device, in_edges):
         found = forms["bfs_multi"] = MultiBfsGraph(device, out_edges, in_edges)
     return found

@@ -23,6 +23,7 @@ from ..runtime.errors import on_device
 from ..structure.arrays import index_type
 from .bfs import ARGUMENTS
 from .bfs_graph import CONTROL_WORDS
+from .kept_graph import KeptGraph
 from .outcome import RECORD_LEVELS, Outcome, results_of, stores_of
 
 if TYPE_CHECKING:
@@ -45,14 +46,13 @@ class TileOutcome(Outcome):
     format = "bittiled"
 
 
-class TileGraph:
+class TileGraph(KeptGraph):
     """The bit tiles of one graph, nt x nt vertices each, with what the kernel needs of it."""
 
     def __init__(self, device: Device, out_edges: Compressed, in_edges: Compressed | None, nt: int) -> None:
-        self.device = device
-        self.in_edges = in_edges
+        super().__init__(device, out_edges, in_edges)
         self.start = device.array(out_edges.indptr)
-        self.n, self.nt = out_edges.nrows, nt
+        self.nt = nt
         self.tiles = T = bit_tiles_of(device, out_edges, nt, symmetric=in_edges is out_edges)
         self.launches = {}
         self._table = None

@@ -13,12 +13,12 @@ import numpy as np
 
 from ....dtypes import FP32, FP64, INT64, UINT64
 from ....planner import tuning
-from ....planner.choose_traversal import NO_BOUND
+from ....planner.choose_traversal import NO_BOUND, has_short_rows
 from ..runtime.late_vector import LateVector
 from .bfs import EDGES_PER_BLOCK
 from .block_group import GroupLaunch, group_launch
 from .outcome import NOT_RECORDED, RECORD_HEAD, Outcome
-from .sssp_graph import FAR_ITEMS, MAX_ENTRIES, SsspGraph, graph_of, is_short
+from .sssp_graph import FAR_ITEMS, MAX_ENTRIES, SsspGraph, graph_of
 
 if TYPE_CHECKING:
     from ....storage.store import Compressed
@@ -68,7 +68,7 @@ def shortest_paths(
         return NotImplemented
     if kind.kind not in "biuf" or (kind.kind == "f" and kind.itemsize not in (4, 8)):
         return NotImplemented
-    pulls = not is_short(A)
+    pulls = not has_short_rows(A.nrows, A.nvals)  # thousands of rounds: nothing is pulled
     AT = in_edges() if pulls or tree else None
     if AT is not None and AT.rows is not None:
         AT = None
@@ -89,7 +89,7 @@ def shortest_paths(
     stream = device.current_stream().ptr
     outcome = SsspOutcome(device, record, graph)
     if AT is not None:
-        graph.set_in_edges(A if same else device.to_device(AT))
+        graph.set_in_edges(A if same else device.to_device(AT), same)
     table, _ = graph.table()
     by_group = group is not None and step >= 0
     if by_group:
@@ -131,7 +131,7 @@ def _steps(graph: SsspGraph, delta: float | None) -> tuple[int, int]:
     mean = graph.mean_weight
     if delta is not None:
         return _key_of(graph, max(float(delta), mean / 4096)), 0
-    if is_short(graph.out_edges):
+    if has_short_rows(graph.n, graph.nvals):
         return _key_of(graph, mean * LAUNCH["high_diameter_step"]), 0
     return _key_of(graph, mean * LAUNCH["step"] * graph.n / graph.nvals), _key_of(graph, mean * LAUNCH["most"])
 

@@ -8,14 +8,16 @@ vertex and 10 to 19 MB.
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....planner.choose_traversal import forced_traversal, has_short_rows, sssp_kernel
+from ....planner.choose_traversal import forced_traversal, sssp_kernel
 from ....storage.store import forms_of
 from ..structure.arrays import ranges, repeated
 from .block_group import QUEUE_BYTES
+from .kept_graph import KeptGraph
 
 if TYPE_CHECKING:
     from ....storage.store import Compressed
@@ -33,14 +35,12 @@ FAR_ITEMS = 1 << 17  # of a block's far pile
 MAX_ENTRIES = 1 << 33  # edges of a round are counted in 33 bits
 
 
-class SsspGraph:
+class SsspGraph(KeptGraph):
     """Out-edges of one graph, rows sorted by weight; its in-edges (the same where symmetric) after `set_in_edges`."""
 
     def __init__(self, device: Device, out_edges: Compressed, heaviest: Any) -> None:
-        self.device = device
-        self.out_edges = out_edges
-        self.in_edges = self.in_start = self.into = None
-        self.n, self.nvals = out_edges.nrows, out_edges.nvals
+        super().__init__(device, out_edges, None)
+        self.in_start = self.into = None
         kind = out_edges.dtype.np_type.kind
         self.real = kind == "f"
         self.column_bits = max(int(self.n - 1).bit_length(), 1)
@@ -84,13 +84,15 @@ class SsspGraph:
         """The C++ type of distances."""
         return "unsigned" if self.key == np.uint32 else "word"
 
-    def set_in_edges(self, in_edges: Compressed) -> None:
-        """Sort `in_edges` by weight, for pulls and predecessors; does nothing the second time."""
-        if self.in_edges is not in_edges:
-            same = in_edges is self.out_edges
-            self.in_start, self.into = (self.start, self.out) if same else self._sorted(in_edges)[:2]
+    def set_in_edges(self, in_edges: Compressed, symmetric: bool) -> None:
+        """Sort `in_edges` by weight, for pulls and predecessors; does nothing the second time.
+
+        symmetric: they are the out-edges, which are sorted already.
+        """
+        if not self.is_of(self.device, in_edges):
+            self.in_start, self.into = (self.start, self.out) if symmetric else self._sorted(in_edges)[:2]
             self._table = None
-            self.in_edges = in_edges  # last: sorting may fail
+            self._in_edges = weakref.ref(in_edges)  # last: sorting may fail
 
     def _sorted(self, store: Compressed) -> tuple[Any, Any, Any]:
         """(row starts, entries with rows ascending by weight, a sample of the weights as keys)."""
@@ -191,11 +193,6 @@ class SsspGraph:
         fields = [n, self.nvals, *map(device.address, arrays.values()), self.column_bits, *map(int, self.classes)]
         arrays["table"] = table = device.array(np.array(fields, np.uint64))
         return device.address(table), arrays
-
-
-def is_short(A: Compressed) -> bool:
-    """Are rows so short that SSSP may need thousands of rounds?  Then nothing is pulled."""
-    return has_short_rows(A.nrows, A.nvals)
 
 
 def graph_of(device: Device, out_edges: Compressed, heaviest: Any) -> SsspGraph:
