@@ -43,7 +43,8 @@ def rows_kernel(
     entries: int,
     stored_rows: int,
     size: int,
-    unmasked_full: bool,
+    full: bool,
+    streams: bool,
     stops_early: bool,
     has_terminal: bool,
     reads_most: Callable[[], bool],
@@ -53,16 +54,16 @@ def rows_kernel(
 ) -> str:
     """The kernel of a row-wise product: segments, pull_early_exit, listed_rows or binned_rows.
 
-    unmasked_full: x is full and nothing is masked.  stops_early: may a row end before its last entry?  has_terminal:
-    has the monoid a terminal value?  reads_most(): is most of the matrix read all the same?  one_match: one match
-    decides a row and the pull's kernel takes the matrix.  listed: entries of a mask that is a list, else None.
-    longest(): entries of the longest row.
+    full: x is.  streams: nothing is masked, and x is full or no single match decides a row.  stops_early: may a row
+    end before its last entry?  has_terminal: has the monoid a terminal value?  reads_most(): is most of the matrix read
+    all the same?  one_match: one match decides a row and the pull's kernel takes the matrix.  listed: entries of a mask
+    that is a list, else None.  longest(): entries of the longest row.
     """
-    serves_segments = unmasked_full and (not stops_early or has_terminal)
+    serves_segments = streams and (not stops_early or has_terminal)
     wanted = forced_kernel("rows")
     if wanted is not None:
         if wanted in SEGMENTS:
-            serves = serves_segments
+            serves = serves_segments and (full or wanted != "bit_blocks")
         elif wanted == "pull_early_exit":
             serves = one_match
         else:
@@ -72,7 +73,7 @@ def rows_kernel(
         _unsuited(plan, wanted)
     if serves_segments and (not stops_early or reads_most()):
         return _record(plan, "segments", "all_entries", (entries,))
-    one_match = one_match and not unmasked_full
+    one_match = one_match and not (full and streams)
     if listed is not None and listed * tuning.LISTED_SHARE < stored_rows:
         all_rows = stored_rows * tuning.GPU_BINNED_ROW_NS
         if size > tuning.PULL_ALL_ROWS if one_match else all_rows > tuning.LISTED_NS and _is_cut(listed, longest()):

@@ -1,10 +1,11 @@
 // Segmented reduction across lanes and the transposition in shared memory: the parts of products/segments.cuh.
 //
-// Who includes it: products/segments.cuh, whose head defines a slice.  Precondition: a whole warp calls together.
+// Who includes it: products/segment_sum.cuh; the head of products/segments.cuh defines a slice.
+// Precondition: a whole warp calls together.
 // Algorithm: segmented scan by shuffles, as in CSR5 (Liu, Vinter, ICS 2015), section 3.3; a ballot instead
 //   for monoids of bits.
 #pragma once
-#include "products/semiring.cuh"
+#include "products/segment_gaps.cuh"
 
 namespace grb {
 
@@ -99,13 +100,13 @@ template <class S> struct Ends {
 
 // Carry-out fix-up: lanes have the ends of consecutive chunks and the row that is open before each.  Rows that cross
 // chunks are written, and lane 0 gets the ends of all chunks together.
-template <class S, class R>
-GRB_DEVICE Ends<S> close_ends(const Ends<S>& ends, R opened, const R* names, typename S::Z* w) {
+template <class S, class R, class Output>
+GRB_DEVICE Ends<S> close_ends(const Ends<S>& ends, R opened, const R* names, Output& out) {
   unsigned begun = __ballot_sync(ALL_LANES, ends.begins);
   Ends<S> all;
   Total<S> closed = close_rows<S, false>(begun, ends.head, ends.tail, all.tail);
   int first = begun ? __ffs(int(begun)) - 1 : 0;
-  if (ends.begins && lane_number() != first) w[names == nullptr ? opened : names[opened]] = closed.value;
+  if (ends.begins && lane_number() != first) out.put(names == nullptr ? opened : names[opened], closed);
   all.head.value = shuffle(closed.value, first);
   all.head.have = __shfl_sync(ALL_LANES, int(closed.have), first) != 0;
   all.begins = begun != 0;

@@ -200,18 +200,18 @@ def test_a_kernel_and_a_method_that_exclude_each_other():
 
 def rows(**changes):
     facts = {
-        "entries": 10**7, "stored_rows": 10**6, "size": 10**6, "unmasked_full": False, "stops_early": False,
+        "entries": 10**7, "stored_rows": 10**6, "size": 10**6, "full": False, "streams": False, "stops_early": False,
         "has_terminal": False, "reads_most": lambda: False, "one_match": False, "listed": None, "longest": lambda: 100,
     }  # fmt: skip
     return rows_kernel(UNRECORDED, **{**facts, **changes})
 
 
 def test_rows():
-    assert rows(unmasked_full=True) == "segments"
-    assert rows(unmasked_full=True, stops_early=True, has_terminal=True) == "binned_rows"
-    assert rows(unmasked_full=True, stops_early=True, has_terminal=True, reads_most=lambda: True) == "segments"
+    assert rows(full=True, streams=True) == "segments"
+    assert rows(full=True, streams=True, stops_early=True, has_terminal=True) == "binned_rows"
+    assert rows(full=True, streams=True, stops_early=True, has_terminal=True, reads_most=lambda: True) == "segments"
     # the rows with entries are known
-    assert rows(unmasked_full=True, stops_early=True, one_match=True) == "binned_rows"
+    assert rows(full=True, streams=True, stops_early=True, one_match=True) == "binned_rows"
     assert rows(one_match=True) == "pull_early_exit"
     assert rows(listed=1000) == "binned_rows"  # passing over a million rows takes less than gathering the row starts
     assert rows(listed=1000, stored_rows=10**7) == "listed_rows"

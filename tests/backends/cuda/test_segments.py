@@ -272,7 +272,7 @@ def test_columns_are_chosen_by_their_spread(monkeypatch):
 
 def test_slices_of_columns_that_are_16_bits_apart():
     """A slice's last column is as far from its first as 16 bits hold, one more, one less; the last slice is a part."""
-    kernel = shim().device.launcher.kernel("products/segments.cuh", "encode_columns", "", ("int32_t",))
+    kernel = shim().device.launcher.kernel("products/segments_build.cuh", "encode_columns", "", ("int32_t",))
     lows, gaps = np.array([7, 0, 100_000, 3, 11]), np.array([65535, 65536, 65534, 0, 65535])
     columns = np.repeat(lows, row_segments.SLICE)
     columns[row_segments.SLICE - 1 :: row_segments.SLICE] += gaps
@@ -289,3 +289,96 @@ def test_slices_of_columns_that_are_16_bits_apart():
     found = found.transpose(0, 2, 1).reshape(-1)[:entries]
     wanted = np.where(np.repeat(fits, row_segments.SLICE), columns - np.repeat(lows, row_segments.SLICE), 0)[:entries]
     assert found.tolist() == wanted.tolist()
+
+
+# ---------------------------------------------------------------------- x with gaps
+
+
+GAPPED = [
+    ("plus_times", "FP64"), ("plus_times", "FP32"), ("min_plus", "INT64"), ("plus_times", "INT8"), ("lor_land", "BOOL"),
+    ("lxor_second", "BOOL"), ("plus_times", "FC64"), ("plus_times", "FC32"), ("max_plus", "UINT16"),
+    ("plus_first", "FP32"), ("plus_pair", "INT32"), ("times_second", "INT16"), ("max_secondj", "INT64"),
+    ("min_firsti1", "INT32"), ("lxor_eq", "INT8"), ("eq_lxor", "BOOL"),
+]  # fmt: skip
+
+
+def vector_with_gaps(rng, size, dtype, share):
+    """A bitmap whose entries are about `share` of the positions."""
+    at = np.flatnonzero(rng.random(size) < share)
+    x = samples.random_vector(rng, (size, at), dtype, 1.0)
+    return convert.to_bitmap(x) if at.size else x
+
+
+def bitmap(dtype, values, present):
+    """The BitmapVector of these values, or of one for all, where `present`."""
+    packed = np.packbits(present, bitorder="little")
+    words = np.zeros((present.size + 63) // 64 * 8, np.uint8)
+    words[: packed.size] = packed
+    return BitmapVector(present.size, dtype, words.view(np.uint64), values, int(present.sum()), values.size == 1)
+
+
+def check_gaps(A, x, semiring):
+    """The product several times, before and after the columns were encoded; the launches of its form."""
+    want = NUMPY.matvec_rows(A, x, semiring, None)
+    for _ in range(tuning.BUILD_AFTER + 2):
+        found = shim().matvec_rows(A, x, semiring, None)
+        agree.assert_same(found, want)
+    form = (shim().store_to_device(A).forms or {}).get("segments")  # none where x or A is empty
+    return {} if form is None else form.launches
+
+
+@pytest.mark.parametrize(("name", "type_", "kind"), [
+    (*s, kind) for k, s in enumerate(GAPPED) for kind in (KINDS if k < 2 else KINDS[k % 3:k % 3 + 1])])  # fmt: skip
+def test_gaps_against_numpy(name, type_, kind, monkeypatch):
+    """Rows that meet no entry of x have no result; those that meet one have, at every share of gaps."""
+    force(monkeypatch, kind)
+    monkeypatch.setattr(tuning, "READS_MOST", 0.0)
+    semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+    rng = rng_of(77, KINDS.index(kind), len(name), semiring.type.rank)
+    for number, share in zip(rng.permutation(len(SHAPES))[:4], (0.97, 0.6, 0.3, 0.02), strict=True):
+        nrows, ncols, count = SHAPES[number]
+        A = random_matrix(rng, nrows, ncols, count, semiring.type)
+        x = vector_with_gaps(rng, ncols, semiring.type2, share)
+        launches = check_gaps(A, x, semiring)
+        assert {key[2] for key in launches} <= {row_segments.MARKED, row_segments.BY_BITS}
+        assert launches or x.nvals == 0
+
+
+@pytest.mark.parametrize("entries", [1, 255, 256, 257, 512, 1024, 1025, 5000])
+@pytest.mark.parametrize("share", [0.5, 0.02])
+def test_gaps_at_the_ends_of_slices(entries, share):
+    """One row, a row for each entry, both: rows across lanes, warps and blocks, of which some meet nothing."""
+    semiring = get_typed_op("plus_times", dtypes.INT64, kind="semiring")
+    rng = rng_of(entries, 5)
+    places = np.arange(entries)
+    x = vector_with_gaps(rng, entries, dtypes.INT64, share)
+    numbers = samples.values(rng, dtypes.INT64, entries)
+    for rows in (np.zeros(entries, np.int64), places, np.maximum(places - entries // 2, 0), places // 40):
+        A = convert.compressed(int(rows[-1]) + 1, entries, dtypes.INT64, rows, places, numbers)
+        check_gaps(A, x, semiring)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("type_", "bits"), [
+    ("INT8", 0xCA), ("INT16", 0xCA53), ("INT32", 0xFFCA5317), ("INT64", 0xFFFACA5317E9ABCD),
+    ("FP32", 0xFFCA5317), ("FP64", 0xFFFACA5317E9ABCD)])  # fmt: skip
+def test_values_that_mean_absent_are_values_all_the_same(type_, bits, kind, monkeypatch):
+    """Where x has the number that stands for a gap among its values, presence bits decide."""
+    force(monkeypatch, kind)
+    dtype = getattr(dtypes, type_)
+    semiring = get_typed_op("max_second" if type_.startswith("INT") else "plus_second", dtype, kind="semiring")
+    rng = rng_of(bits & 0xFFFF, KINDS.index(kind))
+    A = random_matrix(rng, 300, 200, 5000, dtype)
+    present = rng.random(200) < 0.6
+    values = samples.values(rng, dtype, 200)
+    values[::3] = np.array([bits], np.uint64).view(np.uint8)[: dtype.np_type.itemsize].view(dtype.np_type)[0]
+    check_gaps(A, bitmap(dtype, values, present), semiring)
+
+
+def test_an_iso_vector_with_gaps():
+    """Presence alone is gathered."""
+    rng = rng_of(91)
+    A = random_matrix(rng, 300, 200, 5000, dtypes.FP64)
+    x = bitmap(dtypes.FP64, np.array([1.5]), rng.random(200) < 0.6)
+    launches = check_gaps(A, x, get_typed_op("plus_times", dtypes.FP64, kind="semiring"))
+    assert {key[2] for key in launches} == {row_segments.BY_BITS}

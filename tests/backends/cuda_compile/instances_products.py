@@ -218,9 +218,9 @@ def instances():
             plus_times,
             (index, "int64_t", "S", "RELABELLED_COLUMNS", "1024", "1"),
         )
-        yield "products/segments.cuh", "mark_begins", "", (index,)
+        yield "products/segments_build.cuh", "mark_begins", "", (index,)
         yield "products/inner_windows.cuh", "inner_bounds", "", (index,)
-        yield "products/segments.cuh", "encode_columns", "", (index,)
+        yield "products/segments_build.cuh", "encode_columns", "", (index,)
         yield "products/matmul_rows.cuh", "row_lengths", "", (index,)
         for moved in ("uint8_t", "uint64_t", "ulonglong2"):
             yield "products/tiles.cuh", "merge_values", "", (index, moved, "uint16_t", "uint8_t", "true")

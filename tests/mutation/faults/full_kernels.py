@@ -109,8 +109,8 @@ FAULTS = [
     Fault(
         "kernels/products/segments.cuh",
         "the last row ends with a full slice and is not written",
-        "if (threadIdx.x == 0 && entries % SLICE == 0)",
-        "if (threadIdx.x == 0 && entries % SLICE == 0 && entries > SLICE)",
+        "if (threadIdx.x == 0 && m.entries % SLICE == 0)",
+        "if (threadIdx.x == 0 && m.entries % SLICE == 0 && m.entries > SLICE)",
         FORMS,
     ),
     Fault(
@@ -185,7 +185,7 @@ FAULTS = [
         ALIGNMENT,
     ),
     Fault(
-        "kernels/products/segments.cuh",
+        "kernels/products/segment_sum.cuh",
         "whole words are loaded from any address",
         "whole_words(reinterpret_cast<uintptr_t>(m.values) % sizeof(uint2) == 0 ? whole : 0) {}",
         "whole_words(whole) {}",

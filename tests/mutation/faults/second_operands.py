@@ -70,7 +70,7 @@ FAULTS = [
         ("tests/backends/cuda/test_matvec.py",),
     ),
     Fault(
-        "kernels/products/segments.cuh",
+        "kernels/products/segments_build.cuh",
         "a slice whose columns are 65,536 apart is delta-encoded",
         "high - low < 65536",
         "high - low <= 65536",

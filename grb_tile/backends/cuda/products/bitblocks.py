@@ -138,7 +138,7 @@ def _encode(device, form, cols):
     chunks = -(-blocks // CHUNK)
     rows = form.block_ptr.shape[0] - 1
     begins = device.zeros(chunks + 1, np.uint32)
-    device.launcher.kernel("products/segments.cuh", "mark_begins", "", (index_type(form.block_ptr),)).over(
+    device.launcher.kernel("products/segments_build.cuh", "mark_begins", "", (index_type(form.block_ptr),)).over(
         rows + 1, (form.block_ptr, rows, blocks, begins)
     )
     counts = device.zeros(chunks + 1, np.int64)

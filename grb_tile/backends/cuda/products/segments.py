@@ -16,6 +16,9 @@ Schema of Columns: the encoding of the column indices, which locates x
                RELABELLED: codes int32 [entries], the columns' ranks by falling number of entries, and order int32
                [columns], the column of each rank; where few columns hold many of the entries: their x is in shared
                memory
+
+An x with gaps is copied with the value ABSENT in them (kernels/products/segment_gaps.cuh), or, where its values are not
+gathered, read as presence bits.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from ....planner.choose_kernel import column_indices, forced_kernel
 from ....planner.choose_precision import exact
 from ....planner.record import UNRECORDED
 from ....storage.store import forms_of
-from ..structure.arrays import gather, index_type
+from ..structure.arrays import gather, index_type, moved_type
 from . import bitblocks
 from .row_schedule import pointers
 
@@ -54,6 +57,8 @@ BLOCKS = {  # by bytes of a value: threads of a block, blocks for a multiprocess
 }
 PLAIN, DELTA, RELABELLED = range(3)
 NAMES = ("PLAIN_COLUMNS", "DELTA_COLUMNS", "RELABELLED_COLUMNS")
+HEADER, BUILD = "products/segments.cuh", "products/segments_build.cuh"
+MARKED, BY_BITS = "MARKED_GAPS", "GAPS_BY_BITS"
 KERNELS = ("segments", "segments_delta16", "segments_relabelled")  # as the planner names them
 
 
@@ -97,7 +102,7 @@ def _make(device, A):
         starts = starts[places]
     result.rows = rows = starts.shape[0]
     begins = device.zeros(slices * (SLICE // 32) + 1, np.uint32)
-    device.launcher.kernel("products/segments.cuh", "mark_begins", "", (index_type(starts),)).over(
+    device.launcher.kernel(BUILD, "mark_begins", "", (index_type(starts),)).over(
         rows + 1, (starts, rows, entries, begins)
     )
     result.begins = begins.view(np.uint8)
@@ -235,7 +240,7 @@ def _relabelled(device, A, order):
 
 def _encode(device, form, offsets, bases, count):
     cols = form.plain.codes
-    device.launcher.kernel("products/segments.cuh", "encode_columns", "", (index_type(cols),)).over(
+    device.launcher.kernel(BUILD, "encode_columns", "", (index_type(cols),)).over(
         form.slices * 32, (cols, form.entries, form.slices, offsets, bases, count)
     )
 
@@ -263,32 +268,62 @@ def multiply(
     else:
         columns = form.plain
         plan.use_kernel(KERNELS[PLAIN], "columns_unread")
-    launch = form.launches.get((s, columns.kind))
-    if launch is None:
-        launch = form.launches[s, columns.kind] = _launch(device, A, form, s, columns.kind, x_values)
-    kernel, blocks, threads, shared, cached, parts, flags = launch
     if columns.order is not None:
         x_values = gather(device, x_values, columns.order)
+    _run(device, A, form, s, columns, x_values, w)
+
+
+def multiply_gaps(
+    device: Device, A: Compressed, s: Lowered, x: tuple[Any, Any], w: Any, occupied: Any, plan: Plan = UNRECORDED
+) -> tuple[Any, Any]:
+    """w = A (+.x) x for an x with gaps: (presence words of w, counters; the first is the number of its entries).
+
+    x: (its presence words, its values, of any value at absent positions).  occupied: words of the rows with entries,
+    None: all.
+    """
+    form = segments_of(device, A)
+    x_words, x_values = x
+    marks = s.reads_x and not s.x_iso
+    if marks:
+        columns = columns_of(device, A, form, plan)
+    else:
+        columns = form.plain
+        plan.use_kernel(KERNELS[PLAIN], "columns_unread")
+    found, words = device.counters(), device.empty((A.nrows + 63) >> 6, np.uint64)
+    marked = device.empty(x_values.shape[0], x_values.dtype) if marks else None
+    count = x_values.shape[0] if marks else 0
+    device.launcher.kernel(BUILD, "mark_gaps", "", (moved_type(x_values),)).over(max(count, 2 * words.shape[0]), (
+        x_words.view(np.uint32), x_values, columns.order, count, marked, found,
+        None if occupied is None else occupied.view(np.uint32), A.nrows, words.view(np.uint32),
+    ))  # fmt: skip
+    gaps = x_words.view(np.uint32), columns.order, words.view(np.uint32), found
+    _run(device, A, form, s, columns, marked if marks else x_values, w, MARKED if marks else BY_BITS, gaps)
+    return words, found
+
+
+def _run(device, A, form, s, columns, x_values, w, kind=None, gaps=()):
+    """Launch the product; kind: how gaps of x are known (None: x is full), gaps: the further arguments."""
+    launch = form.launches.get((s, columns.kind, kind))
+    if launch is None:
+        launch = form.launches[s, columns.kind, kind] = _launch(device, A, form, s, columns.kind, x_values, kind)
+    kernel, blocks, threads, shared, cached, parts, flags = launch
     kernel(blocks, threads, (
         form.begins, form.before, form.names, form.rows, form.entries, form.slices, columns.codes, columns.offsets,
         columns.bases, A.values if s.reads_a else None, x_values if s.reads_x else None, cached, w, parts, flags,
-        form.arrived,
+        form.arrived, *gaps,
     ), shared=shared)  # fmt: skip
 
 
-def _launch(device, A, form, s, kind, x_values):
+def _launch(device, A, form, s, kind, x_values, gaps):
     """(kernel, blocks, threads, bytes of shared memory, columns whose x is there, ends of the blocks, their flags)."""
     item = s.dtype.np_type.itemsize
     wide = max(item, A.values.dtype.itemsize if s.reads_a else 1, x_values.dtype.itemsize if s.reads_x else 1)
     threads, each = (min(TABLE_THREADS, BLOCKS[wide][0]), 1) if kind == RELABELLED else BLOCKS[wide]
     while threads * LANE_ENTRIES * item > device.launcher.shared:
         threads //= 2
-    kernel = s.kernel(
-        device.launcher,
-        "products/segments.cuh",
-        "matvec_segments",
-        (index_type(A.indices), index_type(form.before), "S", NAMES[kind], str(threads), str(each)),
-    )
+    name, kinds = ("matvec_segments", ()) if gaps is None else ("matvec_segments_gaps", (gaps,))
+    types = index_type(A.indices), index_type(form.before), "S", NAMES[kind]
+    kernel = s.kernel(device.launcher, HEADER, name, (*types, *kinds, str(threads), str(each)))
     shared, cached = threads * LANE_ENTRIES * item, 0
     if kind == RELABELLED:
         x_item = x_values.dtype.itemsize

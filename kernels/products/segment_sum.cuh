@@ -1,0 +1,388 @@
+// One warp's part of SpMV by segments: its slices, phase by phase.
+//
+// Who includes it: products/segments.cuh, whose head has the algorithm and the phases.
+// Precondition: a whole warp calls together.
+#pragma once
+#include "products/segment_rows.cuh"
+
+namespace grb {
+
+enum { PLAIN_COLUMNS, DELTA_COLUMNS, RELABELLED_COLUMNS };
+
+template <class S> constexpr bool gathers = S::reads_x && !S::x_iso;
+// BOOL by a monoid of bits: each lane loads the values of its own eight entries as one word, and x
+// is what is transposed.
+template <class S> constexpr bool in_bits = S::fold != NO_FOLD && S::reads_a && !S::a_iso && gathers<S> &&
+    is_same<typename S::A, bool> && is_same<typename S::X, bool>;
+
+// The matrix as backends/cuda/products/segments.py stores it; R: type of row numbers.
+template <class I, class R, class S> struct SegmentedMatrix {
+  const uint8_t* begins;           // bit k: a row begins with entry k
+  const R* before;                 // rows begun before each slice
+  const R* names;                  // the rows with entries; null: all
+  int64_t rows, entries, slices;   // rows with entries
+  const I* cols;
+  const uint16_t* offsets;         // DELTA
+  const int32_t* bases;            // DELTA
+  const typename S::A* values;
+  GRB_DEVICE R name(R row) const { return names == nullptr ? row : names[row]; }
+  // The number of the first slice of warp `number` of the grid.
+  GRB_DEVICE int64_t first_slice(int64_t number) const { return slices * number / warp_count(); }
+  // The row that is open where that warp begins.
+  GRB_DEVICE R open_row(int64_t number) const { return before[first_slice(number)] - 1; }
+};
+
+// Which rows begin in a slice.
+template <class R> struct SliceRows {
+  unsigned here, begun;            // entries of this lane that begin a row; lanes in which one begins
+  bool single;                     // at most one begins in each lane
+  R before, opened, out;           // rows before the slice; open where this lane begins; single: the name of that one
+};
+
+// One warp's slices, its sums in registers.
+template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
+  using Z = typename S::Z;
+  using A = typename S::A;
+  static constexpr bool gaps = GAPS != NO_GAPS;
+  static constexpr bool in_bytes = in_bits<S> || (gaps && is_same<typename S::X, bool>);
+  using X = choose<in_bytes, uint8_t, typename S::X>;            // bool as the byte that it is: 0, 1, ABSENT
+  static constexpr bool needs_columns = gathers<S> || S::reads_k || gaps;
+  static constexpr bool is_delta = COLUMNS == DELTA_COLUMNS && gathers<S>;
+  static constexpr bool is_relabelled = COLUMNS == RELABELLED_COLUMNS && gathers<S>;
+  static constexpr bool needs_values = S::reads_a && !S::a_iso;
+
+  const SegmentedMatrix<I, R, S>& m;
+  const typename S::X* x_given;
+  const X* table;                  // the first `cached` values of x
+  int64_t cached;
+  const XGaps x_gaps;
+  Z* buffer;
+  RowOutput<S, gaps>& out;
+  const int whole, whole_words;    // slices that are full; those whose values load as words
+
+  // the slice that is loaded
+  I c[LANE_ENTRIES];
+  A a[LANE_ENTRIES];
+  uint2 word;                      // in_bits: replaces `a`
+  uint4 packed;
+  int32_t base = 0;
+  unsigned bits = 0;
+  unsigned present = 0;            // gaps: bit u: entry u * 32 + l has its x
+  R row_before = 0;
+  // the carry
+  Total<S> open;                   // of the row that is open: spread over the lanes, or in lane 0 alone
+  Total<S> front;                  // what belongs to the row that was open where this warp's entries begin
+  bool spread = false, started = false;
+
+  GRB_DEVICE WarpSum(const SegmentedMatrix<I, R, S>& m, const typename S::X* x, const X* table, int64_t cached,
+                     const XGaps& x_gaps, Z* buffer, RowOutput<S, gaps>& out)
+      : m(m), x_given(x), table(table), cached(cached), x_gaps(x_gaps), buffer(buffer), out(out),
+        whole(int(m.entries / SLICE)),
+        // A view may begin at any address.
+        whole_words(reinterpret_cast<uintptr_t>(m.values) % sizeof(uint2) == 0 ? whole : 0) {}
+
+  // ---- load
+
+  // Entries of the slice behind lane l's first one, without it; after the last entry the last one is loaded again.
+  GRB_DEVICE int left_in(int slice, int first) const { return int(m.entries - int64_t(slice) * SLICE) - 1 - first; }
+
+  template <class T> GRB_DEVICE void load_strided(const T* array, int slice, T (&to)[LANE_ENTRIES]) const {
+    const T* from = array + (int64_t(slice) * SLICE + lane_number());
+    if (slice < whole) {
+#pragma unroll
+      for (int u = 0; u < LANE_ENTRIES; u++) to[u] = stream(from + u * 32);
+    } else {
+      const int left = left_in(slice, lane_number());
+#pragma unroll
+      for (int u = 0; u < LANE_ENTRIES; u++) to[u] = stream(from + (u * 32 < left ? u * 32 : left));
+    }
+  }
+
+  GRB_DEVICE void load_values(int slice) {
+    if constexpr (in_bits<S>) {
+      const A* from = m.values + (int64_t(slice) * SLICE + lane_number() * LANE_ENTRIES);
+      if (slice < whole_words) {
+        word = __ldcs(reinterpret_cast<const uint2*>(from));
+      } else {
+        const int left = left_in(slice, lane_number() * LANE_ENTRIES);
+        A each[LANE_ENTRIES];
+#pragma unroll
+        for (int u = 0; u < LANE_ENTRIES; u++) each[u] = from[u < left ? u : left];
+        memcpy(&word, each, sizeof word);
+      }
+    } else if constexpr (needs_values) {
+      load_strided(m.values, slice, a);
+    }
+  }
+
+  GRB_DEVICE void load_columns(int slice) {
+    if constexpr (is_delta) {
+      packed = __ldcs(reinterpret_cast<const uint4*>(m.offsets) + (int64_t(slice) * 32 + lane_number()));
+      base = m.bases[slice];
+    } else if constexpr (needs_columns) {
+      load_strided(m.cols, slice, c);
+    }
+  }
+
+  GRB_DEVICE void load_rows(int slice) {
+    bits = __ldcs(m.begins + (int64_t(slice) * 32 + lane_number()));
+    row_before = m.before[slice];
+  }
+
+  // ---- gather
+
+  GRB_DEVICE void gather(int slice, X (&x)[LANE_ENTRIES]) {
+    const X* x_values = reinterpret_cast<const X*>(x_given);
+    if constexpr (is_delta) {
+      const X* near = x_values + (base < 0 ? 0 : base);
+      if (base < 0) {
+        load_strided(m.cols, slice, c);
+      } else {
+        c[0] = packed.x & 0xffff, c[1] = packed.x >> 16, c[2] = packed.y & 0xffff, c[3] = packed.y >> 16;
+        c[4] = packed.z & 0xffff, c[5] = packed.z >> 16, c[6] = packed.w & 0xffff, c[7] = packed.w >> 16;
+      }
+#pragma unroll
+      for (int u = 0; u < LANE_ENTRIES; u++) x[u] = read_only(near + unsigned(c[u]));
+    } else if constexpr (is_relabelled) {
+#pragma unroll
+      for (int u = 0; u < LANE_ENTRIES; u++) {
+        if (c[u] >= I(cached)) x[u] = read_only(x_values + c[u]);
+      }
+#pragma unroll
+      for (int u = 0; u < LANE_ENTRIES; u++) {
+        if (c[u] < I(cached)) x[u] = table[c[u]];
+      }
+    } else {
+#pragma unroll
+      for (int u = 0; u < LANE_ENTRIES; u++) {
+        if constexpr (gathers<S>) x[u] = read_only(x_values + c[u]);
+        else x[u] = value_of_x<S>(x_given, I(0));
+      }
+    }
+    if constexpr (gaps) {
+      present = 0;
+#pragma unroll
+      for (int u = 0; u < LANE_ENTRIES; u++) present |= unsigned(is_there(c[u], x[u])) << u;
+    }
+  }
+  GRB_DEVICE bool is_there(I code, const X& x) const {
+    if constexpr (GAPS == MARKED_GAPS) {
+      if (!x_gaps.by_bits) return !is_absent(x);
+    }
+    if constexpr (is_relabelled) return x_gaps.has(x_gaps.order[code]);
+    else return x_gaps.has(is_delta && base > 0 ? int64_t(base) + code : int64_t(code));
+  }
+  // The bits of this lane's consecutive entries 8 l .. 8 l + 7.
+  GRB_DEVICE unsigned present_in_order() const {
+    unsigned found = 0;
+#pragma unroll
+    for (int u = 0; u < LANE_ENTRIES; u++) {
+      const unsigned all = __ballot_sync(ALL_LANES, present >> u & 1);
+      if (lane_number() >> 2 == u) found = all;
+    }
+    return found >> (lane_number() % 4 * 8) & 0xff;
+  }
+
+  GRB_DEVICE SliceRows<R> rows_here() const {
+    SliceRows<R> rows;
+    rows.here = bits, rows.begun = __ballot_sync(ALL_LANES, bits != 0);
+    rows.single = !__any_sync(ALL_LANES, (bits & (bits - 1)) != 0);
+    rows.before = row_before, rows.opened = row_before - 1, rows.out = 0;
+    if (rows.single) {
+      rows.opened += R(__popc(rows.begun & ((1u << lane_number()) - 1)));
+      if (rows.here) rows.out = m.name(rows.opened < 0 ? R(0) : rows.opened);
+    }
+    return rows;
+  }
+
+  // ---- multiply
+
+  // p[u] of entry u * 32 + l; in_bits: returns those of this lane's own eight entries.  Positional operators that read
+  // the row multiply while they reduce, where the row is known.
+  GRB_DEVICE unsigned multiply(X (&x)[LANE_ENTRIES], Z (&p)[LANE_ENTRIES]) {
+    if constexpr (in_bits<S>) {
+      uint2 other;
+      exchange(reinterpret_cast<X*>(buffer), x, &other);
+      return product_bits<S>(word, other);
+    } else if constexpr (!S::reads_i) {
+#pragma unroll
+      for (int u = 0; u < LANE_ENTRIES; u++) {
+        A value = A();
+        if constexpr (needs_values) value = a[u];
+        else if constexpr (S::reads_a) value = m.values[0];
+        p[u] = S::times(value, x[u], 0, S::reads_k ? int64_t(c[u]) : int64_t(0), 0);
+      }
+    }
+    return 0;
+  }
+  GRB_DEVICE Z product_in_row(R row) const {
+    return S::times(A(), X(), m.name(row < 0 || row >= m.rows ? R(0) : row), 0, 0);
+  }
+
+  // ---- reduce
+
+  // No row begins in the slice: all products belong to the open row.
+  GRB_DEVICE void add_to_open(Z (&p)[LANE_ENTRIES], unsigned products, R opened) {
+    Total<S> run;
+    if constexpr (in_bits<S>) {
+      run.set(folded<S>(products, 0xff));
+    } else {
+#pragma unroll
+      for (int u = 0; u < LANE_ENTRIES; u++) {
+        if constexpr (S::reads_i) p[u] = S::times(A(), X(), m.name(opened), 0, 0);
+        if constexpr (gaps) run.join(p[u], present >> u & 1);
+        else if (u == 0) run.set(p[u]);
+        else run.take(p[u]);
+      }
+    }
+    if constexpr (gaps) open.join(run.value, run.have);
+    else open.take(run.value);
+    spread = true;
+  }
+  GRB_DEVICE void gather_open() {
+    join_lanes<S>(open, 32);
+    if (lane_number() != 0) open = Total<S>();
+    spread = false;
+  }
+
+  // The total of a row, or of what a lane has of it, from product p on; `there`: gaps only, else it is.
+  GRB_DEVICE void begin(Total<S>& run, Z p, unsigned there) const {
+    if constexpr (gaps) {
+      run = Total<S>();
+      run.join(p, there);
+    } else {
+      run.set(p);
+    }
+  }
+  GRB_DEVICE void go_on(Total<S>& run, Z p, unsigned there) const {
+    if constexpr (gaps) run.join(p, there);
+    else run.take(p);
+  }
+
+  // At most one row begins in this lane: `head` is the sum before it, `run` that from it (all, if none begins).
+  // there: bit u: the lane's product u is there (gaps).
+  GRB_DEVICE void reduce_single(const SliceRows<R>& rows, Z (&p)[LANE_ENTRIES], unsigned products, unsigned there,
+                                Total<S>& head, Total<S>& run) {
+    if constexpr (in_bits<S>) {
+      const unsigned below = rows.here ? rows.here - 1 : 0;
+      head.value = folded<S>(products, below);
+      run.value = folded<S>(products, 0xff & ~below);
+    } else {
+      const int at = __ffs(int(rows.here)) - 1;          // -1: none begins
+#pragma unroll
+      for (int u = 0; u < LANE_ENTRIES; u++) {
+        if constexpr (S::reads_i) p[u] = product_in_row(u < at || at < 0 ? rows.opened : R(rows.opened + 1));
+        if (u > 0 && u == at) head = run;
+        if (u == 0 || u == at) begin(run, p[u], there >> u & 1);
+        else go_on(run, p[u], there >> u & 1);
+      }
+    }
+  }
+
+  // Several rows begin in this lane: sums of rows that are inside it go to buffer[number of the row in the slice].
+  // earlier: rows that begin in lower lanes; returns those of the slice.
+  GRB_DEVICE int reduce_many(const SliceRows<R>& rows, Z (&p)[LANE_ENTRIES], unsigned there, Total<S>& head,
+                             Total<S>& run, int& earlier) {
+    const int mine = __popc(rows.here), upto = warp_scan(mine, [](int i, int j) { return i + j; });
+    earlier = upto - mine;
+    int number = earlier;
+#pragma unroll
+    for (int u = 0; u < LANE_ENTRIES; u++) {
+      if (rows.here >> u & 1) {
+        if (number == earlier) head = run;
+        else put_in_buffer(rows.before - 1, number, run);
+        number++;
+      }
+      if constexpr (S::reads_i) p[u] = product_in_row(rows.before - 1 + number);
+      if (u == 0 || rows.here >> u & 1) begin(run, p[u], there >> u & 1);
+      else go_on(run, p[u], there >> u & 1);
+    }
+    return __shfl_sync(ALL_LANES, upto, 31);
+  }
+
+  // The sum of row opened + number, which write_rows writes.
+  GRB_DEVICE void put_in_buffer(R opened, int number, const Total<S>& total) {
+    buffer[number] = total.value;
+    if constexpr (gaps) {
+      if (!total.have && (number > 0 || started)) out.clear(m.name(opened + number));
+    }
+  }
+
+  // The buffer's sums to rows opened .. opened + count - 1; the first belongs to the warp before, if none began here
+  // yet.  Two loops, which the compiler unrolls, so that m.names is not tested in each step.
+  GRB_DEVICE void write_rows(R opened, int count) const {
+    if (m.names == nullptr) {
+      for (int k = lane_number(); k < count; k += 32)
+        if (k > 0 || started) out.w[opened + k] = buffer[k];
+    } else {
+      for (int k = lane_number(); k < count; k += 32)
+        if (k > 0 || started) out.w[m.names[opened + k]] = buffer[k];
+    }
+  }
+
+  // Reduces the slice's products by rows and writes the rows that end in it.
+  GRB_DEVICE void segmented_sum(const SliceRows<R>& rows, Z (&p)[LANE_ENTRIES], unsigned products) {
+    if constexpr (!S::reads_i && !in_bits<S>) exchange(buffer, p, p);
+    if (spread) gather_open();
+    if constexpr (in_bits<S>) {
+      if (!rows.single) {
+#pragma unroll
+        for (int u = 0; u < LANE_ENTRIES; u++) p[u] = products >> u & 1;
+      }
+    }
+    Total<S> head, run;
+    int earlier = 0, count = 0;
+    unsigned there = 0xff;
+    if constexpr (gaps) there = present_in_order();
+    if (rows.single) reduce_single(rows, p, products, there, head, run);
+    else count = reduce_many(rows, p, there, head, run, earlier);
+    Total<S> closed = close_rows<S, !gaps>(rows.begun, head, run, open);
+    const int first = __ffs(int(rows.begun)) - 1;
+    if (rows.single) {
+      if (rows.here && (started || lane_number() != first)) out.put(rows.out, closed);
+    } else {
+      if (rows.here) put_in_buffer(rows.before - 1, earlier, closed);
+      __syncwarp();
+      write_rows(rows.before - 1, count);
+      __syncwarp();
+    }
+    if (!started) {                // entries before the first row belong to the previous warp
+      front.value = shuffle(closed.value, first);
+      front.have = __shfl_sync(ALL_LANES, int(closed.have), first) != 0;
+      started = true;
+    }
+  }
+
+  // Slices from .. stop - 1; what is open at both ends.
+  GRB_DEVICE Ends<S> run(int slice, int stop) {
+    if (slice < stop) {
+      load_columns(slice);
+      load_rows(slice);
+      load_values(slice);
+    }
+    for (; slice < stop; slice++) {
+      const bool more = slice + 1 < stop;
+      X x[LANE_ENTRIES];
+      gather(slice, x);
+      const SliceRows<R> rows = rows_here();
+      if (more) load_rows(slice + 1);
+      if constexpr (!S::reads_k) {
+        if (more) load_columns(slice + 1);
+      }
+      Z p[LANE_ENTRIES];
+      const unsigned products = multiply(x, p);
+      if constexpr (S::reads_k) {
+        if (more) load_columns(slice + 1);
+      }
+      if (more) load_values(slice + 1);
+      if (rows.begun == 0) add_to_open(p, products, rows.opened);
+      else segmented_sum(rows, p, products);
+    }
+    if (spread) join_lanes<S>(open, 32);
+    Ends<S> ends;
+    ends.head = front, ends.tail = open, ends.begins = started;
+    return ends;
+  }
+};
+
+}  // namespace grb
