@@ -119,6 +119,9 @@ def instances():
         if not structure_only:
             columns = ("PLAIN_COLUMNS", "DELTA_COLUMNS", "RELABELLED_COLUMNS")[number % 3]
             yield "products/segments.cuh", "matvec_segments", text, ("int32_t", "int32_t", "S", columns, "512", "1")
+            gaps = ("MARKED_GAPS", "GAPS_BY_BITS")[number % 2]
+            template = ("int32_t", "int32_t", "S", columns, gaps, "512", "1")
+            yield "products/segments.cuh", "matvec_segments_gaps", text, template
         wide = "2 Z" in text or "double2" in text
         stage, resident = ("16", "3") if wide else (("16", "32")[number % 2], "5")
         yield (
@@ -221,6 +224,8 @@ def instances():
         yield "products/segments_build.cuh", "mark_begins", "", (index,)
         yield "products/inner_windows.cuh", "inner_bounds", "", (index,)
         yield "products/segments_build.cuh", "encode_columns", "", (index,)
+        for moved in ("uint8_t", "uint16_t", "uint32_t", "ulonglong2"):
+            yield "products/segments_build.cuh", "mark_gaps", "", (moved,)
         yield "products/matmul_rows.cuh", "row_lengths", "", (index,)
         for moved in ("uint8_t", "uint64_t", "ulonglong2"):
             yield "products/tiles.cuh", "merge_values", "", (index, moved, "uint16_t", "uint8_t", "true")

@@ -1,7 +1,7 @@
 """Products of matrix and vector on the device against cuSPARSE: python3 tests/benchmarks/gpu/bench_spmv.py [part
 ...] [--small] [--only=MATRIX ...]
 
-Parts: spmv semirings latency (all three without an argument), tune; sparse vectors: bench_spmspv.py.  Graphs of
+Parts: spmv semirings gaps latency (all four without an argument), tune; sparse vectors: bench_spmspv.py.  Graphs of
 $GRB_TILE_DATA (default shared/data) where they are.  A line of JSON per figure goes to $OUT/bench_spmv.jsonl when OUT
 is set; every product is verified on sampled rows.
 
@@ -114,6 +114,8 @@ def verify(A, u, semiring, w, what):
         place[cp.asnumpy(u.indices)] = np.arange(u.nvals)
     else:
         place, x = np.arange(u.size), cp.asnumpy(u.values)
+        if u.words is not None:
+            place[np.unpackbits(cp.asnumpy(u.words).view(np.uint8), bitorder="little")[: u.size] == 0] = -1
     got = gb.Vector._from_store(w, w.dtype)
     indices, values = got.to_coo()
     found = dict(zip(indices.tolist(), values.tolist(), strict=True))
@@ -221,6 +223,45 @@ def semirings(backend, name, structure):
         say(part="semirings", matrix=name, semiring=which, device_us=ours, against_plus_times=ours / base)
 
 
+def with_gaps(x, share):
+    """The full store with about `share` of its positions, as a bitmap; itself of all."""
+    if share == 1:
+        return x
+    present = cp.zeros((x.size + 63) // 64 * 64, cp.uint8)
+    present[: x.size] = cp.random.default_rng(8).random(x.size) < share
+    words = cp.packbits(present, bitorder="little").view(cp.uint64)
+    return BitmapVector(x.size, x.dtype, words, x.values, int(present.sum()))
+
+
+def gaps(backend, name, structure):
+    """A.mxv(x) as users write it, x with gaps against a full x, with and without a mask of half of the rows."""
+    n = structure[0]
+    half = gb.Vector._from_store(with_gaps(dense(n, dtypes.BOOL), 0.5), dtypes.BOOL)
+    for which, dtype in (
+        ("plus_times", dtypes.FP32), ("plus_times", dtypes.FP64), ("plus_times", dtypes.INT64),
+        ("min_plus", dtypes.FP32), ("plus_second", dtypes.FP32), ("plus_first", dtypes.FP32),
+    ):  # fmt: skip
+        semiring = get_typed_op(which, dtype, kind="semiring")
+        A, w = gb.Matrix._from_store(matrix(structure, dtype), dtype), gb.Vector(dtype, n)
+        for mask in (None, half):
+            full = None
+            for share in (1, 0.95, 0.62, 0.3):
+                x = gb.Vector._from_store(with_gaps(dense(n, dtype), share), dtype)
+
+                def product():
+                    if mask is None:  # noqa: B023
+                        w << semiring(A.mxv(x))  # noqa: B023
+                    else:
+                        w(mask.S, replace=True) << semiring(A.mxv(x))  # noqa: B023
+
+                us = device_us(product, 8)
+                full = us if full is None else full
+                if mask is None:
+                    verify(A._store, x._store, semiring, w._store, f"{name} {which} of {share}")
+                say(part="gaps", matrix=name, semiring=f"{which} {dtype}", share=share, masked=mask is not None,
+                    device_us=us, against_full=us / full, plan=str(gb.explain(0).plans[0])[:60])  # fmt: skip
+
+
 def masked(w, visited, S, v, semiring):
     w(~visited.S, replace=True) << S.mxv(v, semiring)
 
@@ -253,7 +294,7 @@ def latency(backend, name, structure):
 
 
 def main():
-    wanted = [a for a in sys.argv[1:] if not a.startswith("-")] or ["spmv", "semirings", "latency"]
+    wanted = [a for a in sys.argv[1:] if not a.startswith("-")] or ["spmv", "semirings", "gaps", "latency"]
     gb.config.set(backend="cuda")
     backend = select.current()
     print("device", cp.cuda.runtime.getDeviceProperties(0)["name"].decode())
@@ -262,8 +303,8 @@ def main():
         latency(backend, None, None)
     for name, structure in matrices("--small" in sys.argv, [a[7:] for a in sys.argv if a.startswith("--only=")]):
         print(f"# {name}: {structure[0]} rows, {structure[2].size} entries")
-        for part in (spmv, tune, semirings):
-            if part.__name__ not in wanted or part is semirings and name not in ("kron21", "fem70", "kron12"):
+        for part in (spmv, tune, semirings, gaps):
+            if part.__name__ not in wanted or part in (semirings, gaps) and name not in ("kron21", "fem70", "kron12"):
                 continue
             try:
                 part(backend, name, structure)
