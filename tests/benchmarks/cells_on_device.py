@@ -16,7 +16,9 @@ ran        the plan of the product, if there is one, and primitives that were co
 --rows      append a JSON line for each cell, as soon as it is measured
 --table     no measurements: the summary, and the file of --record, of such files
 --record    write results/cells_gpu.md; its section of reasons stays as it is
---dry-run   tiny operands, nothing timed against a floor; --backend cpu (against the reference backend) or emulation
+--part      --part 2/4 is the second quarter of the cells; files of --rows of all parts go to --table together
+--dry-run   tiny operands alone; also with --backend cpu (compared with the reference backend) or emulation.  On a GPU
+            it compiles what the cells need into the cache of kernels, in several processes with --part
 """
 
 import argparse
@@ -24,7 +26,6 @@ import collections
 import contextlib
 import gc
 import json
-import os
 import pathlib
 import re
 import statistics
@@ -35,7 +36,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 for folder in (HERE, HERE.parent, HERE.parents[1]):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
-os.environ.setdefault("GRB_TILE_JIT", "never")  # the CPU backend computes tiny operands alone
 
 import device_cells  # noqa: E402
 import environment  # noqa: E402
@@ -50,7 +50,7 @@ from grb_tile.planner import history  # noqa: E402
 
 TABLE = HERE / "results" / "cells_gpu.md"
 BYTES_A_SECOND, HOST_BYTES_A_SECOND, CALL_SECONDS = 4.3e12, 50e9, 30e-6
-WARM, LEAST, MOST, LONG = 3, 7, 20, 1.0
+LEAST, MOST, LONG = 7, 20, 1.0
 LIMITS, LISTED = (3, 5, 10, 100), 5
 MARKS = "<!-- reasons -->", "<!-- end of reasons -->"
 
@@ -104,33 +104,42 @@ def device_bytes(found, known):
     total = 0
     for x in leaves(found):
         store = getattr(getattr(x, "_matrix", x), "_store", None)
-        if store is not None and getattr(store, "nbytes", None) is not None:
-            total += 0 if key_of(store) in known else entries_bytes(store)
-            known.add(key_of(store))
-        elif store is None and hasattr(x, "__cuda_array_interface__"):
+        if is_device_array(x):
             total += x.nbytes
+        elif store is not None and key_of(store) not in known:
+            total += entries_bytes(store)
+            known.add(key_of(store))
     return total
+
+
+def is_device_array(x):
+    """Is it CuPy's, or the emulation's?"""
+    return type(x).__name__ == "DeviceArray" or type(x).__module__.startswith("cupy") and hasattr(x, "get")
+
+
+def positions(index, size):
+    """How many of `size` positions an index names."""
+    return len(range(*index.indices(size))) if isinstance(index, slice) else len(index)
 
 
 def needs(cell, seen, result):
     """(bytes on the device, bytes between host and device, calls) of one call, after it has run."""
     given, results = list(leaves(list(seen._kept.values()))), list(leaves(result))
     crossing = sum(map(host_bytes, given)) + sum(map(host_bytes, results))
-    objects = sum(hasattr(x, "wait") or isinstance(x, bool | int | float | None) for x in results)
-    calls = max(1, objects)
+    numbers = sum(hasattr(x, "wait") or isinstance(x, bool | int | float) for x in results)
+    calls, known, changed = cell.calls or max(1, numbers), set(), seen.changed()
     if cell.touches == "nothing":
         return 0, crossing, calls
-    known = set()
-    changed = {id(x) for x in seen.changed()}
-    read = [x for x in seen._read.values() if id(x) not in changed]
-    from_device = sum(x.nbytes for x in given if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "wait"))
     if cell.touches == "part":
-        return 2 * device_bytes(results, known) + from_device, crossing, calls
-    if cell.touches == "region":  # what is written there is as much as what is read: at least a value a position
-        positions = sum(getattr(x, "size", 0) for x in given if isinstance(x, np.ndarray) or hasattr(x, "ptr"))
-        return 2 * device_bytes(given, known) + from_device + 8 * positions, crossing, calls
+        return 2 * device_bytes(results, known) + device_bytes(given, known), crossing, calls
+    if cell.touches == "region":
+        (v,) = changed
+        count = max(positions(x, v.size) for x in seen._kept.values() if not hasattr(x, "wait"))
+        return device_bytes(given, known) + count * v.dtype.np_type.itemsize, crossing, calls
+    of_changed = {id(x) for x in changed}
+    read = [x for x in seen._read.values() if id(x) not in of_changed]
     total = device_bytes(read, known) * calls + device_bytes(given, known)
-    total += 2 * device_bytes(seen.changed(), known) + device_bytes(results, known)
+    total += 2 * device_bytes(changed, known) + device_bytes(results, known)
     return total, crossing, calls
 
 
@@ -204,35 +213,36 @@ def finished(result, seen):
 def once(cell, operands):
     """(result, Seen, seconds) of one call; what it changes is copied before the clock starts."""
     seen = Seen(operands, cell.changes)
-    for name in cell.changes if hasattr(operands, "read_by") and cell.label in operands.read_by else ():
-        if name in operands.read_by[cell.label]:
-            getattr(seen, name)
+    for name in operands.read_by.get(cell.label, set()).intersection(cell.changes):
+        getattr(seen, name)
     result, seconds = timed(lambda: finished(cell.call(gb, seen), seen))
+    operands.read_by[cell.label] = set(seen._read)
     return result, seen, seconds
+
+
+def observed(cell, operands):
+    """(seconds, bytes, crossing bytes, calls, bytes copied each way, what ran) of one call."""
+    backend = select.current()
+    before, detours, traffic = history(), collections.Counter(getattr(backend, "detours", {})), Traffic.read()
+    result, seen, seconds = once(cell, operands)
+    moved = [after - start for after, start in zip(Traffic.read(), traffic, strict=True)]
+    return seconds, *needs(cell, seen, result), moved, plan_text(before, backend, detours)
 
 
 def measure(cell, operands, seconds):
     """The row of a cell: milliseconds, bytes, multiple of the floor, what ran."""
-    backend = select.current()
-    operands.__dict__.setdefault("read_by", {})
-    _, seen, first = once(cell, operands)
-    operands.read_by[cell.label] = set(seen._read)
-    before, detours, traffic = history(), collections.Counter(getattr(backend, "detours", {})), Traffic.read()
-    result, seen, taken = once(cell, operands)
-    moved = [after - start for after, start in zip(Traffic.read(), traffic, strict=True)]
-    ran = plan_text(before, backend, detours)
-    nbytes, crossing, calls = needs(cell, seen, result)
-    result = seen = None
-    times = [taken]
-    if taken < LONG:
-        traffic = Traffic.read()
-        taken = once(cell, operands)[2]
-        moved = [after - start for after, start in zip(Traffic.read(), traffic, strict=True)]
-        times, stop = [], time.perf_counter() + max(0.0, seconds - 3 * taken)
-        while len(times) < MOST and (len(times) < LEAST or time.perf_counter() < stop):
+    found = observed(cell, operands)
+    first, times = found[0], []
+    if first < 3 * LONG:  # kernels are compiled in it
+        once(cell, operands)
+        found = observed(cell, operands)
+        stop = time.perf_counter() + seconds
+        while found[0] < LONG and (len(times) < LEAST or len(times) < MOST and time.perf_counter() < stop):
             times.append(once(cell, operands)[2])
-            if sum(times) > 3 * seconds and len(times) >= 3:
+            if len(times) >= 3 and time.perf_counter() > stop:
                 break
+    taken, nbytes, crossing, calls, moved, ran = found
+    times = times or [taken]
     ms = statistics.median(times) * 1e3
     floor = nbytes / BYTES_A_SECOND + crossing / HOST_BYTES_A_SECOND + calls * CALL_SECONDS
     return {
@@ -246,15 +256,11 @@ def comparable(result):
     """Results as bench_cells.same compares them: arrays of a device as NumPy's."""
     found = []
     for x in leaves(result):
-        if hasattr(x, "get") and hasattr(x, "ptr") or type(x).__name__ == "DeviceArray":
+        if is_device_array(x):
             x = x.get()
-        elif hasattr(x, "tocoo"):  # SciPy's
-            x = x.toarray()
-        elif hasattr(x, "mask") and hasattr(x, "parent"):
-            x = x.parent
         elif x is None or isinstance(x, bytes | bytearray | str):
             x = repr(x)
-        found.append(x.new() if hasattr(x, "new") and not hasattr(x, "wait") else x)
+        found.append(x)
     return found
 
 
@@ -309,9 +315,7 @@ def line_of(row):
         return f"{row['cell']:72s} FAILED: {row['failed']}"
     moved = f"to {row['to_device']:>9d} from {row['to_host']:>9d}"
     mark = " <--" if row["multiple"] > LISTED else ""
-    return (
-        f"{row['cell']:72s} {duration(row['ms'] / 1e3):>9s} {row['multiple']:8.2f} {moved}  {row['ran'][:100]}{mark}"
-    )
+    return f"{row['cell']:72s} {duration(row['ms'] / 1e3):>9s} {row['multiple']:8.2f} {moved}  {row['ran'][:100]}{mark}"
 
 
 def summary(rows):
@@ -321,7 +325,8 @@ def summary(rows):
         return [f"0 cells measured, {len(failed)} failed"]
     multiples = [row["multiple"] for row in measured]
     above = ", ".join(f"{sum(x > limit for x in multiples)} above {limit}" for limit in LIMITS)
-    lines = [f"{len(measured)} cells, median {statistics.median(multiples):.2f} of the floor, {above}; {len(failed)} failed."]  # fmt: skip
+    median = statistics.median(multiples)
+    lines = [f"{len(measured)} cells, median {median:.2f} of the floor, {above}; {len(failed)} failed."]
     for row in sorted(measured, key=lambda row: -row["multiple"]):
         if row["multiple"] > LISTED:
             lines.append(f"{row['multiple']:8.1f}  {duration(row['ms'] / 1e3):>9s}  {row['cell']}  {row['ran'][:100]}")
@@ -342,9 +347,9 @@ def write_table(rows, about, path=TABLE):
     lines = [
         "# Single calls on a GPU against their floor",
         "",
-        "`python tests/benchmarks/bench_cells.py --backend cuda --record`: median of a call, warm, until the device is idle;",
-        "the floor is bytes of entries read and written / 4.3 TB/s, host arrays taken and returned / 50 GB/s, and 30 us a",
-        "call. To and from: bytes copied to the device and from it in one call.",
+        "`python tests/benchmarks/bench_cells.py --backend cuda --record`: median of a call, warm, until the device is",
+        "idle. The floor is bytes of entries read and written / 4.3 TB/s, host arrays taken and returned / 50 GB/s, and",
+        "30 us a call. To and from: bytes copied to the device and from it in one call.",
         "",
         f"{about['device']}, commit {about['commit']}, {about['date']}.",
         "",
@@ -412,14 +417,15 @@ def main(argv=None):
     parser.add_argument("--seconds", type=float, default=0.3, help="for the calls of one cell")
     parser.add_argument("--total", type=float, default=200.0, help="seconds after which no further cell begins")
     parser.add_argument("--rows", type=pathlib.Path, help="append JSON lines to this file")
+    parser.add_argument("--part", default="1/1", help="the second quarter of the cells is 2/4")
     parser.add_argument("--table", type=pathlib.Path, nargs="+", help="no measurements: files of --rows")
     parser.add_argument("--record", action="store_true", help="write results/cells_gpu.md")
     parser.add_argument("--no-check", action="store_true", help="results are not compared")
     parser.add_argument("--list", action="store_true", help="print the labels, and what has no cell and why")
     parser.add_argument("--dry-run", action="store_true", help="tiny operands")
     args = parser.parse_args(argv)
-    if args.record and (args.dry_run or args.only):
-        parser.error("--record: of a whole run; leave --dry-run and --only out")
+    if args.record and (args.dry_run or args.only or args.part != "1/1"):
+        parser.error("--record: of a whole run, or with --table; leave --dry-run, --only and --part out")
     if args.backend != "cuda" and not args.dry_run and not args.table:
         parser.error(f"--backend {args.backend}: for --dry-run")
     if args.table:
@@ -429,6 +435,8 @@ def main(argv=None):
             write_table(rows, found)
         return 0
     cells = [cell for cell in device_cells.cells() if not args.only or re.search(args.only, cell.label)]
+    part, parts = map(int, args.part.split("/"))
+    cells = cells[len(cells) * (part - 1) // parts : len(cells) * part // parts]
     if args.list:
         print("\n".join(cell.label for cell in cells))
         print("\n".join(f"no cell: {member}: {reason}" for member, reason in sorted(device_cells.LEFT_OUT.items())))
@@ -451,7 +459,3 @@ def main(argv=None):
         elif args.record:
             write_table(rows, about(backend))
     return int(any("failed" in row for row in rows))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

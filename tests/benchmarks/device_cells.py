@@ -6,18 +6,15 @@ its result (OWN), and those for which no call of the table is of a size that mea
 """
 
 import dataclasses
-import os
 import zlib
 from collections.abc import Callable
 
-os.environ.setdefault("GRB_TILE_TEST_ORACLE", "none")
+import numpy as np
+from calls import computing, files, operators, reading, scalars, tools, writing  # noqa: F401  rows
+from calls.table import ROWS
+from device_operands import DENSE, MATRIX_FORMS, TYPES, VECTOR_FORMS
 
-import numpy as np  # noqa: E402
-from calls import computing, files, operators, reading, scalars, tools, writing  # noqa: E402, F401  rows
-from calls.table import ROWS  # noqa: E402
-from device_operands import DENSE, MATRIX_FORMS, TYPES, VECTOR_FORMS  # noqa: E402
-
-from grb_tile.backends import select  # noqa: E402
+from grb_tile.backends import select
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +23,8 @@ class Cell:
 
     touches: "all" of the operands read and the results; "part": what the results hold, read and written; "region": the
     operands but the one that is changed; "nothing".  changes: operands that it writes to, of which each call has a copy
-    of its own.  compared(library, result): what is compared in the place of the result.
+    of its own.  compared(library, result): what is compared in the place of the result.  calls: of the library in one
+    call of the cell; None: as many as it gives objects and numbers.
     """
 
     name: str
@@ -37,6 +35,7 @@ class Cell:
     touches: str = "all"
     changes: tuple = ()
     compared: Callable | None = None
+    calls: int | None = None
 
     @property
     def label(self):
@@ -56,21 +55,22 @@ LEFT_OUT = {  # member -> why it has no cell
             "Vector.__iter__", "Vector.to_dict", "Matrix.from_dicts", "io.to_networkx", "io.mmwrite", "io.write",
             "io.write_edge_list", "io.save_npz",
         ),
+        "needs python-graphblas": ("io.to_graphblas",),
         CHANGED: (
             *(f"{cls}.{name}" for cls in ("Matrix", "Vector") for name in ("__setitem__", "__call__", "__delitem__")),
             "Matrix.__getitem__", "Vector.__getitem__", "TransposedMatrix.__getitem__",
         ),
         SIZED: (
-            "Vector.outer", "Matrix.ss.split", "Vector.ss.split", "Matrix.ss.reshape", "io.from_csr",
-            "Matrix.to_device", "Vector.to_device", "Vector.ss.reshape", "Matrix.ss.flatten", "Matrix.storage",
-            "Vector.storage",
+            "io.from_csr", "Matrix.to_device", "Vector.to_device", "Matrix.storage", "Vector.storage",
         ),
         ATTRIBUTES: (
             *(f"{cls}.{name}" for cls in ("Matrix", "Vector", "TransposedMatrix", "Scalar") for name in
-              ("shape", "size", "nrows", "ncols", "ndim", "dtype", "name", "device", "nbytes", "wait", "S", "V", "ss")),
+              ("shape", "ndim", "dtype", "name", "wait")),
+            *(f"{cls}.{name}" for cls in ("Matrix", "TransposedMatrix") for name in ("nrows", "ncols")),
+            *(f"{cls}.{name}" for cls in ("Matrix", "Vector") for name in ("device", "nbytes", "S", "V", "ss")),
             *(f"{cls}.ss.{name}" for cls in ("Matrix", "Vector") for name in
-              ("format", "nbytes", "is_iso", "iso_value", "config", "orientation")),
-            "Scalar.is_cscalar", "Scalar.is_grbscalar",
+              ("format", "nbytes", "is_iso", "iso_value", "config")),
+            "Vector.size", "Matrix.ss.orientation", "Scalar.is_cscalar", "Scalar.is_grbscalar",
         ),
     }.items()
     for member in members
@@ -260,7 +260,6 @@ OF_FLAGS = {  # the same of Boolean operands, where the operator has no Boolean 
     "Matrix.select": lambda lib, o: o.A.select("==", True).new(),
 }
 INDEXED_FORMS = tuple(form for form in MATRIX_FORMS if form != "iso")
-ALL_TYPES = ("csr", "bitmap")  # forms of matrices that have cells in each type, the others in one
 
 
 def dense_alone(text):
@@ -281,19 +280,19 @@ def members():
         types = TYPES[1:] if any(word in member for word in NOT_BOOL) or "Scalar" in member else TYPES
         yield Cell(
             text, call, forms[turn % len(forms)], VECTOR_FORMS[turn // 7 % 3], types[turn // 3 % len(types)],
-            touched_by(member), changed_by(member), READ_BACK.get(member),
+            touched_by(member), changed_by(member), READ_BACK.get(member), 1 if member in OWN else None,
         )  # fmt: skip
 
 
 def crossed():
-    """The most used calls in each form and type."""
+    """The most used calls in each form, and of full vectors and CSR matrices in each type."""
     for member, kind in CROSSED.items():
         cell = ROWS[member][kind]
-        forms = [("csr", vectors) for vectors in VECTOR_FORMS]
-        if member.startswith("Matrix"):
-            forms = [(form, "full") for form in MATRIX_FORMS]
-        for matrices, vectors in forms:
-            for dtype in TYPES if matrices in ALL_TYPES and member != "Matrix.mxm" else ("FP64",):
+        of_matrices = member.startswith("Matrix")
+        for form in MATRIX_FORMS if of_matrices else VECTOR_FORMS:
+            matrices, vectors = (form, "full") if of_matrices else ("csr", form)
+            every = form == ("csr" if of_matrices else "full") and member != "Matrix.mxm"
+            for dtype in TYPES if every else ("INT64", "FP64") if not of_matrices else ("FP64",):
                 flags = dtype == "BOOL" and member in OF_FLAGS
                 name = f"{member} [{'flags' if flags else kind}]"
                 yield Cell(name, OF_FLAGS[member] if flags else cell.call, matrices, vectors, dtype)
@@ -315,8 +314,8 @@ def cells():
     found = {}
     for cell in (*members(), *crossed(), *indexed()):
         found.setdefault(cell.label, cell)
-    group = [MATRIX_FORMS, VECTOR_FORMS, TYPES]
-    return sorted(
-        found.values(),
-        key=lambda cell: [names.index(x) for names, x in zip(group, (cell.matrices, cell.vectors, cell.dtype), strict=True)],
-    )  # fmt: skip
+
+    def group(cell):
+        return MATRIX_FORMS.index(cell.matrices), VECTOR_FORMS.index(cell.vectors), TYPES.index(cell.dtype)
+
+    return sorted(found.values(), key=group)

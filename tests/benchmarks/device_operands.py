@@ -36,6 +36,7 @@ class Operands:
         self.columns = DENSE_COLUMNS[size] if matrices in DENSE else 1 << SCALES[size]
         self.rows = self.columns * 5 // 7
         self.kept = {}
+        self.read_by = {}  # label of a cell -> names of the operands that it reads
 
     def __getattr__(self, name):
         if name not in SEEDS and name not in "steb":
