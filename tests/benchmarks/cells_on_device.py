@@ -10,7 +10,7 @@ than a second is timed once.  Of calls that write, each has a copy of the operan
 
 floor      bytes of the entries read and written / 4.3 TB/s, host arrays taken and returned / 50 GB/s, 30 us a call
 to, from   bytes copied to the device and from it in one call
-ran        the plan of the product, if there is one, and primitives that were computed on the host
+ran        kernels of the library, the plan of the product, if there is one, and primitives computed on the host
 
 --total     seconds after which no further cell begins; what is left out is counted
 --rows      append a JSON line for each cell, as soon as it is measured
@@ -191,6 +191,25 @@ class Traffic:
             print(f"copies by ndarray.get are not counted: {error}")
 
 
+def launched(call):
+    """Names of the library's kernels that the call launches, in the order of their first launch."""
+    names = {}
+
+    def look(frame, event, _):
+        if event == "call" and frame.f_code.co_name in ("__call__", "over"):
+            if frame.f_globals["__name__"].endswith((".runtime.launch", "cuda_emulation.launcher")):
+                self = frame.f_locals["self"]
+                names[str(getattr(self, "name", getattr(self, "expression", ""))).partition("<")[0]] = True
+
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        call()
+    finally:
+        sys.setprofile(before)
+    return [name for name in names if name]
+
+
 def plan_text(before, backend, detours):
     """What the planner decided in this call, and what was computed on the host."""
     plans = history()
@@ -232,9 +251,9 @@ def observed(cell, operands):
 def measure(cell, operands, seconds):
     """The row of a cell: milliseconds, bytes, multiple of the floor, what ran."""
     found = observed(cell, operands)
-    first, times = found[0], []
+    first, times, kernels = found[0], [], []
     if first < 3 * LONG:  # kernels are compiled in it
-        once(cell, operands)
+        kernels = launched(lambda: once(cell, operands))
         found = observed(cell, operands)
         stop = time.perf_counter() + seconds
         while found[0] < LONG and (len(times) < LEAST or len(times) < MOST and time.perf_counter() < stop):
@@ -246,9 +265,10 @@ def measure(cell, operands, seconds):
     ms = statistics.median(times) * 1e3
     floor = nbytes / BYTES_A_SECOND + crossing / HOST_BYTES_A_SECOND + calls * CALL_SECONDS
     return {
-        "cell": cell.label, "ms": round(ms, 5), "floor_ms": round(floor * 1e3, 5), "multiple": round(ms / floor / 1e3, 2),
-        "bytes": nbytes, "crossing": crossing, "calls": calls, "to_device": moved[0], "to_host": moved[1],
-        "samples": len(times), "first_ms": round(first * 1e3, 2), "ran": ran,
+        "cell": cell.label, "ms": round(ms, 5), "floor_ms": round(floor * 1e3, 5),
+        "multiple": round(ms / floor / 1e3, 2), "bytes": nbytes, "crossing": crossing, "calls": calls,
+        "to_device": moved[0], "to_host": moved[1],
+        "samples": len(times), "first_ms": round(first * 1e3, 2), "ran": "; ".join([*kernels, ran] if ran else kernels),
     }  # fmt: skip
 
 
@@ -348,8 +368,8 @@ def write_table(rows, about, path=TABLE):
         "# Single calls on a GPU against their floor",
         "",
         "`python tests/benchmarks/bench_cells.py --backend cuda --record`: median of a call, warm, until the device is",
-        "idle. The floor is bytes of entries read and written / 4.3 TB/s, host arrays taken and returned / 50 GB/s, and",
-        "30 us a call. To and from: bytes copied to the device and from it in one call.",
+        "idle. The floor is bytes of entries read and written / 4.3 TB/s, host arrays taken and returned / 50 GB/s,",
+        "and 30 us a call. To and from: bytes copied to the device and from it in one call.",
         "",
         f"{about['device']}, commit {about['commit']}, {about['date']}.",
         "",

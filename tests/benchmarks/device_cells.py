@@ -305,8 +305,8 @@ def indexed():
             for at, form in enumerate(INDEXED_FORMS if of_matrices else VECTOR_FORMS):
                 dtype = TYPES[(turn + at) % 4]
                 matrices, vectors = (form, "full") if of_matrices else ("csr", form)
-                region = "all" if touches == "region" and form == "list" else touches
-                yield Cell(name, call, matrices, vectors, dtype, region, changes)
+                merged = changes and touches in ("region", "nothing") and form in ("list", "csr", "dcsr")
+                yield Cell(name, call, matrices, vectors, dtype, "all" if merged else touches, changes)
 
 
 def cells():
