@@ -12,6 +12,9 @@ On a machine with more cores the sizes may run side by side, each on two cores o
 
     taskset -c 0,1 python tests/benchmarks/bench_cells.py --size tiny --rows tiny.jsonl
     python tests/benchmarks/bench_cells.py --table tiny.jsonl medium.jsonl large.jsonl
+
+With --backend cuda the public calls are timed on a GPU, each against its floor: cells_on_device.py, whose options are
+others.
 """
 
 import argparse
@@ -140,6 +143,12 @@ def write_table(rows, about):
 
 
 def main():
+    if any(argument.partition("=")[0] == "--backend" for argument in sys.argv[1:]):
+        os.environ.setdefault("GRB_TILE_TEST_ORACLE", "none")  # a machine with a GPU need not have python-graphblas
+        os.environ.setdefault("GRB_TILE_JIT", "never")  # the CPU computes tiny operands alone
+        import cells_on_device
+
+        return cells_on_device.main()
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--only", help="regular expression on 'name size'")
     options.add_argument("--size", default=",".join(SIZES), help="sizes, separated by commas")
