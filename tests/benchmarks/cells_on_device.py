@@ -93,9 +93,11 @@ def leaves(x):
 
 
 def host_bytes(x):
-    """Bytes of a host array, a list of numbers, or bytes; an object of the library, and a device's array, has none."""
+    """Bytes of a host array, a list of numbers, bytes, or SciPy's arrays; 0 of a device's and the library's objects."""
     if type(x) is np.ndarray:
         return x.nbytes
+    if type(x).__module__.startswith("scipy"):
+        return sum(part.nbytes for part in vars(x).values() if type(part) is np.ndarray)
     return len(x) * (8 if isinstance(x, list) else 1) if isinstance(x, list | bytes | bytearray) else 0
 
 

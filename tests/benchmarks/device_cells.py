@@ -150,10 +150,48 @@ def own_readers():
     return found
 
 
-OWN = own_readers()
+def arrays_of(lib, o, name, format, sized):
+    """What export gives of an operand, kept; without the sizes for pack, which knows them."""
+    found = o.keep(f"{format} of {name}", lambda: tools.exported(lib, o, name, format).ss.export(format))
+    if sized:
+        return tools._sized(found, getattr(o, name))
+    return {key: x for key, x in found.items() if key not in ("nrows", "ncols", "size", "format")}
+
+
+def packed(lib, o, name, format, by):
+    x = getattr(o, name)
+    if format == "coo":  # it is built, which asks for an empty object
+        x.clear()
+    getattr(x.ss, f"pack_{by}")(**arrays_of(lib, o, name, format, False), **({"format": format} if by == "any" else {}))
+    return x
+
+
+def own_tools():
+    """{name: call} of what tests/calls writes and reads again."""
+    found = {}
+    for cls, name, formats, first in (
+        ("Matrix", "A", tools.MATRIX_FORMATS, "csr"), ("Vector", "v", tools.VECTOR_FORMATS, "sparse"),
+    ):  # fmt: skip
+        for by, format in [*((each, each) for each in formats), ("any", first)]:
+            if f"{cls}.ss.import_{by}" in ROWS:
+                found[f"{cls}.ss.import_{by}"] = lambda lib, o, cls=cls, n=name, by=by, f=format: getattr(
+                    getattr(lib, cls).ss, f"import_{by}"
+                )(**arrays_of(lib, o, n, f, True))
+                found[f"{cls}.ss.pack_{by}"] = lambda lib, o, n=name, by=by, f=format: packed(lib, o, n, f, by)
+    found["io.to_scipy_sparse"] = lambda lib, o: lib.io.to_scipy_sparse(o.A, "csr")
+    found["io.from_numpy"] = lambda lib, o: lib.io.from_numpy(o.keep("array", lambda: lib.io.to_numpy(o.A, 9)), 9)
+    found["io.serialize"] = lambda lib, o: lib.io.serialize(o.A)
+    found["io.to_suitesparse_blob"] = lambda lib, o: lib.io.to_suitesparse_blob(o.A, "none")
+    return found
+
+
+OWN = own_readers() | own_tools()
 READ_BACK = {  # blobs of the same entries differ by the form in which a backend keeps them
     "Matrix.ss.serialize": lambda lib, blob: lib.Matrix.ss.deserialize(blob),
     "Vector.ss.serialize": lambda lib, blob: lib.Vector.ss.deserialize(blob),
+    "io.serialize": lambda lib, blob: lib.io.deserialize(blob),
+    "io.to_suitesparse_blob": lambda lib, blob: lib.io.from_suitesparse_blob(blob),
+    "io.to_scipy_sparse": lambda lib, x: x.toarray(),
 }
 
 # ---------------------------------------------------------------------- indices

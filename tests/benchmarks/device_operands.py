@@ -78,7 +78,7 @@ class Operands:
         m, n, third = self.rows, self.columns, self.columns // 7
         if name == "L":
             rng = np.random.default_rng(SEEDS[name])
-            return gb.Matrix.from_dense(whole_numbers(rng, 6, self.type_name).reshape(3, 2))
+            return in_form(gb.Matrix.from_dense(whole_numbers(rng, 6, self.type_name).reshape(3, 2)), "full")
         shape = {"Q": (m, m), "R": (n, n), "K": (2 * third, 3 * third)}.get(name, (m, n))
         dtype = "BOOL" if name in "MN" else self.type_name
         if self.matrices in DENSE:
@@ -105,7 +105,7 @@ class Operands:
     def _dense(self, name, shape, dtype):
         rng = np.random.default_rng(SEEDS[name])
         if self.matrices == "full":
-            return gb.Matrix.from_dense(whole_numbers(rng, shape[0] * shape[1], dtype).reshape(shape))
+            return in_form(gb.Matrix.from_dense(whole_numbers(rng, shape[0] * shape[1], dtype).reshape(shape)), "full")
         at = np.flatnonzero(rng.random(shape[0] * shape[1]) < 0.5)
         made = gb.Matrix.from_coo(
             at // shape[1], at % shape[1], whole_numbers(rng, at.size, dtype), dtype, nrows=shape[0], ncols=shape[1]
@@ -123,7 +123,7 @@ def in_form(x, form):
     """The object with its store where the backend in use computes, in that form."""
     backend = select.current()
     x._store = backend.to_device(x._store)
-    if form != "full" and backend.name != "reference":  # a vector of all positions is full; it has few forms
+    if form != "full" and backend.name != "reference":  # full is what has all positions
         x._store = backend.convert(x._store, form)
     return x
 
