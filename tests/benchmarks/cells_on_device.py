@@ -217,7 +217,8 @@ def plan_text(before, backend, detours):
     plans = history()
     new = [plan for plan in plans if all(plan is not old for old in before)]
     host = +(collections.Counter(getattr(backend, "detours", {})) - detours)
-    return "; ".join([str(plan).partition(";")[0] for plan in new[-1:]] + [f"{name} on the host" for name in sorted(host)])
+    decided = [str(plan).partition(";")[0] for plan in new[-1:]]
+    return "; ".join(decided + [f"{name} on the host" for name in sorted(host)])
 
 
 # ---------------------------------------------------------------------- one cell
