@@ -39,8 +39,8 @@ struct XGaps {
   GRB_DEVICE bool has(int64_t column) const { return __ldg(words + (column >> 5)) >> (column & 31) & 1; }
 };
 
-// Where rows are written.  GAPS: `words`, the presence of w, has a bit for each row with entries, and loses those of rows
-// whose sum is empty.
+// Where rows are written.  GAPS: `words`, the presence of w, has a bit for each row with entries, and loses those of
+// rows whose sum is empty.
 template <class S, bool GAPS> struct RowOutput {
   typename S::Z* w;
   unsigned* words;

@@ -146,9 +146,9 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
   segments_product<I, R, S, COLUMNS, NO_GAPS>(m, x_given, cached, XGaps{}, out, parts, part_flags, arrived, nullptr);
 }
 
-// The same for an x with gaps: x_words are its presence bits.  GAPS == MARKED_GAPS: x_given is mark_gaps's, found[1] says
-// whether bits decide.  w_words has a bit for each row with entries before, for each with a result after; found[0] grows
-// by their number.
+// The same for an x with gaps: x_words are its presence bits.  GAPS == MARKED_GAPS: x_given is mark_gaps's, found[1]
+// says whether bits decide.  w_words has a bit for each row with entries before, for each with a result after;
+// found[0] grows by their number.
 template <class I, class R, class S, int COLUMNS, int GAPS, int THREADS, int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
 matvec_segments_gaps(const uint8_t* __restrict__ begins, const R* __restrict__ before, const R* __restrict__ names,

@@ -42,8 +42,8 @@ __global__ void encode_columns(const I* cols, int64_t entries, int64_t slices, u
   if (lane_number() == 0 && count != nullptr && found) atomicAdd(count, found);
 }
 
-// x with ABSENT at its gaps, in the given order (null: its own), and the presence of w where all rows with entries have a
-// result (occupied; null: all of `rows`).  found[1] becomes 1 where a value of x is ABSENT itself.
+// x with ABSENT at its gaps, in the given order (null: its own), and the presence of w where all rows with entries have
+// a result (occupied; null: all of `rows`).  found[1] becomes 1 where a value of x is ABSENT itself.
 template <class X>
 __global__ void mark_gaps(const unsigned* x_words, const X* x, const int32_t* order, int64_t n, X* out,
                           unsigned long long* found, const unsigned* occupied, int64_t rows, unsigned* w_words) {

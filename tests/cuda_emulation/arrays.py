@@ -197,11 +197,18 @@ np.asarray = _asarray
 
 
 class Stream:
-    """The only stream: work is complete when its launch returns."""
+    """A stream, or an event: work is complete when its launch returns."""
 
     ptr = 0
 
     def synchronize(self):
+        """Nothing to wait for."""
+
+    def record(self, event):
+        """The event."""
+        return event
+
+    def wait_event(self, event):
         """Nothing to wait for."""
 
 
@@ -221,6 +228,10 @@ class Runtime:
         ctypes.memmove(int(to), int(source), count)
 
     @staticmethod
+    def setDevice(number):
+        """Threads that copy name their device."""
+
+    @staticmethod
     def streamSynchronize(stream):
         """Nothing to wait for."""
 
@@ -230,6 +241,16 @@ class Cuda:
 
     runtime = Runtime
     stream = Stream()
+
+    @staticmethod
+    def Stream(non_blocking):
+        """Another stream."""
+        return Stream()
+
+    @staticmethod
+    def Event(disable_timing):
+        """What a stream may wait for."""
+        return Stream()
 
     @classmethod
     def get_current_stream(cls):

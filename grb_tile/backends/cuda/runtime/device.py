@@ -28,6 +28,7 @@ from ....storage.place import number_of
 from ....storage.store import StoredMask, forms_of
 from .costs import profile_of_device
 from .errors import HostOnly, on_device
+from .host_copies import HostCopies
 from .mailbox import NOT_WRITTEN, Mailbox
 from .memory import drop_forms
 
@@ -76,6 +77,7 @@ class Device:
         self._positions = {}  # id of a host array -> (its copy, a weak reference to it)
         self._partial = None
         self._mailbox = None
+        self.copies = HostCopies(xp, self.number)
         self._staged = ctypes.create_string_buffer(_FEW_BYTES)
         self._staged_at = ctypes.addressof(self._staged)
         self.current_stream = launcher.current_stream
@@ -109,9 +111,12 @@ class Device:
 
     def upload(self, data: np.ndarray) -> Any:
         """A copy of a contiguous NumPy array on the device; a small one by one call of the driver."""
-        if not 0 < data.nbytes <= _STAGED_BYTES:
+        if data.nbytes == 0 or data.dtype.kind not in "biufc":
             return self.xp.asarray(data)
         array, size = self.array_class(data.shape, data.dtype), data.nbytes
+        if size > _STAGED_BYTES:
+            self.copies.to_device(array, data)
+            return array
         copy, stream = self.xp.cuda.runtime.memcpyAsync, self.current_stream().ptr
         if size <= _FEW_BYTES:  # asking NumPy for the address takes longer than copying them once more
             with self.lock:
@@ -170,7 +175,7 @@ class Device:
             return array
         with self.bound():
             self.in_order()
-            return array.get()
+            return self.copies.to_host(array)
 
     def constant(self, value: Any, np_type: Any = None) -> Any:
         """A device array of length 1 that holds `value` and must not be written to; made once for each value."""

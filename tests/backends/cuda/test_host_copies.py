@@ -1,0 +1,102 @@
+"""Copies through page-locked memory (backends/cuda/runtime/host_copies.py)."""
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+from cuda_emulation.backend import shim
+from grb_tile.backends.cuda.runtime import host_copies
+from support.seeds import generator
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Sizes at which a few hundred bytes are many."""
+    for name, value in {"LENT_FROM": 64, "LENT_MOST": 4096, "STAGED_FROM": 512, "CHUNK": 256, "THREADS": 3}.items():
+        monkeypatch.setattr(host_copies, name, value)
+    device = shim().device
+    monkeypatch.setattr(device, "copies", host_copies.HostCopies(device.xp, device.number))
+    return device
+
+
+def numbers(dtype, count):
+    return (generator("copies", dtype, count).random(count) * 200).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float32", "complex128"])
+@pytest.mark.parametrize("count", [0, 1, 63, 64, 511, 512, 513, 767, 768, 769, 1535, 1536, 1537, 5000])
+def test_both_ways(small, dtype, count):
+    """Parts and chunks that are exactly full, one more and one less."""
+    data = numbers(dtype, count)
+    there = small.upload(data)
+    small.copies.to_device(there, data) if count else None  # as what is small for Device.upload, too
+    back = small.host(there)
+    assert type(back) is np.ndarray and back.dtype == data.dtype and np.array_equal(back, data)
+    assert back.flags.writeable and back.flags.c_contiguous
+
+
+def test_a_copy_is_the_callers_own(small):
+    """Neither the source nor another copy changes with it, also after the memory of a dead one is lent again."""
+    there = small.array(np.arange(40.0))
+    first, second = small.host(there), small.host(there)
+    first[:] = -1
+    assert second.tolist() == small.host(there).tolist() == list(range(40))
+    kept = second[10:]
+    del first, second
+    gc.collect()
+    others = [small.host(small.array(np.full(40, float(k)))) for k in range(8)]
+    assert kept.tolist() == list(range(10, 40)) and [x[0] for x in others] == list(range(8))
+
+
+def test_no_more_is_lent_than_allowed(small, monkeypatch):
+    """What is more lies in pageable memory; dead arrays give back what they had."""
+    monkeypatch.setattr(host_copies, "LENT_IN_ALL", 1000)
+    there = small.array(np.arange(50.0))  # 400 bytes
+    held = [small.host(there) for _ in range(4)]
+    assert [isinstance(x.base, type(None)) for x in held] == [False, False, True, True]
+    assert all(x.tolist() == list(range(50)) for x in held)
+    del held[0]
+    gc.collect()
+    held.append(small.host(there))
+    assert held[-1].base is not None and small.host(there).base is None
+
+
+def test_views_and_several_dimensions(small):
+    data = numbers("float32", 600)
+    there = small.array(data)
+    assert np.array_equal(small.host(there[::3]), data[::3])
+    assert np.array_equal(small.host(there.reshape(20, 30)), data.reshape(20, 30))
+    square = small.upload(data[:400].reshape(20, 20))
+    assert np.array_equal(small.host(square), data[:400].reshape(20, 20))
+
+
+def test_threads_share_the_buffers(small):
+    found = {}
+
+    def work(k):
+        data = numbers("int64", 300 + k)
+        found[k] = all(np.array_equal(small.host(small.upload(data)), data) for _ in range(20))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert found == dict.fromkeys(range(4), True)
+
+
+def test_an_error_of_a_thread_is_raised_when_all_have_ended(small, monkeypatch):
+    data = numbers("int64", 400)
+    there, copies = small.upload(data), small.copies
+    send, ended = host_copies._Stage.send, []
+
+    def failing(stage, part, to, begin):
+        send(stage, part, to, begin)
+        ended.append(part.size)
+        if len(ended) == 1:
+            raise MemoryError("planted")
+
+    monkeypatch.setattr(host_copies._Stage, "send", failing)
+    with pytest.raises(MemoryError, match="planted"):
+        copies.to_device(there, data)
+    assert sum(ended) == data.nbytes
