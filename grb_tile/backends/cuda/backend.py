@@ -129,7 +129,7 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
         place.register(self.device.array_class, self.device.number, self)
 
     def check_memory(self, wanted, what, remedy):
-        check_memory(wanted, what, remedy, self.device.memory()[1])
+        check_memory(wanted, what, remedy, self.device.total_memory)
 
     # ------------------------------------------------------------------ structure
 

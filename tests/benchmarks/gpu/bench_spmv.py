@@ -250,9 +250,9 @@ def gaps(backend, name, structure):
 
                 def product():
                     if mask is None:  # noqa: B023
-                        w << semiring(A.mxv(x))  # noqa: B023
+                        w << A.mxv(x, semiring)  # noqa: B023
                     else:
-                        w(mask.S, replace=True) << semiring(A.mxv(x))  # noqa: B023
+                        w(mask.S, replace=True) << A.mxv(x, semiring)  # noqa: B023
 
                 us = device_us(product, 8)
                 full = us if full is None else full

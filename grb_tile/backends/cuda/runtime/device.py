@@ -19,6 +19,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import weakref
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -398,6 +399,11 @@ class Device:
         """(free, total) bytes of the device, the pool's unused blocks counted as free."""
         with self.bound():
             return self.launcher.memory()
+
+    @cached_property
+    def total_memory(self) -> int:
+        """Bytes of the device, free or not."""
+        return self.memory()[1]
 
     def kept(self, key: Any) -> Kept:
         """The Kept of that key: the same for all who refer to it at the same time, gone when none does."""
