@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, monoid, semiring, unary
+from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring, unary
 
 from . import arguments
 from .graph import room_for
@@ -74,13 +74,14 @@ def clustering(
     wanted = None if nodes is None else sorted(set(arguments.nodes(nodes, G.n, "nodes")))
     with Report(f"clustering ({mode})") as report:
         found, pairs = _counts(G, mode, weighted, wanted)
-        c = np.zeros(G.n)
-        np.divide(found, pairs, out=c, where=pairs > 0)
         if wanted is None:
-            v = Vector.from_dense(c, name="clustering")
+            c = Vector.from_scalar(0.0, G.n, FP64, name="clustering")
         else:
-            v = Vector.from_coo(wanted, c[wanted], FP64, size=G.n, name="clustering")
-    return VertexResult(v, report, vertices=G.labels)
+            c = Vector.from_coo(wanted, 0.0, FP64, size=G.n, name="clustering")
+        # c<c,s> = found / pairs where there are pairs, else 0
+        ratio = binary.truediv(found & select.valuegt(pairs, 0.0).new()).new()
+        c(c.S) << binary.second(c | ratio)
+    return VertexResult(c, report, vertices=G.labels)
 
 
 def average_clustering(
@@ -101,12 +102,12 @@ def average_clustering(
     1.0
     """
     arguments.flags(weighted=weighted, count_zeros=count_zeros)
-    found = clustering(G, nodes=nodes, weighted=weighted, mode=mode).values.to_coo(indices=False)[1]
+    found = clustering(G, nodes=nodes, weighted=weighted, mode=mode).values
     if not count_zeros:
-        found = found[found != 0]
-    if not found.size:
+        found = select.valuene(found, 0.0).new()
+    if not found.nvals:
         raise ValueError("G: there is no coefficient to take the mean of; give a graph with vertices")
-    return float(found.mean())
+    return _sum(found) / found.nvals
 
 
 def transitivity(G: Graph | Matrix) -> float:
@@ -123,7 +124,8 @@ def transitivity(G: Graph | Matrix) -> float:
     """
     G = room_for(G, "transitivity", 40)
     found, pairs = _undirected(_either(G), G, None, False)
-    return float(found.sum() / pairs.sum()) if found.any() else 0.0
+    closed = _sum(found)
+    return closed / _sum(pairs) if closed else 0.0
 
 
 def square_clustering(G: Graph | Matrix, *, nodes: Sequence[int] | None = None, batch: int = 256) -> VertexResult:
@@ -152,7 +154,7 @@ def square_clustering(G: Graph | Matrix, *, nodes: Sequence[int] | None = None, 
     ones = Vector.from_scalar(1.0, G.n, FP64)
     with Report("square_clustering") as report:
         # d = A plus.pair 1, s = A plus.second d : the degrees of the neighbours together
-        d = _dense(semiring.plus_pair[FP64](A @ ones).new())
+        d = _dense(_degrees(A))
         s = _dense(semiring.plus_second[FP64](A @ Vector.from_dense(d)).new())
         c = np.zeros(len(wanted))
         for start in range(0, len(wanted), batch):
@@ -172,8 +174,8 @@ def square_clustering(G: Graph | Matrix, *, nodes: Sequence[int] | None = None, 
     return VertexResult(v, report, vertices=G.labels)
 
 
-def _counts(G: Graph, mode: str, weighted: bool, wanted: list[int] | None) -> tuple[np.ndarray, np.ndarray]:
-    """(triangles in the sense of the mode, pairs of neighbours), arrays of n."""
+def _counts(G: Graph, mode: str, weighted: bool, wanted: list[int] | None) -> tuple[Vector, Vector]:
+    """(triangles in the sense of the mode, pairs of neighbours), full."""
     if weighted and mode == "ldbc":
         raise ValueError('weighted=True: LDBC defines no weighted coefficient; use mode="directed" or "undirected"')
     if mode == "undirected":
@@ -184,40 +186,41 @@ def _counts(G: Graph, mode: str, weighted: bool, wanted: list[int] | None) -> tu
     return _ldbc(G, wanted)
 
 
-def _undirected(A: Matrix, G: Graph, wanted: list[int] | None, weighted: bool) -> tuple[np.ndarray, np.ndarray]:
+def _undirected(A: Matrix, G: Graph, wanted: list[int] | None, weighted: bool) -> tuple[Vector, Vector]:
     """(2 t, d (d - 1))"""
-    d = _degrees(A)
+    pairs = _pairs(_degrees(A))
     if wanted is None and not weighted and G.is_symmetric_structure:
-        return 2.0 * triangles(G).to_numpy(), d * (d - 1)
+        return binary.times[FP64](triangles(G).values, 2.0).new(), pairs
     rows = _rows(A, wanted)
     times = (semiring.plus_times if weighted else semiring.plus_pair)[FP64 if weighted else dtypes.INT64]
     # C<A,s> = A plus.times A',  2 t = [+_j C * A] : each triangle from both neighbours
     C = times(rows @ A.T).new(mask=rows.S, name="C")
     if weighted:
         C << binary.times(C & rows)
-    return _dense(C.reduce_rowwise(monoid.plus).new()), d * (d - 1)
+    return _full(C.reduce_rowwise(monoid.plus), G.n), pairs
 
 
-def _directed(A: Matrix, wanted: list[int] | None) -> tuple[np.ndarray, np.ndarray]:
+def _directed(A: Matrix, wanted: list[int] | None) -> tuple[Vector, Vector]:
     """(T, 2 (D (D - 1) - 2 b)): T = diag((A + A')^3), the triangles of all eight directions."""
     S = binary.plus(A | A.T).new(name="S")
     rows = _rows(S, wanted)
     # T = [+_j ((S S)<S,s> * S)](v)
     C = semiring.plus_times[FP64](rows @ S.T).new(mask=rows.S, name="C")
     C << binary.times(C & rows)
-    D = _degrees(A) + _degrees(A.T.new())
-    b = _degrees(binary.pair[FP64](A & A.T).new())
-    return _dense(C.reduce_rowwise(monoid.plus).new()), 2 * (D * (D - 1) - 2 * b)
+    D = binary.plus(_degrees(A) & _degrees(A.T)).new()
+    # 2 (D (D - 1) - 2 b), b the neighbours of both directions
+    both = binary.times(_degrees(binary.pair[FP64](A & A.T).new()), 2.0).new()
+    pairs = binary.times(binary.minus(_pairs(D) & both).new(), 2.0).new()
+    return _full(C.reduce_rowwise(monoid.plus), A.nrows), pairs
 
 
-def _ldbc(G: Graph, wanted: list[int] | None) -> tuple[np.ndarray, np.ndarray]:
+def _ldbc(G: Graph, wanted: list[int] | None) -> tuple[Vector, Vector]:
     """(edges i -> j with i and j among the neighbours of v, d (d - 1))"""
     A, N = loopless(G), _either(G)
-    d = _degrees(N)
     rows = _rows(N, wanted)
     # C<N,s> = N plus.pair A' : out-edges of each neighbour that lead to another neighbour
     C = semiring.plus_pair[dtypes.INT64](rows @ A.T).new(mask=rows.S, name="C")
-    return _dense(C.reduce_rowwise(monoid.plus).new()), d * (d - 1)
+    return _full(C.reduce_rowwise(monoid.plus), G.n), _pairs(_degrees(N))
 
 
 def _rows(A: Matrix, wanted: list[int] | None) -> Matrix:
@@ -251,10 +254,26 @@ def _cube_root(G: Graph) -> Matrix:
     return unary.cbrt(W).new(name="W")
 
 
-def _degrees(A: Matrix) -> np.ndarray:
+def _degrees(A: Any) -> Vector:
     # d = A plus.pair 1
     ones = Vector.from_scalar(1.0, A.ncols, FP64)
-    return _dense(semiring.plus_pair[FP64](A @ ones).new())
+    return _full(semiring.plus_pair[FP64](A @ ones), A.nrows)
+
+
+def _pairs(d: Vector) -> Vector:
+    """d (d - 1)"""
+    return binary.times(d & binary.minus(d, 1.0).new()).new()
+
+
+def _full(entries: Any, n: int) -> Vector:
+    """The vector of an expression, 0 where it has no entry."""
+    v = Vector.from_scalar(0.0, n, FP64)
+    v(binary.plus) << entries
+    return v
+
+
+def _sum(v: Vector) -> float:
+    return float(v.reduce(monoid.plus).new().value or 0.0)
 
 
 def _dense(v: Any) -> np.ndarray:

@@ -109,19 +109,26 @@ def _all(G: Graph) -> Vector:
     t(binary.plus) << plus_pair(L @ L.T).select(L.S).reduce_columnwise(monoid.plus)
     t(binary.plus) << E.reduce_rowwise(monoid.plus)
     t(binary.plus) << E.reduce_columnwise(monoid.plus)
-    # back from the order of degree
-    return Vector.from_coo(_order(G), t.to_coo(indices=False)[1], size=G.n, name="triangles")
+    # P' t : back from the order of degree
+    return semiring.any_second[dtypes.INT64](_permutation(G).T @ t).new(name="triangles")
 
 
 def degree_ordered(G: Graph | Matrix) -> Matrix:
     """L = tril(P A P', -1), P the order of descending degree: the strictly lower triangle with short rows."""
     G = room_for(G, "degree_ordered", 40)
-    order = _order(G)
-    # P(k, order(k)) = 1 ,  L = tril(P A P', -1) ,  P A P' = P (P A')': copies of rows and a transpose, no sums
-    P = Matrix.from_coo(np.arange(G.n), order, True, dtypes.BOOL, nrows=G.n, ncols=G.n)
+    P = _permutation(G)
+    # L = tril(P A P', -1) ,  P A P' = P (P A')': copies of rows and a transpose, no sums
     any_pair = semiring.any_pair[dtypes.BOOL]
     rows = any_pair(P @ G.A.T).new()
     return select.tril(any_pair(P @ rows.T).new(), -1).new(name="L")
+
+
+def _permutation(G: Graph) -> Matrix:
+    """P(k, order(k)) = true, with the nodes in descending order of degree."""
+    n = G.n
+    return G.keep(
+        "degree permutation", lambda: Matrix.from_coo(np.arange(n), _order(G), True, dtypes.BOOL, nrows=n, ncols=n)
+    )
 
 
 def _order(G: Graph) -> np.ndarray:
