@@ -29,7 +29,7 @@ NUMPY = {  # what NumPy computes on the host from copies -> the algorithms
         "adamic_adar", "common_neighbors", "cosine", "jaccard", "overlap", "resource_allocation", "sorensen",
     ),
     "the order of the degrees": ("average_clustering", "clustering", "transitivity", "triangle_count", "triangles"),
-    "counts of squares, and degrees": ("square_clustering", "clustering weighted"),
+    "counts of squares, and degrees": ("square_clustering",),
     "distances of a batch of sources, reduced": (
         "apsp floyd_warshall", "apsp weighted", "closeness", "closeness weighted", "diameter", "eccentricity",
         "harmonic", "radius",
