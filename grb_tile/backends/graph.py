@@ -52,6 +52,14 @@ class GraphOperations:
         """t[c] = (+)_k values[k] over labels[k] = c, in any order; arrays of this backend's, int64 and float64."""
         return np.bincount(labels, values, size)
 
+    def quotient(self, A: Compressed, labels: np.ndarray, count: int, dup: Any) -> Compressed:
+        """C[c, d] = (dup)_ij A[i,j] over labels[i] = c and labels[j] = d, count x count, of A's type.
+
+        labels: an int64 array of this backend's, 0 .. count - 1.  dup: a typed binary operator, associative and
+        commutative.  NotImplemented: graph/communities.py multiplies.
+        """
+        return NotImplemented
+
     def move_half(
         self, x: np.ndarray, K: np.ndarray, found: Sequence[VectorStore], active: VectorStore | None, own: np.ndarray,
         u: np.ndarray, k: np.ndarray, key: int,

@@ -199,7 +199,10 @@ def inside(B: Matrix, x: Any) -> Matrix:
 
 def quotient(B: Matrix, labels: Any, count: int, plus: str = "plus") -> Matrix:
     """C = S' B S over the monoid named `plus`, S(i, labels(i)) = 1: the `count` classes of equal labels as vertices."""
-    n = labels.shape[0]
+    n, backend = labels.shape[0], current()
+    found = backend.quotient(B._store, backend.array(labels, np.int64), count, getattr(binary, plus)[B.dtype])
+    if found is not NotImplemented:
+        return Matrix._from_store(found, name="quotient")
     S = Matrix.from_coo(current().xp.arange(n), labels, True, nrows=n, ncols=count, name="S")
     # S' (B S) by (+).first and (+).second, which leave B's values as they are
     first, second = (getattr(semiring, f"{plus}_{op}")[B.dtype] for op in ("first", "second"))

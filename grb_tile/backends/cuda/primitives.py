@@ -32,6 +32,7 @@ DECLINING = {  # where a function returns NotImplemented, so does the primitive
     "products.inner_windows": {"matmul_inner": "A B"},
     "products.spmm": {"spmm": "A"},
     "products.sddmm": {"sddmm": "pattern"},
+    "communities.quotient": {"quotient": "A"},
     "communities.row_labels": {"sum_by_label": "", "move_half": "", "join_half": ""},
 }
 

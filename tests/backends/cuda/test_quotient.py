@@ -1,0 +1,59 @@
+"""The graph of classes of equal labels on a device, against products (grb_tile/graph/communities.py)."""
+
+import numpy as np
+import pytest
+
+import grb_tile as gb
+from cuda_emulation.backend import shim, using_shim
+from grb_tile.graph import communities
+from support.seeds import generator
+
+CLASSES = 7
+
+
+def operands(form, dtype):
+    """(A, labels): all classes occur, some of one vertex."""
+    rng = generator("quotient", form, dtype)
+    n = 10**6 if form == "dcsr" else 40
+    keys = np.unique(rng.integers(0, 40, 200) * 40 + rng.integers(0, 40, 200))
+    type_ = getattr(gb.dtypes, dtype).np_type
+    values = 1 if form == "iso" else (rng.random(keys.size) * 9).astype(type_)
+    if form == "full":
+        A = gb.Matrix.from_dense((rng.random((n, n)) * 9).astype(type_))
+    else:
+        A = gb.Matrix.from_coo(keys // 40, keys % 40, values, dtype=dtype, nrows=n, ncols=n)
+    labels = rng.integers(0, CLASSES - 1, n)
+    labels[:CLASSES] = range(CLASSES)
+    return A, labels
+
+
+@pytest.mark.parametrize("dtype", ["FP64", "INT32", "BOOL"])
+@pytest.mark.parametrize("form", ["csr", "dcsr", "iso", "full"])
+def test_against_products(form, dtype, monkeypatch):
+    A, labels = operands(form, dtype)
+    plus = "any" if dtype == "BOOL" else "plus"
+    want = communities.quotient(A, labels, CLASSES, plus)
+    with using_shim() as backend:
+        there = A.to_device("cuda")
+        monkeypatch.setattr(backend, "matmul", None)  # no product is formed
+        found = communities.quotient(there, backend.device.array(labels), CLASSES, plus)
+    assert found.dtype == A.dtype
+    assert found.isclose(want, check_dtype=True) if dtype == "FP64" else found.isequal(want, check_dtype=True)
+    assert A.isequal(there)
+
+
+def test_without_room_for_a_sort_it_is_a_product(monkeypatch):
+    A, labels = operands("csr", "FP64")
+    want = communities.quotient(A, labels, CLASSES)
+    with using_shim():
+        there = A.to_device("cuda")
+        monkeypatch.setattr(shim().device, "memory", lambda: (1000, 2000))
+        assert communities.quotient(there, labels, CLASSES).isclose(want)
+
+
+def test_no_entries_and_one_class():
+    with using_shim():
+        empty = gb.Matrix(float, 5, 5)
+        assert communities.quotient(empty, np.array([0, 1, 1, 0, 2]), 3).shape == (3, 3)
+        A = gb.Matrix.from_coo([0, 1, 4], [1, 2, 4], [1.0, 2.0, 4.0], nrows=5, ncols=5)
+        assert communities.quotient(A, np.zeros(5, np.int64), 1).to_dicts() == {0: {0: 7.0}}
