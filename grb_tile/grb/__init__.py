@@ -9,7 +9,7 @@ C code ports line by line: `GrB_mxv(...)` becomes `grb.mxv(...)` (or `grb.GrB_mx
 attribute `info`).  Output objects are the first arguments, as in C; numbers that C returns through a pointer are return
 values.
 
-Spec: GraphBLAS C API 2.1, chapters 3 and 4; GxB_ functions: SuiteSparse:GraphBLAS user guide.
+Spec: GraphBLAS C API 2.1, chapters 3 and 4; GxB_ functions: SuiteSparse:GraphBLAS 9.4 user guide.
 """
 
 from .descriptor import (

@@ -1,6 +1,7 @@
 """Descriptors: how an operation treats its output, mask and inputs.
 
-Spec: GraphBLAS C API 2.1, section 3.7 (fields and values) and table 3.9 (the predefined ones, DESC_[R][S][C][T0][T1]).
+Spec: GraphBLAS C API 2.1, section 3.6, tables 3.11 (fields and values) and 3.12 (the predefined ones,
+DESC_[R][S][C][T0][T1]).
 """
 
 from ..exceptions import InvalidValue

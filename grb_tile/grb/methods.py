@@ -1,6 +1,7 @@
 """Methods of objects by their C names: creation, elements, tuples, sizes, import and export, serialisation.
 
-Spec: GraphBLAS C API 2.1, section 4.2.  `wait` and `free` exist so that ported code runs; execution is eager.
+Spec: GraphBLAS C API 2.1, sections 4.1 (init, finalize, getVersion) and 4.2 (methods of objects).  `wait` and `free` do
+nothing: execution is eager, and Python's garbage collector frees objects.
 """
 
 import numpy as np

@@ -1,6 +1,7 @@
 """Predefined objects by their C names: types, operators, monoids, semirings.
 
-Spec: GraphBLAS C API 2.1, section 3.2.1 and tables 3.5 to 3.8; GxB_ names: SuiteSparse:GraphBLAS user guide.
+Spec: GraphBLAS C API 2.1, tables 3.2 (types) and 3.5 to 3.9 (operators, monoids, semirings); GxB_ names:
+SuiteSparse:GraphBLAS 9.4 user guide, sections 6.1 to 6.7.
 """
 
 _TYPES = (

@@ -284,13 +284,13 @@ def subassign(C, Mask, accum, A, I, J=None, desc=None):
 
 
 def Row_assign(C, mask, accum, u, i, J, desc=None):
-    """C<m',r>(i, J) = C(i, J) (+) u'; nothing outside row i changes (section 4.3.7.6)."""
+    """C<m',r>(i, J) = C(i, J) (+) u'; nothing outside row i changes (section 4.3.7.4)."""
     _expect("Row_assign", C=(C, Matrix), u=(u, object))
     _assign("Row_assign", C, mask, accum, u, _position("i", i, C.shape[0]), J, desc, False)
 
 
 def Col_assign(C, mask, accum, u, I, j, desc=None):
-    """C<m,r>(I, j) = C(I, j) (+) u; nothing outside column j changes (section 4.3.7.5)."""
+    """C<m,r>(I, j) = C(I, j) (+) u; nothing outside column j changes (section 4.3.7.3)."""
     _expect("Col_assign", C=(C, Matrix), u=(u, object))
     _assign("Col_assign", C, mask, accum, u, I, _position("j", j, C.shape[1]), desc, False)
 
@@ -308,14 +308,14 @@ def Col_subassign(C, mask, accum, u, I, j, desc=None):
 
 
 def apply(C, Mask, accum, op, A, desc=None):
-    """C<M,r> = C (+) op(A) (GrB_apply with a unary operator, section 4.3.8.1)."""
+    """C<M,r> = C (+) op(A) (GrB_apply with a unary operator, sections 4.3.8.1 and 4.3.8.2)."""
     _expect("apply", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
     d = flags_of(desc)
     _finish("apply", C, Mask, accum, d, ops.apply(A, get_typed_op(op, A.dtype, kind="unary"), _transposed(A, d.t0)))
 
 
 def apply_BinaryOp1st(C, Mask, accum, op, x, A, desc=None):
-    """C<M,r> = C (+) op(x, A) (GrB_apply_BinaryOp1st, section 4.3.8.3)."""
+    """C<M,r> = C (+) op(x, A) (GrB_apply_BinaryOp1st, sections 4.3.8.3 and 4.3.8.4)."""
     _expect("apply_BinaryOp1st", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
     d = flags_of(desc)
     x = _scalar("x", x)
@@ -331,7 +331,7 @@ def apply_BinaryOp1st(C, Mask, accum, op, x, A, desc=None):
 
 
 def apply_BinaryOp2nd(C, Mask, accum, op, A, y, desc=None):
-    """C<M,r> = C (+) op(A, y) (GrB_apply_BinaryOp2nd, section 4.3.8.3)."""
+    """C<M,r> = C (+) op(A, y) (GrB_apply_BinaryOp2nd, sections 4.3.8.3 and 4.3.8.4)."""
     _expect("apply_BinaryOp2nd", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
     d = flags_of(desc)
     y = _scalar("y", y)
@@ -347,7 +347,7 @@ def apply_BinaryOp2nd(C, Mask, accum, op, A, y, desc=None):
 
 
 def apply_IndexOp(C, Mask, accum, op, A, thunk, desc=None):
-    """C<M,r> = C (+) op(A, i, j, thunk) (GrB_apply_IndexOp, section 4.3.8.5)."""
+    """C<M,r> = C (+) op(A, i, j, thunk) (GrB_apply_IndexOp, sections 4.3.8.5 and 4.3.8.6)."""
     _expect("apply_IndexOp", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
     d = flags_of(desc)
     thunk = _scalar("thunk", thunk)

@@ -16,7 +16,7 @@ A matrix has vdim vectors of length vlen: its rows, or its columns where it is b
 sparsity: 1 hypersparse (p, h, i), 2 sparse (p, i), 4 bitmap (b), 8 full; x has the values, one where it is iso.
 method: below 0 none, 1000 LZ4, 2000 + level LZ4HC, 3000 + level Zstandard; arrays below 256 bytes are not compressed.
 
-Source: SuiteSparse:GraphBLAS 9.4, Source/serialize; user guide, section "Matrix serialization/deserialization".
+Source: SuiteSparse:GraphBLAS 9.4, Source/serialize; user guide, section 6.11.
 """
 
 from __future__ import annotations

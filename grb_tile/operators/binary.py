@@ -23,7 +23,7 @@ _FLIPPED_POSITION = {a.removeprefix("ss."): b.removeprefix("ss.") for a, b in CO
 
 
 class TypedBinaryOp(TypedOpBase):
-    """A BinaryOp for one pair of types.  Spec: GraphBLAS C API 2.1, section 3.5.2."""
+    """A BinaryOp for one pair of types.  Spec: GraphBLAS C API 2.1, section 3.4.1."""
 
     __slots__ = ("_flipped", "_monoid")
     opclass = "BinaryOp"
@@ -122,7 +122,7 @@ def _pair(op, dtype, dtype2):
 class BinaryOp(FunctionOp):
     """z = f(x, y), possibly of another type.
 
-    Types: `op.types`.  Spec: GraphBLAS C API 2.1, section 3.5.2.
+    Types: `op.types`.  Spec: GraphBLAS C API 2.1, section 3.4.1.
 
     >>> from grb_tile.operators import BinaryOp
     >>> import numpy as np

@@ -19,7 +19,7 @@ _POSITIONAL = {"tril", "triu", "diag", "offdiag", "rowle", "rowgt", "colle", "co
 
 
 class TypedIndexUnaryOp(TypedOpBase):
-    """An IndexUnaryOp for one type of value and one of thunk.  Spec: GraphBLAS C API 2.1, section 3.5.4."""
+    """An IndexUnaryOp for one type of value and one of thunk.  Spec: GraphBLAS C API 2.1, section 3.4.1."""
 
     __slots__ = ("thunk_type", "uses")  # uses: which of (x, i, j, thunk) enter the result, as numbers
     opclass = "IndexUnaryOp"
@@ -39,7 +39,7 @@ class TypedSelectOp(TypedIndexUnaryOp):
 class IndexUnaryOp(FunctionOp):
     """z = f(x, i, j, thunk): the value, its row, its column (0 in a vector), and a scalar.
 
-    Spec: GraphBLAS C API 2.1, section 3.5.4.
+    Spec: GraphBLAS C API 2.1, section 3.4.1.
 
     >>> from grb_tile.operators import IndexUnaryOp
     >>> import numpy as np

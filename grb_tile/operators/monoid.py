@@ -4,7 +4,7 @@
     lor   false, terminal true     land  true, terminal false         lxor false     lxnor, eq  true
     band  all ones, terminal 0     bor   0, terminal all ones         bxor 0         bxnor      all ones
     any   every value is terminal (ANY)
-Spec: GraphBLAS C API 2.1, table 3.12; SuiteSparse:GraphBLAS 9.4.5 user guide, section 6.10.
+Spec: GraphBLAS C API 2.1, section 3.4.2 and table 3.7; SuiteSparse:GraphBLAS 9.4 user guide, section 6.6.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ _silently = np.errstate(all="ignore")
 class TypedMonoid(TypedOpBase):
     """A Monoid for one type: `identity`, `terminal` (None, a NumPy scalar, or ANY), and reductions of arrays.
 
-    `ufunc` may be used with dtype= the type's; None where NumPy has none.  Spec: GraphBLAS C API 2.1, section 3.5.5.
+    `ufunc` may be used with dtype= the type's; None where NumPy has none.  Spec: GraphBLAS C API 2.1, section 3.4.2.
     """
 
     __slots__ = ("binaryop", "identity", "terminal", "ufunc")
@@ -201,7 +201,7 @@ def _pairwise(function, values, starts):
 class Monoid(OpBase):
     """An associative, commutative BinaryOp of one type with an identity.
 
-    Spec: GraphBLAS C API 2.1, section 3.5.5.
+    Spec: GraphBLAS C API 2.1, section 3.4.2.
 
     >>> from grb_tile import binary, dtypes
     >>> from grb_tile.operators import Monoid

@@ -80,7 +80,7 @@ def _predefined_rule(monoid_name, monoid, multiply):
 class TypedSemiring(TypedOpBase):
     """A Semiring for one type of operands: `monoid` and `binaryop` are typed.
 
-    Spec: GraphBLAS C API 2.1, section 3.5.6.
+    Spec: GraphBLAS C API 2.1, section 3.4.3.
     """
 
     __slots__ = ("_flipped", "binaryop", "monoid")
@@ -141,7 +141,7 @@ class _FlippedSemiring(TypedSemiring):
 class Semiring(OpBase):
     """A Monoid and a BinaryOp: what matrix products add and multiply with.
 
-    Types: the multiply's operand types whose result the monoid takes.  Spec: GraphBLAS C API 2.1, section 3.5.6.
+    Types: the multiply's operand types whose result the monoid takes.  Spec: GraphBLAS C API 2.1, section 3.4.3.
 
     >>> from grb_tile import semiring
     >>> semiring.min_plus["FP64"].monoid.identity

@@ -7,7 +7,7 @@ type).
 
 A type rule maps an input type T to (type, inner, result): `type` is the typed operator used (another than T: T is
 coerced), the operands are computed in `inner`, and the result has type `result`.
-Spec: GraphBLAS C API 2.1, tables 3.5 to 3.9; SuiteSparse:GraphBLAS 9.4.5 user guide, chapters 6.4 to 6.9.
+Spec: GraphBLAS C API 2.1, tables 3.5 and 3.6; SuiteSparse:GraphBLAS 9.4 user guide, sections 6.2 to 6.4.
 """
 
 from ..dtypes import (

@@ -12,7 +12,7 @@ from .to_numpy import numpy_function
 
 
 class TypedUnaryOp(TypedOpBase):
-    """A UnaryOp for one type.  Spec: GraphBLAS C API 2.1, section 3.5.1."""
+    """A UnaryOp for one type.  Spec: GraphBLAS C API 2.1, section 3.4.1."""
 
     __slots__ = ()
     opclass = "UnaryOp"
@@ -26,7 +26,7 @@ def definition(text, type_):
 class UnaryOp(FunctionOp):
     """z = f(x), possibly of another type.
 
-    Types: `op.types`; registered functions get the types they compute with.  Spec: GraphBLAS C API 2.1, section 3.5.1.
+    Types: `op.types`; registered functions get the types they compute with.  Spec: GraphBLAS C API 2.1, section 3.4.1.
 
     >>> from grb_tile.operators import UnaryOp
     >>> import numpy as np
