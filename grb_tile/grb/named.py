@@ -41,9 +41,11 @@ _INDEXED = (
 def predefined_object(name):
     """The typed object for a C name without its prefix, or None.
 
-    `PLUS_INT64` binary operator, `ABS_FP64` unary, `TRIL` index-unary, `PLUS_MONOID_INT64`,
-    `PLUS_TIMES_SEMIRING_INT64`, `ANY_PAIR_BOOL` (names of GxB semirings have no SEMIRING), `LAND` (names of Boolean
-    operators have no type), `FP64` a type.
+    FP64                       a type
+    ABS_FP64, PLUS_INT64       unary and binary operators; LAND: a Boolean one, whose name has no type
+    TRIL, VALUEGT_FP64         a select operator, an index-unary operator
+    PLUS_MONOID_INT64          a monoid
+    PLUS_TIMES_SEMIRING_INT64  a semiring; ANY_PAIR_BOOL: one of SuiteSparse's, whose name has no SEMIRING
     """
     from .. import binary, dtypes, indexunary, monoid, select, semiring, unary
 
