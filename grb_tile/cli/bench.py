@@ -38,7 +38,7 @@ SciPy.
 
 
 def add_arguments(parser, name):
-    """The graph, what to time on it, and what to do with the figures."""
+    """The graph, the parts to time, and the output."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = f"{NOTES}\n{parser.epilog}"
     inputs.add_file_options(parser, optional=True)

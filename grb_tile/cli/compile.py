@@ -1,11 +1,11 @@
-"""`grb-tile compile`: the kernels of a release into the cache of this machine, ahead of the programs that need them."""
+"""`grb-tile compile`: compile the kernels of a release into this machine's cache, before programs need them."""
 
 import sys
 
 from grb_tile.cli import inputs, output
 from grb_tile.terminal import Line
 
-MOST_NAMED = 5  # kernels that failed
+MOST_NAMED = 5  # failed kernels that are listed
 
 
 def add_arguments(parser, name):
@@ -14,7 +14,7 @@ def add_arguments(parser, name):
 
 
 def run(args):
-    """Compile, with the progress on a terminal; print how many kernels there are now, and where."""
+    """Compile, with a progress line on a terminal; print the numbers of compiled and failed kernels and the time."""
     from grb_tile.backends import select
 
     backend = select.current()

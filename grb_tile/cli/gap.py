@@ -18,7 +18,7 @@ KERNELS = {
     "tc": (3, "triangles, renumbering by degree included"),
 }
 ROOTS = 4  # sources of a trial of bc
-HIGHEST = 255  # of weights that are drawn
+HIGHEST = 255  # greatest random weight
 
 NOTES = """rules (Beamer, Asanovic, Patterson, "The GAP benchmark suite", arXiv 1508.03619; its reference code):
   a trial is one call of the kernel; reading or making the graph, its transpose and its degrees is not timed, any other
@@ -87,7 +87,7 @@ def _check(args):
 
 
 class Suite:
-    """One graph in the forms that the kernels take, none of them timed."""
+    """A graph in the forms that the kernels take; making them is not timed."""
 
     def __init__(self, args, loaded, say):
         from grb_tile.algorithms import Graph
@@ -117,7 +117,7 @@ class Suite:
             self.say(f"{kernel}: trial {number + 1} of {trials}")
             call, check = trial(number, prepared)
             if number == 0:
-                trial(number, prepared)[0]()  # compiles; a call of its own, because that of tc keeps what it derives
+                trial(number, prepared)[0]()  # compiles; on another Graph, because that of tc caches results
             found, took = timed(call)
             times.append(took * 1e3)
             if self.args.verify:
@@ -196,7 +196,7 @@ class Suite:
         _ = G.is_symmetric_structure, G.out_degree, G.nself
 
         def run():
-            graph.forget(A, "degree_ordered", "degree order")  # renumbering by degree is part of the trial
+            graph.forget(A, "degree_ordered", "degree order")  # renumbering by degree is timed
             return triangle_count(G)
 
         return run, lambda count: gap_verify.tc(A, count)
