@@ -178,7 +178,7 @@ class Scalar(BaseType):
         return Scalar._from_value(value, dtype, is_cscalar, name)
 
     def wait(self, how: str = "materialize") -> Self:
-        """Nothing is ever unfinished here.  Raises: ValueError unless `how` is "materialize" or "complete"."""
+        """Does nothing.  Raises: ValueError unless `how` is "materialize" or "complete"."""
         check_wait(how)
         return self
 
