@@ -31,7 +31,7 @@ def run(args):
     if count or failed:
         lines = [f"{count} kernels compiled for {backend.name} in {output.seconds_text(seconds)}"]
     else:
-        lines = [f"the kernels of a release for {backend.name} are there already"]
+        lines = [f"the kernels of a release for {backend.name} are compiled already"]
     lines += [f"failed     {key}: {reason}" for key, reason in failed[:MOST_NAMED]]
     if len(failed) > MOST_NAMED:
         lines.append(f"failed     {len(failed) - MOST_NAMED} more")

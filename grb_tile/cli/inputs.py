@@ -76,7 +76,7 @@ def add_file_options(parser, optional=False):
     parser.add_argument(
         "--duplicates",
         choices=("min", "max", "plus", "first", "error"),
-        help="how edges that occur twice combine (default min, with a remark on how many an edge list has)",
+        help="how repeated edges are combined (default min, with a remark on their number in an edge list)",
     )
 
 
@@ -207,8 +207,8 @@ def _pass_on(warning, name, quiet):
     elif not quiet:
         found = warning.message
         sys.stderr.write(
-            f"grb-tile: {found.repeated:,} of the {found.edges:,} edges in {name} are there already, and the least "
-            "weight counts; --duplicates names another rule\n"
+            f"grb-tile: {found.repeated:,} of the {found.edges:,} edges in {name} repeat an earlier one; the minimum "
+            "weight of each edge is stored; --duplicates chooses another rule\n"
         )
 
 

@@ -21,8 +21,8 @@ class RepeatedEdges(UserWarning):
 
     def __init__(self, repeated: int, edges: int) -> None:
         super().__init__(
-            f"{repeated:,} of {edges:,} edges are there already, and the least weight counts; dup_op= says how they "
-            'combine: gb.binary.plus for instance, "first", or "error"'
+            f"{repeated:,} of {edges:,} edges repeat an earlier one; the minimum weight of each edge is stored; "
+            'dup_op= combines them otherwise: gb.binary.plus for instance, "first", or "error"'
         )
         self.repeated, self.edges = repeated, edges
 

@@ -379,7 +379,7 @@ def _check_arrays(head, arrays):
 def _check_words(head, words):
     size, nvals = head["shape"][0], head["nvals"]
     if words is None:
-        _expect(nvals == size, f"a vector without presence bits is full: {nvals} entries in {size} places")
+        _expect(nvals == size, f"a vector without presence bits is full: {nvals} entries at {size} positions")
         return
     _expect(words.dtype == np.uint64 and words.shape[0] == -(-size // 64), f"{words.shape[0]} words of bits for {size}")
     present = popcount(words)
@@ -399,7 +399,7 @@ def _check_rows(head, arrays):
         _expect(bool((rows[1:] > rows[:-1]).all()), "the rows are not sorted, or not unique")
         count = rows.shape[0]
     _expect(indptr.dtype == np.int64, f"indptr is {indptr.dtype}, expected int64")
-    _expect(indptr.shape[0] == count + 1, f"indptr has {indptr.shape[0]} places for {count} rows")
+    _expect(indptr.shape[0] == count + 1, f"indptr has {indptr.shape[0]} elements for {count} rows")
     _expect(
         int(indptr[0]) == 0 and int(indptr[-1]) == nvals,
         f"indptr runs from {indptr[0]} to {indptr[-1]}, not to {nvals}",

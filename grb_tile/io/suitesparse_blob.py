@@ -219,29 +219,29 @@ def _compressed(blob):
     if p.shape[0] == 0:
         _expect(blob.i.shape[0] == 0, "entries without p")
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    _expect(p.shape[0] == lines + 1, f"{p.shape[0]} places in p for {lines} vectors")
+    _expect(p.shape[0] == lines + 1, f"{p.shape[0]} elements in p for {lines} vectors")
     _expect(p[0] == 0 and bool((p[1:] >= p[:-1]).all()), "p descends")
     _expect(int(p[-1]) == blob.i.shape[0], f"p ends at {p[-1]}, there are {blob.i.shape[0]} entries")
     vectors = np.arange(lines)
     if blob.sparsity == HYPERSPARSE:
         vectors = blob.h.astype(np.int64)
-        _expect(vectors.shape[0] == lines, f"{vectors.shape[0]} places in h for {lines} vectors")
+        _expect(vectors.shape[0] == lines, f"{vectors.shape[0]} elements in h for {lines} vectors")
     check_memory(16 * blob.i.shape[0], "the entries of the blob")
     return np.repeat(vectors, np.diff(p)), blob.i.astype(np.int64)
 
 
 def _grid(blob):
     """(number of the vector, position in it) of the entries of a bitmap or full blob."""
-    places = blob.vlen * blob.vdim
-    _expect(blob.iso or blob.x.shape[0] == places, f"{blob.x.shape[0]} values for {places} places")
+    positions = blob.vlen * blob.vdim
+    _expect(blob.iso or blob.x.shape[0] == positions, f"{blob.x.shape[0]} values for {positions} positions")
     if blob.sparsity == BITMAP:
-        _expect(blob.b.shape[0] == places, f"{blob.b.shape[0]} places in b for {places}")
+        _expect(blob.b.shape[0] == positions, f"{blob.b.shape[0]} elements in b for {positions} positions")
         _expect(int(blob.b.max(initial=0)) <= 1, "an entry of b is neither 0 nor 1")
         check_memory(24 * int(np.count_nonzero(blob.b)), "the entries of the blob")
         at = np.flatnonzero(blob.b)
     else:
-        check_memory(24 * places, "the entries of the blob")
-        at = np.arange(places)
+        check_memory(24 * positions, "the entries of the blob")
+        at = np.arange(positions)
     return (*np.divmod(at, max(blob.vlen, 1)), at)
 
 
