@@ -4,7 +4,7 @@
     grb.set(A, "roads", grb.NAME)
     grb.get(grb.GLOBAL, grb.API_VER_MINOR)   # 1
 
-Spec: GraphBLAS C API 2.1, sections 3.7 (fields, their values and types) and 4.2.1 (GrB_get, GrB_set).
+Spec: GraphBLAS C API 2.1, sections 3.7 (fields, their values and types) and 4.2.1 (get, set).
 """
 
 import enum

@@ -1,6 +1,6 @@
 """Methods of objects by their C names: creation, elements, tuples, sizes, import and export, serialisation.
 
-Spec: GraphBLAS C API 2.1, sections 4.1 (init, finalize, getVersion) and 4.2 (methods of objects).  `wait` and `free` do
+Spec: GraphBLAS C API 2.1, sections 4.1 (context methods) and 4.2 (object methods).  `wait` and `free` do
 nothing: execution is eager, and Python's garbage collector frees objects.
 """
 

@@ -1,6 +1,6 @@
 """Names of typed operators in the C API: GrB_PLUS_INT64, GxB_MIN_MAX_FP32, GrB_PLUS_TIMES_SEMIRING_FP64 ...
 
-Spec: GraphBLAS C API 2.1, tables 3.5 to 3.9 (GrB_); SuiteSparse:GraphBLAS 9.4.5 GraphBLAS.h (GxB_).
+Spec: GraphBLAS C API 2.1, tables 3.5 to 3.9, for GrB_ names; SuiteSparse:GraphBLAS 9.4.5, GraphBLAS.h, for GxB_.
 """
 
 from ..dtypes import BOOL, FC32, FC64, FP32, FP64
