@@ -12,7 +12,7 @@ def with_full(bench, part, semiring, dtype, columns):
     from grb_tile import Matrix
 
     args, name = bench.args, f"{part} {columns} {semiring} {dtype}"
-    bench.say(f"{name}: making values")
+    bench.progress(f"{name}: making values")
     A = bench.matrix(dtype)
     random, kind = np.random.default_rng(args.seed), A.dtype.np_type
     X, Y = (

@@ -62,12 +62,12 @@ def semiring_of(name, A):
 class Bench:
     """A graph, and the figures measured so far."""
 
-    def __init__(self, args, loaded, say):
+    def __init__(self, args, loaded, progress):
         from grb_tile.backends import select
         from grb_tile.storage.place import host_array
 
         self.args = args
-        self.say = say
+        self.progress = progress
         self.figures = []
         A = loaded.matrix
         if A.nvals == 0:
@@ -76,7 +76,7 @@ class Bench:
             raise UsageError(
                 f"{loaded.path} is {A.nrows} by {A.ncols}; searches need a square matrix: --parts spmv,spmspv"
             )
-        say("preparing: transpose, symmetry")
+        progress("preparing: transpose, symmetry")
         backend = select.current()
         _, took = timed(lambda: self._prepare(A, args.generate is not None))
         self.store = store = backend.convert(self.G.A._store if self.G else A._store, "csr")
@@ -115,12 +115,12 @@ class Bench:
         holding = np.flatnonzero(degrees)
         random = np.random.default_rng(self.args.seed)
         sources = random.choice(holding, self.args.sources, replace=len(holding) < self.args.sources).tolist()
-        self.say(f"{name}: first search")
+        self.progress(f"{name}: first search")
         _, first = timed(lambda: bfs(self.G, sources[0], parents=parents))
         warm_up(lambda: bfs(self.G, sources[-1], parents=parents), WARM_CALLS, WARM_SECONDS)
         middles, edges, pulled, depths = [], [], [], []
         for number, source in enumerate(sources):
-            self.say(f"{name}: source {number + 1} of {len(sources)}")
+            self.progress(f"{name}: source {number + 1} of {len(sources)}")
             found, times = repeated(partial(bfs, self.G, source, parents=parents), self.args.repeat)
             plan = explain(last=1).as_dicts()[0]
             middles.append(float(np.median(times)))
@@ -187,7 +187,7 @@ class Bench:
 
         args = self.args
         name = f"{'spmv' if density is None else f'spmspv {density:g}'} {semiring} {dtype}"
-        self.say(f"{name}: making values")
+        self.progress(f"{name}: making values")
         A = self.matrix(dtype)
         random = np.random.default_rng(args.seed)
         numbers = (random.random(A.ncols) + 0.5).astype(A.dtype.np_type)
@@ -243,15 +243,15 @@ def measured(bench, name, call, check, edges, moved, peers, **facts):
     """
     from grb_tile import explain
 
-    bench.say(f"{name}: first call")
+    bench.progress(f"{name}: first call")
     result, first = timed(call)
     warm_up(call, WARM_CALLS, WARM_SECONDS)
-    bench.say(f"{name}: timing")
+    bench.progress(f"{name}: timing")
     result, times = repeated(call, bench.args.repeat)
     queued = queued_ms(call)
     plan = explain(last=1).as_dicts()[0]
     if bench.args.verify:
-        bench.say(f"{name}: checking")
+        bench.progress(f"{name}: checking")
         check(result)
     figures = _times(first, times, queued)
     total = moved(result)
@@ -272,7 +272,7 @@ def measured(bench, name, call, check, edges, moved, peers, **facts):
 
 def _of_peer(bench, name, peer, function):
     """Median time of another library's call, in ms."""
-    bench.say(f"{name}: {peer}")
+    bench.progress(f"{name}: {peer}")
     warm_up(function, WARM_CALLS, WARM_SECONDS)
     return float(np.median(repeated(function, bench.args.repeat)[1])) * 1e3
 

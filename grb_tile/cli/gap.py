@@ -55,9 +55,9 @@ def run(args):
     from grb_tile.cli import generate
 
     kernels = _check(args)
-    with output.Line(args, "gap") as say:
-        loaded = generate.load(args, say) if args.generate else inputs.load(args)
-        suite = Suite(args, loaded, say)
+    with output.Line(args, "gap") as progress:
+        loaded = generate.load(args, progress) if args.generate else inputs.load(args)
+        suite = Suite(args, loaded, progress)
         rows = [suite.row(kernel) for kernel in kernels]
     facts = {"command": "gap", "graph": suite.facts, "seed": args.seed, "kernels": rows}
     lines = [
@@ -89,14 +89,14 @@ def _check(args):
 class Suite:
     """A graph in the forms that the kernels take; making them is not timed."""
 
-    def __init__(self, args, loaded, say):
+    def __init__(self, args, loaded, progress):
         from grb_tile.algorithms import Graph
 
-        self.args, self.say = args, say
+        self.args, self.progress = args, progress
         A = loaded.matrix
         if A.nrows != A.ncols or not A.nvals:
             raise UsageError(f"{loaded.path}: a {A.nrows} by {A.ncols} matrix of {A.nvals} entries; expected a graph")
-        say("preparing: transpose, degrees, symmetry")
+        progress("preparing: transpose, degrees, symmetry")
         self.G = Graph(A, True if args.directed else None, name=loaded.path)
         _ = self.G.AT, self.G.out_degree, self.G.is_symmetric_structure
         self.facts = output.graph_facts(loaded, self.G)
@@ -114,7 +114,7 @@ class Suite:
         prepared = self._weighted() if kernel == "sssp" else None
         times = []
         for number in range(trials):
-            self.say(f"{kernel}: trial {number + 1} of {trials}")
+            self.progress(f"{kernel}: trial {number + 1} of {trials}")
             call, check = trial(number, prepared)
             if number == 0:
                 trial(number, prepared)[0]()  # compiles; on another Graph, because that of tc caches results

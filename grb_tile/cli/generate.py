@@ -30,7 +30,7 @@ def parsed(text):
     return kind, numbers
 
 
-def matrix(text, seed, weights=None, say=None):
+def matrix(text, seed, weights=None, progress=None):
     """The Matrix of a specification: undirected; BOOL unless `weights` are (low, high).  Raises: UsageError.
 
     kron     Graph500's Kronecker graph
@@ -47,17 +47,17 @@ def matrix(text, seed, weights=None, say=None):
         return generators.grid(*numbers * 2, weights=weights, seed=seed)
     scale, factor = numbers
     if kind == "kron":
-        return generators.kronecker(scale, factor, weights=weights, seed=seed, progress=say)
-    return generators.uniform_random(1 << scale, factor << scale, weights=weights, seed=seed, progress=say)
+        return generators.kronecker(scale, factor, weights=weights, seed=seed, progress=progress)
+    return generators.uniform_random(1 << scale, factor << scale, weights=weights, seed=seed, progress=progress)
 
 
-def load(args, say):
+def load(args, progress):
     """The generated graph as a Loaded, as inputs.load returns it of a file."""
     from grb_tile.backends import select
     from grb_tile.cli.inputs import Loaded
 
     started = time.perf_counter()
-    made = matrix(args.generate, args.seed, say=say)
+    made = matrix(args.generate, args.seed, progress=progress)
     made.name = args.generate
     select.current().synchronize()
     return Loaded(

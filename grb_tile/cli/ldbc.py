@@ -50,12 +50,12 @@ def run(args):
     if args.repeat < 1:
         raise UsageError(f"--repeat {args.repeat}: expected 1 or more")
     rows = []
-    with output.Line(args, "ldbc") as say:
+    with output.Line(args, "ldbc") as progress:
         for path in _found(args.data):
-            say(f"reading {path}")
+            progress(f"reading {path}")
             data = DataSet(path)
             for name in data.algorithms(wanted):
-                say(f"{data.name}: {name}")
+                progress(f"{data.name}: {name}")
                 rows.append(_row(args, data, name))
     if not rows:
         raise UsageError(f"--algorithms {args.algorithms}: the data sets have none of them")
