@@ -1,4 +1,4 @@
-"""One exception class per GrB_Info value (GraphBLAS C API 2.1, section 3.2.3), plus those of the Python layer.
+"""One exception class per GrB_Info value (GraphBLAS C API 2.1, section 3.8), plus those of the Python layer.
 
 API errors (-1 .. -9) leave every operand as it was.  Execution errors (-101 ..) do so too, although the specification
 permits undefined outputs.

@@ -1,4 +1,4 @@
-"""`gb.ss`: concat, diag, about and config, under the names that python-graphblas gives them."""
+"""`gb.ss`: concat, diag, about and config, with the names and arguments of python-graphblas."""
 
 from .core.ss import concat, diag
 from .core.ss.config import about, config

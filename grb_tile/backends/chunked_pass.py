@@ -13,7 +13,7 @@ CHUNK = 1 << 13  # positions, a multiple of 64: 64 KiB of FP64 an operand, ten o
 
 
 class PlainSums:
-    """Sums that are there already."""
+    """Sums that are known when the pass returns."""
 
     def __init__(self, values):
         self._values = values

@@ -274,7 +274,7 @@ class Backend(GraphOperations):
     def compile_ahead(
         self, progress: Callable[[int, int], None] | None = None
     ) -> tuple[int, list[tuple[str, str]], float]:
-        """Compile the kernels of a release into the cache of this machine, those that are there already left out.
+        """Compile the kernels of a release into the cache of this machine, except those that are compiled already.
 
         progress(done, total): called now and then.
         Returns (how many were compiled, [(kernel, reason)] of those that failed, seconds).

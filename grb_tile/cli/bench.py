@@ -38,7 +38,7 @@ SciPy.
 
 
 def add_arguments(parser, name):
-    """The graph, what to time on it, and what to do with the figures."""
+    """The graph, the parts to time, and the output."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = f"{NOTES}\n{parser.epilog}"
     inputs.add_file_options(parser, optional=True)
@@ -110,9 +110,9 @@ def run(args):
     from grb_tile.cli import generate
     from grb_tile.cli.bench_measure import Bench, device_facts
 
-    with output.Line(args, "bench") as say:
-        loaded = generate.load(args, say) if args.generate else inputs.load(args)
-        bench = Bench(args, loaded, say)
+    with output.Line(args, "bench") as progress:
+        loaded = generate.load(args, progress) if args.generate else inputs.load(args)
+        bench = Bench(args, loaded, progress)
         # Each line is written when it is measured, so that an interrupted run leaves what it has.
         target = None if args.json in (None, "-") else open(args.json, "w", encoding="utf-8")
         try:

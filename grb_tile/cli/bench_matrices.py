@@ -8,11 +8,11 @@ from grb_tile.cli.main import UsageError
 
 
 def with_full(bench, part, semiring, dtype, columns):
-    """C = A X ("spmm") or C<A> = X Y' ("sddmm") for full X, Y of that number of columns."""
+    """C = A X ("spmm") or C<A> = X Y' ("sddmm") for full X and Y with `columns` columns."""
     from grb_tile import Matrix
 
     args, name = bench.args, f"{part} {columns} {semiring} {dtype}"
-    bench.say(f"{name}: making values")
+    bench.progress(f"{name}: making values")
     A = bench.matrix(dtype)
     random, kind = np.random.default_rng(args.seed), A.dtype.np_type
     X, Y = (
@@ -71,7 +71,7 @@ def squared(bench, part, semiring, dtype):
 
 
 def over_blocks(bench, semiring, dtype):
-    """w = A x, x full, over 8 x 8 blocks of A, whichever form the planner prefers."""
+    """w = A x, x full, over 8 x 8 blocks of A, even where the planner prefers CSR."""
     from grb_tile import Vector, plan
 
     name = f"blocks {semiring} {dtype}"

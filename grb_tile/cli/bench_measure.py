@@ -1,4 +1,4 @@
-"""What `grb-tile bench` measures: one dictionary for each figure."""
+"""The measurements of `grb-tile bench`: a dictionary for each figure."""
 
 import platform
 import warnings
@@ -11,11 +11,11 @@ from grb_tile.cli.main import UsageError
 from grb_tile.cli.timing import repeated, timed, warm_up
 
 WARM_CALLS, WARM_SECONDS = 2, 0.5  # warm-up after the first call: least number of calls, least time in seconds
-QUEUED = 20
+QUEUED = 20  # calls that queued_ms launches without waiting
 
 
 def device_facts():
-    """{"backend", "device"}: what computes, by name."""
+    """{"backend", "device"}: the names of the backend and of the processor or GPU."""
     from grb_tile.backends import select
 
     backend = select.current()
@@ -34,9 +34,9 @@ def _processor():
 
 
 def queued_ms(call):
-    """Time of a call among QUEUED that are not waited for one by one.
+    """Time per call, in ms, of QUEUED calls that are launched without waiting for each.
 
-    None where calls are complete when they return.
+    None for a backend whose calls are complete when they return.
     """
     from grb_tile.backends import select
 
@@ -60,14 +60,14 @@ def semiring_of(name, A):
 
 
 class Bench:
-    """One graph, and the figures found so far."""
+    """A graph, and the figures measured so far."""
 
-    def __init__(self, args, loaded, say):
+    def __init__(self, args, loaded, progress):
         from grb_tile.backends import select
         from grb_tile.storage.place import host_array
 
         self.args = args
-        self.say = say
+        self.progress = progress
         self.figures = []
         A = loaded.matrix
         if A.nvals == 0:
@@ -76,7 +76,7 @@ class Bench:
             raise UsageError(
                 f"{loaded.path} is {A.nrows} by {A.ncols}; searches need a square matrix: --parts spmv,spmspv"
             )
-        say("preparing: transpose, symmetry")
+        progress("preparing: transpose, symmetry")
         backend = select.current()
         _, took = timed(lambda: self._prepare(A, args.generate is not None))
         self.store = store = backend.convert(self.G.A._store if self.G else A._store, "csr")
@@ -115,12 +115,12 @@ class Bench:
         holding = np.flatnonzero(degrees)
         random = np.random.default_rng(self.args.seed)
         sources = random.choice(holding, self.args.sources, replace=len(holding) < self.args.sources).tolist()
-        self.say(f"{name}: first search")
+        self.progress(f"{name}: first search")
         _, first = timed(lambda: bfs(self.G, sources[0], parents=parents))
         warm_up(lambda: bfs(self.G, sources[-1], parents=parents), WARM_CALLS, WARM_SECONDS)
         middles, edges, pulled, depths = [], [], [], []
         for number, source in enumerate(sources):
-            self.say(f"{name}: source {number + 1} of {len(sources)}")
+            self.progress(f"{name}: source {number + 1} of {len(sources)}")
             found, times = repeated(partial(bfs, self.G, source, parents=parents), self.args.repeat)
             plan = explain(last=1).as_dicts()[0]
             middles.append(float(np.median(times)))
@@ -144,19 +144,22 @@ class Bench:
         }
 
     def _searched(self, name, source, found, degrees):
-        """Edges that leave what was reached; checks the result."""
+        """The number of edges that leave the reached nodes; verifies the result."""
         levels = found.levels.to_dense(-1)
         if self.args.verify:
             parents = None if found.parents is None else found.parents.to_dense(-1)
             xp = bench_verify.array_module(self.store.indptr)
-            there = [part if part is None else xp.asarray(part) for part in (levels, parents)]
-            bench_verify.search(name, self.store, source, *there)
+            arrays = [part if part is None else xp.asarray(part) for part in (levels, parents)]
+            bench_verify.search(name, self.store, source, *arrays)
         return int(degrees[levels >= 0].sum())
 
     # ------------------------------------------------------------------ products
 
     def matrix(self, dtype):
-        """The graph's matrix of FP32 or FP64, with values that differ, its transpose cached; the last one is kept."""
+        """The graph's matrix as FP32 or FP64, with random values unless the file's differ; the last one is cached.
+
+        Its transpose is cached, too, where spmspv is measured.
+        """
         if getattr(self, "_kept", (None,))[0] != dtype:
             self._kept = dtype, self._matrix(dtype)
         return self._kept[1]
@@ -184,21 +187,21 @@ class Bench:
 
         args = self.args
         name = f"{'spmv' if density is None else f'spmspv {density:g}'} {semiring} {dtype}"
-        self.say(f"{name}: making values")
+        self.progress(f"{name}: making values")
         A = self.matrix(dtype)
         random = np.random.default_rng(args.seed)
         numbers = (random.random(A.ncols) + 0.5).astype(A.dtype.np_type)
         if density is None:
             x = Vector.from_dense(numbers)
         else:
-            places = np.sort(random.choice(A.ncols, max(1, round(density * A.ncols)), replace=False))
-            x = Vector.from_coo(places, numbers[places], size=A.ncols)
+            indices = np.sort(random.choice(A.ncols, max(1, round(density * A.ncols)), replace=False))
+            x = Vector.from_coo(indices, numbers[indices], size=A.ncols)
         typed = semiring_of(semiring, A)
         index, value = self.store.indices.dtype.itemsize, A.dtype.np_type.itemsize
         if density is None:
             edges, selected = A.nvals, None
         else:
-            edges, selected = self._selected(places), places.size
+            edges, selected = self._selected(indices), indices.size
 
         def moved(w):
             if density is None:
@@ -218,9 +221,9 @@ class Bench:
             density=density,
         )
 
-    def _selected(self, places):
-        """The number of entries of the columns `places`."""
-        return int(self.columns_counted()[places].sum())
+    def _selected(self, columns):
+        """The number of entries of these columns."""
+        return int(self.columns_counted()[columns].sum())
 
     def columns_counted(self):
         """The number of entries of each column."""
@@ -234,21 +237,21 @@ class Bench:
 
 
 def measured(bench, name, call, check, edges, moved, peers, **facts):
-    """The figure of one call: times, what it did a second, its plan, and the times of the same call in other libraries.
+    """The figure of one call: times, rates, plan, and the times of the same product in other libraries.
 
     check(result) raises WrongResult; moved(result): bytes that the call moves, or None; peers: {name: function}.
     """
     from grb_tile import explain
 
-    bench.say(f"{name}: first call")
+    bench.progress(f"{name}: first call")
     result, first = timed(call)
     warm_up(call, WARM_CALLS, WARM_SECONDS)
-    bench.say(f"{name}: timing")
+    bench.progress(f"{name}: timing")
     result, times = repeated(call, bench.args.repeat)
     queued = queued_ms(call)
     plan = explain(last=1).as_dicts()[0]
     if bench.args.verify:
-        bench.say(f"{name}: checking")
+        bench.progress(f"{name}: checking")
         check(result)
     figures = _times(first, times, queued)
     total = moved(result)
@@ -269,13 +272,13 @@ def measured(bench, name, call, check, edges, moved, peers, **facts):
 
 def _of_peer(bench, name, peer, function):
     """Median time of another library's call, in ms."""
-    bench.say(f"{name}: {peer}")
+    bench.progress(f"{name}: {peer}")
     warm_up(function, WARM_CALLS, WARM_SECONDS)
     return float(np.median(repeated(function, bench.args.repeat)[1])) * 1e3
 
 
 def _times(first, times, queued):
-    """The figures of seconds in ms; `queued` is in ms."""
+    """The times, given in seconds, as figures in ms; `queued` is in ms already."""
     return {
         "ms": float(np.median(times)) * 1e3,
         "best_ms": min(times) * 1e3,

@@ -1,10 +1,10 @@
-"""The products of `grb-tile bench` in other libraries, where they are installed: the same arrays, one call each."""
+"""The products of `grb-tile bench` in other libraries that are installed, over the same arrays."""
 
 from grb_tile.io import to_graphblas, to_scipy_sparse
 
 
 def of(part, semiring, A, X=None, Y=None):
-    """{library and version: function of no arguments} for a part of the benchmark.
+    """{library and version: function without arguments that computes the product} for a part of the benchmark.
 
     part: "spmv" (A X, X a vector), "spmm" (A X), "sddmm" (X Y' at A's entries), "spgemm" (A A), "masked" (A A at A's
     entries).  SciPy and cuSPARSE have plus_times only, and no product at the entries of a mask.

@@ -1,11 +1,11 @@
-"""Are the results of a benchmark right?  Searches by the edge rule, products by sampled rows in double precision.
+"""Verification of a benchmark's results: searches by a rule for all edges, products by sampled rows in FP64.
 
-Both work on the arrays where they are, host or device, and share no code with what computed the results.
+Both use no code of the algorithms and products that they verify.  Searches are verified on the device of the arrays.
 """
 
 import numpy as np
 
-CHUNK = 1 << 24  # edges looked at together
+CHUNK = 1 << 24  # edges processed at a time
 ROWS = 200
 TOLERANCE = {4: 1e-4, 8: 1e-10}
 
@@ -17,10 +17,10 @@ class WrongResult(Exception):
 def search(name, store, source, levels, parents=None):
     """Raises: WrongResult unless `levels` (and `parents`) are those of a breadth-first search of `store` from `source`.
 
-    Over all edges u -> v: where u was reached so was v, at most one level below it; each node but the source has an
-    edge from one level above, one of them from its parent; the source alone has level 0.  These rules determine the
-    levels.
-    levels, parents: arrays of a number for each node (-1: not reached) where the arrays of `store` lie.
+    For each edge u -> v: if u is reached, so is v, and level(v) <= level(u) + 1.  Each reached node but the source has
+    an edge from a node of the level before its own; its parent is such a node.  Only the source has level 0.  These
+    rules determine the levels.
+    levels, parents: arrays of a number for each node (-1: not reached), on the device of the arrays of `store`.
     """
     xp = array_module(store.indptr)
     found_above, found_parent = xp.zeros(store.nrows, np.bool_), xp.zeros(store.nrows, np.bool_)
@@ -86,7 +86,7 @@ def _all(name, source, xp, holds, levels, text):
 
 
 def product(name, store, semiring, x, w, seed):
-    """Raises: WrongResult unless sampled rows of w = A (+).(x) x are right, entries and absences; A is `store`.
+    """Raises: WrongResult unless sampled rows of w = A (+).(x) x are right, absent ones included; A is `store`.
 
     Rows: 200 at random, 200 where w has an entry, the three longest.  Computed by NumPy in double precision; sums may
     differ by 1e-4 (FP32) or 1e-10 (FP64) of the sum of magnitudes.
@@ -98,17 +98,17 @@ def product(name, store, semiring, x, w, seed):
     typed = get_typed_op(semiring, FP64, kind="semiring")
     tolerance = TOLERANCE[store.dtype.np_type.itemsize]
     indptr = host_array(store.indptr)
-    places, entries = x.to_coo()
+    indices, entries = x.to_coo()
     values, present = np.zeros(x.size), np.zeros(x.size, bool)
-    values[places], present[places] = entries, True
-    places, entries = w.to_coo()
-    found = dict(zip(places.tolist(), entries.tolist()))
+    values[indices], present[indices] = entries, True
+    indices, entries = w.to_coo()
+    found = dict(zip(indices.tolist(), entries.tolist()))
     random = np.random.default_rng(seed)
     sample = np.concatenate(
         [
             random.integers(0, store.nrows, ROWS),
             np.argsort(np.diff(indptr))[-3:],
-            random.choice(places, min(ROWS, len(places)), replace=False).astype(np.int64),
+            random.choice(indices, min(ROWS, len(indices)), replace=False).astype(np.int64),
         ]
     )
     for i in np.unique(sample).tolist():
@@ -178,7 +178,7 @@ def square(name, store, semiring, C, masked, seed):
 def triangles(name, store, count):
     """Raises: WrongResult unless `count` is the number of triangles of the undirected graph `store`, by SciPy.
 
-    Each vertex points to its neighbours of higher degree; a triangle is a path of two such edges that a third closes.
+    sum(L .* (L L)), L the edges from each vertex to its neighbours of higher degree.
     """
     import scipy.sparse
 
@@ -199,12 +199,12 @@ def triangles(name, store, count):
 
 
 def _compare(what, monoid, terms, found, tolerance, kind):
-    """`found`, of NumPy type `kind`, against the reduction of `terms`; any of them will do for the monoid any."""
+    """Raises: WrongResult unless `found`, of NumPy type `kind`, is the reduction of `terms` (any: one of them)."""
     if monoid.binaryop.kind == "any":
         want = terms[np.argmin(np.abs(terms - found))]
     else:
         want = monoid.reduce(terms)
-    with np.errstate(all="ignore"):  # what is too great for `kind` is infinite there
+    with np.errstate(all="ignore"):  # overflow to infinity in `kind`
         want = kind(want)
     scale = np.abs(terms).sum() if monoid.binaryop.name == "plus" else abs(float(want))
     if found != float(want) and not (np.isfinite(want) and abs(float(want) - found) <= tolerance * scale):

@@ -1,11 +1,11 @@
-"""`grb-tile compile`: the kernels of a release into the cache of this machine, ahead of the programs that need them."""
+"""`grb-tile compile`: compile the kernels of a release into this machine's cache, before programs need them."""
 
 import sys
 
 from grb_tile.cli import inputs, output
 from grb_tile.terminal import Line
 
-MOST_NAMED = 5  # kernels that failed
+MOST_NAMED = 5  # failed kernels that are listed
 
 
 def add_arguments(parser, name):
@@ -14,7 +14,7 @@ def add_arguments(parser, name):
 
 
 def run(args):
-    """Compile, with the progress on a terminal; print how many kernels there are now, and where."""
+    """Compile, with a progress line on a terminal; print the numbers of compiled and failed kernels and the time."""
     from grb_tile.backends import select
 
     backend = select.current()
@@ -31,7 +31,7 @@ def run(args):
     if count or failed:
         lines = [f"{count} kernels compiled for {backend.name} in {output.seconds_text(seconds)}"]
     else:
-        lines = [f"the kernels of a release for {backend.name} are there already"]
+        lines = [f"the kernels of a release for {backend.name} are compiled already"]
     lines += [f"failed     {key}: {reason}" for key, reason in failed[:MOST_NAMED]]
     if len(failed) > MOST_NAMED:
         lines.append(f"failed     {len(failed) - MOST_NAMED} more")

@@ -18,14 +18,14 @@ def add_arguments(parser, name):
 
 
 def run(args):
-    """Read args.file, write args.target_file, and the labels beside it."""
+    """Read args.file and write args.target_file; labels that its format cannot hold go to a second file."""
     from grb_tile import io as grb_io
 
     format = format_of_ending(args.target_file)
     loaded = inputs.load(args)
     started = time.perf_counter()
-    numbered = {} if format != "edges" or ending_of(args.target_file) == ".gr" else _names(loaded)
-    grb_io.write(args.target_file, loaded.matrix, **numbered)
+    naming = {} if format != "edges" or ending_of(args.target_file) == ".gr" else _names(loaded)
+    grb_io.write(args.target_file, loaded.matrix, **naming)
     facts = {
         "command": "convert",
         "file": args.file,
@@ -40,15 +40,15 @@ def run(args):
     }
     sizes = f"{facts['nrows']:,} by {facts['ncols']:,}, {facts['entries']:,} entries of {facts['dtype']}"
     lines = [f"{args.target_file}: {sizes}, {facts['bytes']:,} bytes"]
-    if loaded.labels is not None and "labels" not in numbered:
-        names = f"{args.target_file}.labels.txt"
-        with Target(names) as file:
+    if loaded.labels is not None and "labels" not in naming:
+        labels_file = f"{args.target_file}.labels.txt"
+        with Target(labels_file) as file:
             file.stream.writelines(f"{label}\n".encode() for label in loaded.labels)
-        facts["labels"] = names
-        lines.append(f"{names}: the labels of rows and columns, one a line")
+        facts["labels"] = labels_file
+        lines.append(f"{labels_file}: the labels of rows and columns, one a line")
     output.show(args, facts, lines)
 
 
 def _names(loaded):
-    """How an edge list names the nodes: as the file did from which they came."""
+    """The options of write_edge_list with which nodes keep the numbers or labels of the file that was read."""
     return {"base": loaded.base} if loaded.labels is None else {"labels": loaded.labels}

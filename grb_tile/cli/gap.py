@@ -18,7 +18,7 @@ KERNELS = {
     "tc": (3, "triangles, renumbering by degree included"),
 }
 ROOTS = 4  # sources of a trial of bc
-HIGHEST = 255  # of weights that are drawn
+HIGHEST = 255  # greatest random weight
 
 NOTES = """rules (Beamer, Asanovic, Patterson, "The GAP benchmark suite", arXiv 1508.03619; its reference code):
   a trial is one call of the kernel; reading or making the graph, its transpose and its degrees is not timed, any other
@@ -55,9 +55,9 @@ def run(args):
     from grb_tile.cli import generate
 
     kernels = _check(args)
-    with output.Line(args, "gap") as say:
-        loaded = generate.load(args, say) if args.generate else inputs.load(args)
-        suite = Suite(args, loaded, say)
+    with output.Line(args, "gap") as progress:
+        loaded = generate.load(args, progress) if args.generate else inputs.load(args)
+        suite = Suite(args, loaded, progress)
         rows = [suite.row(kernel) for kernel in kernels]
     facts = {"command": "gap", "graph": suite.facts, "seed": args.seed, "kernels": rows}
     lines = [
@@ -87,16 +87,16 @@ def _check(args):
 
 
 class Suite:
-    """One graph in the forms that the kernels take, none of them timed."""
+    """A graph in the forms that the kernels take; making them is not timed."""
 
-    def __init__(self, args, loaded, say):
+    def __init__(self, args, loaded, progress):
         from grb_tile.algorithms import Graph
 
-        self.args, self.say = args, say
+        self.args, self.progress = args, progress
         A = loaded.matrix
         if A.nrows != A.ncols or not A.nvals:
             raise UsageError(f"{loaded.path}: a {A.nrows} by {A.ncols} matrix of {A.nvals} entries; expected a graph")
-        say("preparing: transpose, degrees, symmetry")
+        progress("preparing: transpose, degrees, symmetry")
         self.G = Graph(A, True if args.directed else None, name=loaded.path)
         _ = self.G.AT, self.G.out_degree, self.G.is_symmetric_structure
         self.facts = output.graph_facts(loaded, self.G)
@@ -114,10 +114,10 @@ class Suite:
         prepared = self._weighted() if kernel == "sssp" else None
         times = []
         for number in range(trials):
-            self.say(f"{kernel}: trial {number + 1} of {trials}")
+            self.progress(f"{kernel}: trial {number + 1} of {trials}")
             call, check = trial(number, prepared)
             if number == 0:
-                trial(number, prepared)[0]()  # compiles; a call of its own, because that of tc keeps what it derives
+                trial(number, prepared)[0]()  # compiles; on another Graph, because that of tc caches results
             found, took = timed(call)
             times.append(took * 1e3)
             if self.args.verify:
@@ -196,7 +196,7 @@ class Suite:
         _ = G.is_symmetric_structure, G.out_degree, G.nself
 
         def run():
-            graph.forget(A, "degree_ordered", "degree order")  # renumbering by degree is part of the trial
+            graph.forget(A, "degree_ordered", "degree order")  # renumbering by degree is timed
             return triangle_count(G)
 
         return run, lambda count: gap_verify.tc(A, count)

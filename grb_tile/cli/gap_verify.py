@@ -1,16 +1,16 @@
-"""Are the results of GAP's kernels right?  By NumPy and SciPy on the host, independent of what computed them.
+"""Verification of GAP's kernels by NumPy and SciPy on the host, without code of the algorithms.
 
-The rules are those of the verifiers in GAP's reference code (sbeamer/gapbs, src/*.cc), over whole arrays of edges.
+The rules are those of the verifiers in GAP's reference code (sbeamer/gapbs, src/*.cc), applied to arrays of edges.
 """
 
 import numpy as np
 
 from grb_tile.cli.bench_verify import WrongResult
 
-TOLERANCE = 1e-4  # of pr: the L1 change of one more iteration
-FLOAT = float(np.finfo(np.float32).eps)  # of bc: scores divided by the greatest
+TOLERANCE = 1e-4  # of pr: L1 norm of the change by one more iteration
+FLOAT = float(np.finfo(np.float32).eps)  # tolerance of bc, for scores divided by the greatest
 DAMPING = 0.85
-PRODUCTS = 1 << 26  # of rows of L looked at together by tc
+PRODUCTS = 1 << 26  # multiplications of L L that tc computes at a time
 
 
 class Edges:
@@ -28,7 +28,7 @@ class Edges:
 
 
 def levels_from(edges, source):
-    """The level of each vertex by plain breadth-first search, -1 where there is no path."""
+    """The level of each vertex by breadth-first search in SciPy, -1 where there is no path."""
     levels = np.full(edges.n, -1, np.int64)
     levels[source] = 0
     adjacency, frontier, level = edges.scipy(), np.array([source]), 0
@@ -41,9 +41,9 @@ def levels_from(edges, source):
 
 
 def bfs(edges, source, parents):
-    """Raises: WrongResult unless `parents` (-1: none) are a tree of shortest paths that reaches what can be reached.
+    """Raises: WrongResult unless `parents` (-1: none) are a breadth-first search tree of the reachable vertices.
 
-    The source is its own parent; every other has a parent with an edge to it, one level above.
+    The source is its own parent; every other vertex has a parent in the level before its own, with an edge to it.
     """
     levels = levels_from(edges, source)
     if parents[source] != source:
@@ -61,23 +61,23 @@ def bfs(edges, source, parents):
 def sssp(edges, source, distances):
     """Raises: WrongResult unless `distances` (infinity: none) are the shortest ones; weights must be positive.
 
-    d(source) = 0, no edge shortens a path, and every vertex that is reached has an edge from its predecessor that fits:
-    with positive weights these rules determine the distances.
+    d(source) = 0; d(v) <= d(u) + w(u, v) for every edge; every other vertex that is reached has an edge with equality.
+    With positive weights these rules determine the distances.
     """
     if distances[source] != 0:
         raise WrongResult(f"sssp from {source}: the source's distance is {distances[source]}, expected 0")
-    there = distances[edges.rows] + edges.weights.astype(np.float64)
-    longer = np.flatnonzero(distances[edges.cols] > there)
+    through = distances[edges.rows] + edges.weights.astype(np.float64)
+    longer = np.flatnonzero(distances[edges.cols] > through)
     if len(longer):
         k = longer[0]
         raise WrongResult(
             f"sssp from {source}: vertex {edges.cols[k]} has the distance {distances[edges.cols[k]]}, by way of "
-            f"{edges.rows[k]} it is {there[k]}"
+            f"{edges.rows[k]} it is {through[k]}"
         )
-    fits = np.zeros(edges.n, bool)
-    fits[edges.cols[np.isfinite(there) & (distances[edges.cols] == there)]] = True
-    fits[source] = True
-    bad = np.flatnonzero(np.isfinite(distances) & ~fits)
+    tight = np.zeros(edges.n, bool)
+    tight[edges.cols[np.isfinite(through) & (distances[edges.cols] == through)]] = True
+    tight[source] = True
+    bad = np.flatnonzero(np.isfinite(distances) & ~tight)
     if len(bad):
         raise WrongResult(f"sssp from {source}: no path to vertex {bad[0]} has the length {distances[bad[0]]}")
 
@@ -93,7 +93,7 @@ def pr(edges, ranks):
 
 
 def cc(edges, labels):
-    """Raises: WrongResult unless two vertices have one label exactly where edges in any direction join them."""
+    """Raises: WrongResult unless equal labels are exactly the weakly connected components."""
     from scipy.sparse.csgraph import connected_components
 
     crossing = np.flatnonzero(labels[edges.rows] != labels[edges.cols])
@@ -107,7 +107,7 @@ def cc(edges, labels):
 
 
 def bc(edges, roots, scores):
-    """Raises: WrongResult unless `scores` are Brandes' sums from `roots`, both divided by their greatest."""
+    """Raises: WrongResult unless `scores` are Brandes' sums over `roots`, after division of both by their greatest."""
     adjacency = edges.scipy()
     transposed, expected = adjacency.T.tocsr(), np.zeros(edges.n)
     for root in roots:
@@ -133,14 +133,14 @@ def bc(edges, roots, scores):
 
 
 def tc(A, count):
-    """Raises: WrongResult unless `count` is the sum of L.(L L), L the lower triangle with hubs first, by SciPy."""
+    """Raises: WrongResult unless count = sum(L .* (L L)) by SciPy, L the lower triangle by descending degree."""
     import scipy.sparse
 
     rows, cols, _ = A.to_coo()
     order = np.argsort(-np.bincount(rows, minlength=A.nrows), kind="stable")
-    place = np.empty(A.nrows, np.int64)
-    place[order] = np.arange(A.nrows)
-    rows, cols = place[rows], place[cols]
+    rank = np.empty(A.nrows, np.int64)
+    rank[order] = np.arange(A.nrows)
+    rows, cols = rank[rows], rank[cols]
     kept = rows > cols
     L = scipy.sparse.csr_array((np.ones(kept.sum(), np.int64), (rows[kept], cols[kept])), shape=A.shape)
     lengths = np.diff(L.indptr)

@@ -1,4 +1,4 @@
-"""Graphs made on the spot for `--generate`, by grb_tile.generators."""
+"""The graphs of `--generate`, made by grb_tile.generators."""
 
 import time
 
@@ -9,7 +9,7 @@ LIMITS = {"kron": (30, 1024), "uniform": (30, 1024), "grid": (40000,), "fem": (5
 
 
 def parsed(text):
-    """(kind, numbers) of what --generate names, such as kron:20:16.  Raises: UsageError.
+    """(kind, numbers) of a specification such as kron:20:16.  Raises: UsageError.
 
     >>> from grb_tile.cli.generate import parsed
     >>> parsed("kron:20"), parsed("grid:100")
@@ -30,13 +30,13 @@ def parsed(text):
     return kind, numbers
 
 
-def matrix(text, seed, weights=None, say=None):
-    """The Matrix that --generate names: undirected, a pattern unless `weights` are (low, high).  Raises: UsageError.
+def matrix(text, seed, weights=None, progress=None):
+    """The Matrix of a specification: undirected; BOOL unless `weights` are (low, high).  Raises: UsageError.
 
     kron     Graph500's Kronecker graph
-    uniform  2^SCALE nodes, EDGE_FACTOR times as many edges between nodes drawn at random
+    uniform  2^SCALE nodes, 2^SCALE * EDGE_FACTOR edges between nodes drawn at random
     grid     SIDE x SIDE nodes, four neighbours each
-    fem      three unknowns on each node of a cube of SIDE x SIDE x SIDE; has loops, and no weights
+    fem      three unknowns on each node of a cube of SIDE x SIDE x SIDE; with loops; `weights` has no effect
     """
     from grb_tile import generators
 
@@ -47,17 +47,17 @@ def matrix(text, seed, weights=None, say=None):
         return generators.grid(*numbers * 2, weights=weights, seed=seed)
     scale, factor = numbers
     if kind == "kron":
-        return generators.kronecker(scale, factor, weights=weights, seed=seed, progress=say)
-    return generators.uniform_random(1 << scale, factor << scale, weights=weights, seed=seed, progress=say)
+        return generators.kronecker(scale, factor, weights=weights, seed=seed, progress=progress)
+    return generators.uniform_random(1 << scale, factor << scale, weights=weights, seed=seed, progress=progress)
 
 
-def load(args, say):
-    """The generated graph as inputs.load gives a file's."""
+def load(args, progress):
+    """The generated graph as a Loaded, as inputs.load returns it of a file."""
     from grb_tile.backends import select
     from grb_tile.cli.inputs import Loaded
 
     started = time.perf_counter()
-    made = matrix(args.generate, args.seed, say=say)
+    made = matrix(args.generate, args.seed, progress=progress)
     made.name = args.generate
     select.current().synchronize()
     return Loaded(

@@ -1,6 +1,6 @@
-"""`grb-tile info`: what is in a file, and what work on it would need; the latter before the file is loaded.
+"""`grb-tile info`: sizes, degrees and storage of a file's matrix, and memory estimates before it is loaded.
 
-`grb-tile info --device`: what the GPU is, what it costs, and what each family of kernels uses on it.
+`grb-tile info --device`: limits and measured costs of the GPU, and the variant that each family of kernels uses on it.
 """
 
 import os
@@ -44,7 +44,7 @@ def run(args):
             raise ValueError(f"--head: a file of format {args.format} has no head with sizes")
         if args.format == "mtx":
             _head(grb_io.mminfo(source) if args.head else head_of(source), facts, lines)
-        if not args.json:  # said before loading, which may be what the machine cannot do
+        if not args.json:  # printed before loading, which may exceed the memory
             print("\n".join(lines), flush=True)
         lines = []
         if not args.head:
@@ -53,7 +53,7 @@ def run(args):
 
 
 def _device(args):
-    """Print what the GPU is and costs."""
+    """Print the limits and costs of the GPU."""
     from grb_tile.backends import select
     from grb_tile.io.progress import size_text
 
@@ -80,7 +80,7 @@ def _device(args):
 
 
 def _head(head, facts, lines):
-    if head is None:  # an error, which loading names, or more comments than fit into what is looked at
+    if head is None:  # an error, which loading raises, or more comments than the head of the file holds
         return
     facts["head"] = {
         "format": head.format,
@@ -188,12 +188,12 @@ def _yes(holds):
 
 
 def _degrees(store):
-    """Entries of each row; of the rows that are listed where the matrix is hypersparse."""
+    """Number of entries of each row; of a hypersparse matrix, of the rows with entries."""
     return np.diff(store.indptr)
 
 
 def _summary(degrees, nrows):
-    """Minimum, median, mean, 99th percentile, maximum of the entries per row; numbers of rows with 0, 1, 2-3, ..."""
+    """Minimum, median, mean, 99th percentile, maximum of the entries per row; a histogram in powers of two."""
     empty = nrows - int(np.count_nonzero(degrees))
     full = degrees[degrees > 0]
     summary = {

@@ -1,4 +1,4 @@
-"""Options that all commands share, and the graph that they name."""
+"""The options that all commands share, and loading the graph of a command."""
 
 import os
 import sys
@@ -28,7 +28,7 @@ def add_arguments(parser, algorithm=True, optional=False):
 
 
 def add_common_options(parser):
-    """What computes, and what is said besides results."""
+    """Options for the backend and for messages besides the results."""
     parser.add_argument(
         "--backend",
         choices=("auto", *(name for name in select.AVAILABLE if name not in select.FOR_TESTS)),
@@ -49,7 +49,7 @@ def add_file_options(parser, optional=False):
     parser.add_argument(
         "--format", choices=("mtx", "edges", "metis", "npz", "grb"), help="of FILE; default: by its content"
     )
-    parser.add_argument("--delimiter", help="edge lists: what separates the columns; default: found out")
+    parser.add_argument("--delimiter", help="edge lists: what separates the columns; default: detected")
     parser.add_argument(
         "--base",
         type=int,
@@ -76,7 +76,7 @@ def add_file_options(parser, optional=False):
     parser.add_argument(
         "--duplicates",
         choices=("min", "max", "plus", "first", "error"),
-        help="how edges that occur twice combine (default min, with a remark on how many an edge list has)",
+        help="how repeated edges are combined (default min, with a remark on their number in an edge list)",
     )
 
 
@@ -90,7 +90,7 @@ def names_among(option, text, known):
 
 
 class Loaded:
-    """The matrix of a file and what reading it took."""
+    """The matrix of a file, its labels, and the seconds of reading it."""
 
     def __init__(self, path, matrix, labels, format, base, seconds):
         self.path = path
@@ -125,7 +125,7 @@ class Loaded:
 
 
 def check_outputs(args):
-    """Check before the work that what it will write can be written.  Raises: ValueError, ImportError, OSError."""
+    """Check the output files before the work.  Raises: ValueError, ImportError, OSError."""
     from grb_tile.io.replace import check_target
 
     if args.plot:
@@ -142,7 +142,7 @@ def check_outputs(args):
 
 
 def opened(args):
-    """The Source of args.file, which is opened once: it may be a pipe."""
+    """The Source of args.file, which is opened only once, because it may be a pipe."""
     from grb_tile.io.streams import Source
 
     if args.file != "-":
@@ -165,13 +165,13 @@ def load_source(args, source):
 
     format = args.format or grb_io.detect_format(source)
     if not args.quiet:
-        _tell_memory(source, format)
+        _warn_of_memory(source, format)
     dup_op = _duplicates(args.duplicates, format)
     started = time.perf_counter()
     options = {}
     if format == "edges":
         options = {"labels": args.labels, "base": args.base, "delimiter": args.delimiter}
-        options["directed"] = args.directed or None  # --undirected: _both_ways, for every format
+        options["directed"] = args.directed or None  # --undirected: see _both_ways, for every format
         if args.weights == "unit":
             options["weights"] = False
     with warnings.catch_warnings(record=True) as caught:
@@ -192,7 +192,7 @@ def load_source(args, source):
 
 
 def _duplicates(chosen, format):
-    """The dup_op for --duplicates; an edge list without the option gets None, the rule that counts them."""
+    """The dup_op for --duplicates; None for an edge list without the option: minimum, with a RepeatedEdges warning."""
     from grb_tile import binary
 
     if format == "edges" and chosen in (None, "error"):
@@ -201,19 +201,19 @@ def _duplicates(chosen, format):
 
 
 def _pass_on(warning, name, quiet):
-    """A warning of the reader: of repeated edges as a remark, others as they are."""
+    """Print a RepeatedEdges warning as a remark on stderr; pass other warnings on."""
     if type(warning.message).__name__ != "RepeatedEdges":
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     elif not quiet:
         found = warning.message
         sys.stderr.write(
-            f"grb-tile: {found.repeated:,} of the {found.edges:,} edges in {name} are there already, and the least "
-            "weight counts; --duplicates names another rule\n"
+            f"grb-tile: {found.repeated:,} of the {found.edges:,} edges in {name} repeat an earlier one; the minimum "
+            "weight of each edge is stored; --duplicates chooses another rule\n"
         )
 
 
 def _both_ways(matrix, path):
-    """A | A': each edge in both directions; where both are there with different weights, the lesser."""
+    """min(A | A'): each edge in both directions, with the lesser of two different weights."""
     from grb_tile import binary
 
     if matrix.nrows != matrix.ncols:
@@ -237,8 +237,8 @@ def graph(args):
     return loaded, Graph(loaded.matrix, directed, name=name, labels=loaded.labels)
 
 
-def _tell_memory(source, format):
-    """Say what a file will need before it is loaded, when that is much of what the machine has."""
+def _warn_of_memory(source, format):
+    """Print the memory that loading a file needs, if that is more than half of the free memory."""
     from grb_tile.cli.memory import available, estimate, head_of
     from grb_tile.io.progress import size_text
 

@@ -12,7 +12,7 @@ from grb_tile.cli import inputs, output
 from grb_tile.cli.bench_verify import WrongResult
 from grb_tile.cli.main import UsageError
 
-UNREACHED = 2**63 - 1  # the level that Graphalytics gives to a vertex that is not reached
+UNREACHED = 2**63 - 1  # level of unreached vertices in Graphalytics
 EPSILON = 1e-4  # relative error of PR, LCC and SSSP
 ALGORITHMS = ("bfs", "pr", "wcc", "cdlp", "lcc", "sssp")
 
@@ -50,12 +50,12 @@ def run(args):
     if args.repeat < 1:
         raise UsageError(f"--repeat {args.repeat}: expected 1 or more")
     rows = []
-    with output.Line(args, "ldbc") as say:
+    with output.Line(args, "ldbc") as progress:
         for path in _found(args.data):
-            say(f"reading {path}")
+            progress(f"reading {path}")
             data = DataSet(path)
             for name in data.algorithms(wanted):
-                say(f"{data.name}: {name}")
+                progress(f"{data.name}: {name}")
                 rows.append(_row(args, data, name))
     if not rows:
         raise UsageError(f"--algorithms {args.algorithms}: the data sets have none of them")
@@ -68,7 +68,7 @@ def run(args):
 
 
 def _found(paths):
-    """The properties files that `paths` name.  Raises: UsageError."""
+    """The properties files of `paths`, files or folders.  Raises: UsageError."""
     for path in paths:
         if not os.path.isdir(path):
             if not path.endswith(".properties"):
@@ -101,7 +101,7 @@ def _row(args, data, name):
 
 
 class DataSet:
-    """A graph of Graphalytics: its vertices numbered in ascending order of their identifiers, and its parameters.
+    """A graph of Graphalytics, with vertices numbered by ascending identifiers, and its parameters.
 
     Raises: UsageError for a file that is missing or that does not fit the others, BadFile for one that cannot be read.
     """
@@ -120,9 +120,9 @@ class DataSet:
         if self.parameters.get("directed") not in ("true", "false"):
             raise UsageError(f"{path}: graph.{self.name}.directed = true or false is missing")
         self.vertices = np.sort(_identifiers(self._file("vertex-file", ".v")))
-        if self.parameters.get("edge-file") == self.parameters.get("vertex-file"):  # so in some data sets
+        if self.parameters.get("edge-file") == self.parameters.get("vertex-file"):  # a mistake in some data sets
             self.parameters.pop("edge-file", None)
-        # as numbers where the reader takes them (up to 2^60), else as text, which takes longer
+        # as numbers where the reader accepts them (up to 2^60), else as labels, which takes longer
         as_text = True if self.vertices[-1:].max(initial=0) > 2**60 else None
         edges = read_edges(self._file("edge-file", ".e"), header=False, labels=as_text, progress=False)
         ends = edges.sources, edges.targets
@@ -142,7 +142,7 @@ class DataSet:
         self.seconds = time.perf_counter() - started
 
     def algorithms(self, wanted):
-        """Those of `wanted` that the data set names (all of them where it names none)."""
+        """Those of `wanted` that the data set's properties list; all of them without such a list."""
         named = re.findall(r"\w+", self.parameters.get("algorithms", ",".join(ALGORITHMS)))
         return [name for name in wanted if name in named]
 
@@ -158,7 +158,7 @@ class DataSet:
         values = np.empty(len(pairs), kind)
         at = self._index(np.array([pair[0] for pair in pairs], np.uint64))
         values[at] = np.array([pair[1] for pair in pairs], dtype=kind)
-        return self._index(values) if name == "cdlp" else values  # labels there are identifiers, here their numbers
+        return self._index(values) if name == "cdlp" else values  # its labels are identifiers of vertices
 
     def _bfs(self):
         from grb_tile.algorithms import bfs
@@ -221,7 +221,7 @@ class DataSet:
 
 
 def check(what, name, found, expected):
-    """Raises: WrongResult unless the Vector `found` agrees with the reference output as the rules ask."""
+    """Raises: WrongResult unless the Vector `found` agrees with the reference output by the rules of NOTES."""
     if name == "wcc":
         labels = found.to_dense()
         pairs = len(np.unique(np.stack([labels, expected.astype(labels.dtype)]), axis=1).T)

@@ -15,7 +15,7 @@ from importlib import import_module
 
 OK, NO_ANSWER, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 
-# name: (module below grb_tile.cli with add_arguments(parser) and run(args), help).  A new command is one more line.
+# name: (module of grb_tile.cli with add_arguments(parser, name) and run(args), help)
 COMMANDS = {
     "bfs": ("traversal", "breadth-first search: the level of each node"),
     "sssp": ("traversal", "shortest paths by weight from one node"),
@@ -75,7 +75,7 @@ def main(argv=None):
     2
     """
     args = None
-    if sys.stderr is None:  # closed: messages are lost, and no file that is opened must get its number
+    if sys.stderr is None:  # closed: messages are lost; devnull takes descriptor 2, which no other file must get
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115  (open until the process ends)
     try:
         args = parser().parse_args(argv)
@@ -90,7 +90,7 @@ def main(argv=None):
         return stop.code if isinstance(stop.code, int) else BAD_INPUT
     except KeyboardInterrupt:
         return _fail(args, "interrupted", INTERRUPTED)
-    except BrokenPipeError:  # the reader of our output has seen enough
+    except BrokenPipeError:  # the reader of the output has closed it
         return OK
     except Exception as error:  # every error becomes one line and a code
         if args is not None and args.debug:
@@ -101,10 +101,7 @@ def main(argv=None):
 
 
 def _flush():
-    """Flush stdout and stderr.
-
-    What cannot be written is dropped, because Python would try again at its exit, complain, and exit with 120.
-    """
+    """Flush stdout and stderr; drop what cannot be written, because Python retries at exit and then exits with 120."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:
@@ -115,7 +112,7 @@ def _flush():
 
 
 def _backend(name):
-    """Within the block `name` computes; what is set already when it is None."""
+    """A context with the backend `name`; None: the backend that is set."""
     from grb_tile.config import config
 
     return config.set({} if name is None else {"backend": name})
@@ -143,7 +140,7 @@ def _code(error):
 
 
 def _is_bug(error):
-    """A TypeError, IndexError or the like that was not raised on purpose: its innermost frame raised nothing itself."""
+    """Is it a TypeError, IndexError or ImportError that no `raise` statement of the innermost frame raised?"""
     if not isinstance(error, (TypeError, IndexError, ImportError)) or error.__traceback__ is None:
         return False
     import linecache
@@ -158,7 +155,7 @@ def _is_bug(error):
     return "raise " not in text
 
 
-# Remedies of the library, and the options of this command that are the same
+# remedy in a message of the library -> the equivalent option of the command
 REMEDIES = {
     "pass labels=True": "pass --labels",
     "Pass labels=True": "Pass --labels",
@@ -191,6 +188,6 @@ def _one_line(error):
 def _fail(args, text, code):
     what = "internal error: " if code == INTERNAL else ""
     command = "grb-tile" if args is None else f"grb-tile {args.command}"
-    with contextlib.suppress(OSError, ValueError):  # nobody reads it: the code is all that is left
+    with contextlib.suppress(OSError, ValueError):  # stderr cannot be written: the exit code remains
         sys.stderr.write(f"{command}: {what}{text}\n")
     return code

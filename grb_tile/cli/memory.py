@@ -1,4 +1,4 @@
-"""Estimates the memory that loading a file and working on it need, from its head, before the machine swaps."""
+"""Estimates, from the header of a file, of the memory for loading it and for a breadth-first search."""
 
 import io
 import os
@@ -19,12 +19,12 @@ TYPE_BYTES = {
 
 
 def head_of(source):
-    """The header of the Matrix Market file that a Source begins with, or None; the Source stays at its beginning."""
+    """The header of the Matrix Market file of a Source, or None where it is invalid; the Source is not read."""
     from grb_tile.io import BadFile, mminfo
 
     try:
         head = mminfo(io.BytesIO(source.head))
-    except BadFile:  # reading the file says what is wrong
+    except BadFile:  # reading the file raises it again
         return None
     if source.plain_size is not None and head.entries * head.shortest_line > source.plain_size + 1:
         return None
@@ -45,7 +45,7 @@ def estimate(head):
 
 
 def of_matrix(nrows, ncols, entries, value, symmetric):
-    """The same from sizes: `value` bytes for each value (0 when all are equal and stored once)."""
+    """The estimate from sizes; `value`: bytes of each value, 0 where one value is stored for all."""
     index = INDEX32 if ncols < 2**31 else INDEX64
     rows = min(nrows, 2 * entries)  # hypersparse: only the rows with entries
     matrix = POINTER * (rows + 1) + entries * (index + value)

@@ -24,7 +24,7 @@ def seconds_text(seconds):
 
 
 def plain(value):
-    """`value` as JSON: NumPy scalars become numbers, NaN and infinities null or text."""
+    """`value` for JSON: NumPy scalars become numbers, NaN null, infinities text."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -48,14 +48,14 @@ def show(args, facts, lines):
 
 
 def timed(run, repeat):
-    """(last result, seconds of each call): `run()` `repeat` times.  Raises: ValueError."""
+    """(last result, seconds of each call) of `repeat` calls of `run`.  Raises: ValueError unless repeat >= 1."""
     if repeat < 1:
         raise ValueError(f"--repeat {repeat}: expected 1 or more")
     return timing.repeated(run, repeat)
 
 
 def time_facts(times, edges):
-    """seconds (median), best, and the rate at which `edges` were passed."""
+    """Median and best time, and the rate of `edges` traversed per second."""
     ordered = sorted(times)
     middle = ordered[len(ordered) // 2]
     return {
@@ -96,7 +96,7 @@ def graph_line(facts):
 
 
 def rounds(report):
-    """The iterations of a Report with the time of each; what is not known of one is left out."""
+    """The rounds of a Report as dictionaries, with the time of each in ms where it is known."""
     listed, before = [], 0.0
     for record in report.rounds:
         entry = dict(record)
@@ -109,9 +109,9 @@ def rounds(report):
 
 
 def table(entries, left=()):
-    """Lines of a table of dictionaries: a column for each key, in the order in which keys turn up.
+    """Lines of a table of dictionaries: a column for each key, in the order of their first appearance.
 
-    `left`: keys whose columns are aligned on the left.
+    left   keys whose columns are left-aligned
     """
     if not entries:
         return ["(no iterations)"]
@@ -135,7 +135,7 @@ def _cell(value):
 
 
 def finish_run(args, loaded, vector, report, facts, lines):
-    """What ends a command: the iterations if they are asked for, the vector written, everything printed."""
+    """The end of a command: add the iterations (--explain), write the vector (--output), print everything."""
     if args.explain:
         if report is None:
             lines += ["", "one masked product, no iterations"]
@@ -150,7 +150,7 @@ def finish_run(args, loaded, vector, report, facts, lines):
 
 
 def vector_mark(path):
-    """What separates node and value in `path`, None for .grb; ValueError for an ending that is not ours."""
+    """The separator of node and value for the ending of `path`; None for .grb.  Raises: ValueError for others."""
     bare = path
     for ending in (".gz", ".bz2", ".xz"):
         bare = bare.removesuffix(ending)
@@ -162,7 +162,7 @@ def vector_mark(path):
 
 
 def write_vector(path, vector, loaded):
-    """The result vector: .grb keeps type and size, other formats have a line `node value` for each entry."""
+    """Write the result vector: .grb with type and size, other formats a line `node value` for each entry."""
     from grb_tile.io import save
     from grb_tile.io.streams import Target
 
@@ -188,8 +188,7 @@ def _quoted(label, mark):
 class Line(terminal.Line):
     """The current step, on stderr, in a line rewritten in place; silent unless stderr is a terminal.
 
-    As a context manager it gives a function of a text (which does nothing when silent) and leaves a clean line behind
-    it.
+    As a context manager it returns a function of a text, without effect when silent, and clears the line at the end.
     """
 
     def __init__(self, args, what):
@@ -204,7 +203,7 @@ class Line(terminal.Line):
 class Watch(terminal.Line):
     """A callback that shows the iterations on stderr, in a line rewritten in place; silent unless it is a terminal.
 
-    As a context manager it gives the callback (None when silent) and leaves a clean line behind it.
+    As a context manager it returns the callback, None when silent, and clears the line at the end.
     """
 
     INTERVAL = 0.5

@@ -1,4 +1,4 @@
-"""Pictures of results, through matplotlib (imported only here, drawing to files without a display)."""
+"""Plots of results by matplotlib, which is imported only here and draws to files, without a display."""
 
 import os
 
@@ -36,7 +36,7 @@ def _save(figure, axes, path, title, across, up):
 
 
 def levels(path, per_level, title):
-    """Nodes that each level of a search reaches."""
+    """The number of nodes at each level of a breadth-first search."""
     figure = _figure()
     axes = figure.subplots()
     axes.fill_between(range(len(per_level)), per_level, step="mid", alpha=0.8)
@@ -44,7 +44,7 @@ def levels(path, per_level, title):
 
 
 def distances(path, values, title):
-    """A histogram of the levels."""
+    """A histogram of the distances."""
     figure = _figure()
     axes = figure.subplots()
     bins = min(100, max(10, len(values) // 50))

@@ -1,13 +1,13 @@
-"""The clock of the commands and of tests/benchmarks: wall time of calls, each until its result is complete."""
+"""Wall time of calls until their results are complete, for the commands and tests/benchmarks."""
 
 import time
 
 
 def timed(call, calls=1, clock=None):
-    """(result of the last of `calls` calls, seconds a call).
+    """(result of the last of `calls` calls, seconds per call).
 
-    A device is idle before the first call; it is waited for after the last one alone.  clock: time.perf_counter, or
-    another function that gives seconds.
+    The device is idle before the first call, and is synchronised after the last one only.
+    clock   a function that returns seconds; None: time.perf_counter
     """
     from grb_tile.backends import select
 
@@ -25,14 +25,14 @@ def repeated(call, count):
     """(result of the last call, seconds of each of `count` calls)."""
     times = []
     for _ in range(count):
-        result = None  # its memory is free for the next one
+        result = None  # frees its memory for the next call
         result, seconds = timed(call)
         times.append(seconds)
     return result, times
 
 
 def warm_up(call, least, seconds):
-    """Calls that do not count: `least` of them or more, for `seconds` or longer."""
+    """Untimed calls: at least `least` of them, for at least `seconds`."""
     stop, calls = time.perf_counter() + seconds, 0
     while calls < least or time.perf_counter() < stop:
         timed(call)

@@ -1,4 +1,4 @@
-"""`grb-tile bfs` and `grb-tile sssp`: from one node to all others."""
+"""`grb-tile bfs` and `grb-tile sssp`."""
 
 import numpy as np
 
@@ -28,19 +28,19 @@ def add_arguments(parser, name):
 def run(args):
     """Read the graph, find the source, search."""
     loaded, G = inputs.graph(args)
-    source = loaded.node(args.source) if args.source is not None else _busiest(G)
-    _ = G.AT  # what the graph caches is no part of the time
+    source = loaded.node(args.source) if args.source is not None else _highest_degree(G)
+    _ = G.AT  # cached with the graph, not timed
     (_bfs if args.command == "bfs" else _sssp)(args, loaded, G, source)
 
 
-def _busiest(G):
-    """The first of the nodes with most out-edges; node 0 when there are no edges."""
+def _highest_degree(G):
+    """The first node of highest out-degree; node 0 when there are no edges."""
     nodes, degrees = G.out_degree.to_coo()
     return int(nodes[int(np.argmax(degrees))]) if len(nodes) else 0
 
 
-def _edges_passed(G, reached):
-    """Edges that leave what was reached: what a traversal of that part must look at."""
+def _traversed_edges(G, reached):
+    """The number of edges that leave the reached nodes."""
     degree = G.out_degree.to_dense(0)
     return int(degree[reached].sum())
 
@@ -61,7 +61,7 @@ def _bfs(args, loaded, G, source):
         "depth": int(levels.max()),
         "reached": len(nodes),
         "nodes_per_level": per_level,
-        **output.time_facts(times, _edges_passed(G, nodes)),
+        **output.time_facts(times, _traversed_edges(G, nodes)),
     }
     steps = output.rounds(found.report)
     directions = [step["direction"] for step in steps if step.get("direction") is not None]
@@ -109,7 +109,7 @@ def _sssp(args, loaded, G, source):
         "farthest": loaded.label(nodes[int(np.argmax(distances))]),
         "longest": distances.max(),
         "iterations": found.report.iterations,
-        **output.time_facts(times, _edges_passed(G, nodes)),
+        **output.time_facts(times, _traversed_edges(G, nodes)),
     }
     steps = output.rounds(found.report)
     if args.explain:

@@ -9,7 +9,7 @@ from grb_tile.cli.main import UsageError
 
 
 class Kind(NamedTuple):
-    """A command: the function of grb_tile.algorithms, what its values are, and whether equal ones make a group."""
+    """A command: its function of grb_tile.algorithms, the name of its values, and whether equal values form a group."""
 
     function: str
     what: str
@@ -32,7 +32,7 @@ KINDS = {
 
 
 def add_arguments(parser, name):
-    """The options that the function takes."""
+    """The options of the command's function."""
     inputs.add_arguments(parser)
     kind = KINDS[name]
     parser.add_argument(
@@ -58,7 +58,7 @@ def run(args):
 
     kind = KINDS[args.command]
     loaded, G = inputs.graph(args)
-    _ = G.AT, G.out_degree, G.is_symmetric_structure  # what the graph caches is no part of the time
+    _ = G.AT, G.out_degree, G.is_symmetric_structure  # cached with the graph, not timed
     with output.Watch(args, args.command) as watch:
         options = _options(args, kind, watch, G.n)
         found, times = output.timed(lambda: getattr(algorithms, kind.function)(G, **options), args.repeat)
@@ -112,7 +112,7 @@ def _ranking(args, loaded, kind, nodes, values, facts, lines):
 
 
 def _groups(args, loaded, kind, nodes, values, facts, lines):
-    """The sizes of the groups; notes their number and the largest."""
+    """The sizes of the groups; adds their number and the largest ones to `facts` and `lines`."""
     _, first, sizes = np.unique(values, return_index=True, return_counts=True)
     order = np.argsort(-sizes, kind="stable")[: max(args.top, 0)]
     facts["groups"], facts["largest"] = len(sizes), int(sizes.max())

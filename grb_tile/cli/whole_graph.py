@@ -1,4 +1,4 @@
-"""`grb-tile pagerank`, `components` and `triangles`: figures of the graph as a whole."""
+"""`grb-tile pagerank`, `components` and `triangles`."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ def add_arguments(parser, name):
     inputs.add_arguments(parser)
     if name == "pagerank":
         parser.add_argument("--alpha", type=float, default=0.85, help="damping factor (default 0.85)")
-        parser.add_argument("--tol", type=float, help="tolerance; default: as the method has it")
+        parser.add_argument("--tol", type=float, help="tolerance; default: that of the method")
         parser.add_argument("--max-iter", type=int, default=100, help="limit of iterations (default 100)")
         parser.add_argument("--method", choices=("standard", "gap", "ldbc", "adaptive"), default="standard")
         parser.add_argument("--weighted", action="store_true", help="follow edges in proportion to their weights")
@@ -27,7 +27,7 @@ def run(args):
 def _pagerank(args, loaded, G):
     from grb_tile.algorithms import pagerank
 
-    _ = G.AT, G.out_degree  # what the graph caches is no part of the time
+    _ = G.AT, G.out_degree  # cached with the graph, not timed
     with output.Watch(args, "pagerank") as watch:
         found, times = output.timed(
             lambda: pagerank(
@@ -71,7 +71,7 @@ def _pagerank(args, loaded, G):
 def _components(args, loaded, G):
     from grb_tile.algorithms import connected_components
 
-    _ = G.is_symmetric_structure, G.AT  # what the graph caches is no part of the time
+    _ = G.is_symmetric_structure, G.AT  # cached with the graph, not timed
     with output.Watch(args, "components") as watch:
         found, times = output.timed(lambda: connected_components(G, callback=watch), args.repeat)
     labels = found.labels.to_coo(indices=False)[1]

@@ -147,7 +147,7 @@ class Collection:
         """C = A (op) B on the union; `left_default` stands for a missing A(i, j), `right_default` for a missing B.
 
         Shapes, Raises: as ewise_add.
-        Spec: SuiteSparse:GraphBLAS user guide, GxB_eWiseUnion.
+        Spec: SuiteSparse:GraphBLAS 9.4 user guide, section 11.6 (GxB_eWiseUnion).
         """
         other = self._expect_collection(other, "ewise_union", op)
         left, left_type, left_text = bound_scalar(self, left_default, "ewise_union", "left_default", op)

@@ -6,7 +6,7 @@
     A & B  the intersection, a structural mask, complemented when both are
     A | B  the union, a structural mask, complemented when one of them is
 
-Spec: GraphBLAS C API 2.1, section 2.5 (masks).
+Spec: GraphBLAS C API 2.1, section 3.5.4 (masks).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Matrix: a sparse matrix of a GraphBLAS type.
 
-Spec: GraphBLAS C API 2.1, section 3.7 (matrices), 4.2.5 (their methods).
+Spec: GraphBLAS C API 2.1, sections 3.5.3 (matrices) and 4.2.5 (their methods).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 An empty Scalar assigned to a region deletes it; a reduction of no entries gives one.  `is_cscalar` is
 python-graphblas's choice between a C scalar and a GrB_Scalar; here it has no effect.
 
-Spec: GraphBLAS C API 2.1, section 3.7 (GrB_Scalar).
+Spec: GraphBLAS C API 2.1, sections 3.5.1 (scalars) and 4.2.3 (their methods).
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class Scalar(BaseType):
         return Scalar._from_value(value, dtype, is_cscalar, name)
 
     def wait(self, how: str = "materialize") -> Self:
-        """Nothing is ever unfinished here.  Raises: ValueError unless `how` is "materialize" or "complete"."""
+        """Does nothing.  Raises: ValueError unless `how` is "materialize" or "complete"."""
         check_wait(how)
         return self
 

@@ -104,7 +104,7 @@ class Stored(Collection, BaseType):
         return report(self._store)
 
     def wait(self, how: str = "materialize") -> Self:
-        """Bring pending elements in.  Raises: ValueError unless `how` is "materialize" or "complete"."""
+        """Merge the pending elements.  Raises: ValueError unless `how` is "materialize" or "complete"."""
         check_wait(how)
         self._store  # noqa: B018  (merges)
         return self

@@ -125,7 +125,7 @@ class TransposedMatrix(MatrixOperations, MatrixExport, Collection, Operand):
         return i, j, v
 
     def wait(self, how: str = "materialize") -> Self:
-        """Bring pending elements in."""
+        """Merge the pending elements of the matrix."""
         self._matrix.wait(how)
         return self
 

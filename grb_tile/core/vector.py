@@ -1,6 +1,6 @@
 """Vector: a sparse vector of a GraphBLAS type.
 
-Spec: GraphBLAS C API 2.1, section 3.7 (vectors), 4.2.4 (their methods).
+Spec: GraphBLAS C API 2.1, sections 3.5.2 (vectors) and 4.2.4 (their methods).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The scalar types of GraphBLAS: lookup, unification and typecasts.
 
 `BOOL`, `INT8` ... `UINT64`, `FP32`, `FP64` are those of the specification (GraphBLAS C API 2.1, section 3.3 and table
-3.3); `FC32` and `FC64` are SuiteSparse's complex types.  Each type is one object: compare with `is`, or with any key
+3.2); `FC32` and `FC64` are SuiteSparse's complex types.  Each type is one object: compare with `is`, or with any key
 of `lookup_dtype`.
 
 >>> from grb_tile import dtypes

@@ -7,7 +7,7 @@
     complex       the real part's            x != 0     the real part's    nearest
 
 Spec: GraphBLAS C API 2.1, section 3.3 leaves these to C, where out-of-range float to integer is undefined;
-SuiteSparse:GraphBLAS user guide 6.1 ("typecasting") is followed.
+SuiteSparse:GraphBLAS 9.4 user guide, section 2.4, is followed.
 """
 
 import numpy as np

@@ -3,13 +3,13 @@
     from grb_tile import grb
     grb.mxv(w, mask, accum, grb.MIN_PLUS_SEMIRING_FP64, A, u, grb.DESC_RSC)
 
-C code ports line by line: `GrB_mxv(...)` becomes `grb.mxv(...)` (or `grb.GrB_mxv`), predefined objects have no prefix
-(`grb.PLUS_INT64`, `grb.LOR_LAND_SEMIRING_BOOL`, `grb.FP64`, `grb.DESC_T0`), `GrB_NULL` is None and `GrB_ALL` is
-`grb.ALL`.  Where C returns a GrB_Info other than success, the exception of that value is raised (`grb_tile.exceptions`,
-attribute `info`).  Output objects are the first arguments, as in C; numbers that C returns through a pointer are return
-values.
+C code is ported line by line: `GrB_mxv(...)` becomes `grb.mxv(...)` (or `grb.GrB_mxv`), predefined objects have no
+prefix (`grb.PLUS_INT64`, `grb.LOR_LAND_SEMIRING_BOOL`, `grb.FP64`, `grb.DESC_T0`), `GrB_NULL` is None and `GrB_ALL` is
+`grb.ALL`.  Where C returns a GrB_Info other than GrB_SUCCESS, the exception of that value is raised
+(`grb_tile.exceptions`, attribute `info`).  Output objects are the first arguments, as in C; numbers that C returns
+through a pointer are return values.
 
-Spec: GraphBLAS C API 2.1, chapters 3 and 4; GxB_ functions: SuiteSparse:GraphBLAS user guide.
+Spec: GraphBLAS C API 2.1, chapters 3 and 4; GxB_ functions: SuiteSparse:GraphBLAS 9.4 user guide.
 """
 
 from .descriptor import (

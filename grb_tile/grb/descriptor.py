@@ -1,6 +1,7 @@
 """Descriptors: how an operation treats its output, mask and inputs.
 
-Spec: GraphBLAS C API 2.1, section 3.7 (fields and values) and table 3.9 (the predefined ones, DESC_[R][S][C][T0][T1]).
+Spec: GraphBLAS C API 2.1, section 3.6, tables 3.11 (fields and values) and 3.12 (the predefined ones,
+DESC_[R][S][C][T0][T1]).
 """
 
 from ..exceptions import InvalidValue
@@ -25,6 +26,8 @@ _VALUES = {
 class Descriptor:
     """Flags `replace`, `complement`, `structure`, `t0`, `t1`, all False by default, and a `name`.
 
+    A `frozen` one is predefined and cannot be changed.  Spec: section 3.6.
+
     >>> from grb_tile import grb
     >>> grb.DESC_RSC
     Descriptor(replace, structure, complement)
@@ -46,14 +49,14 @@ _DEFAULT = Descriptor(frozen=True)
 
 
 def Descriptor_new():
-    """A new descriptor with default settings (GrB_Descriptor_new)."""
+    """A new descriptor with default settings (GrB_Descriptor_new, section 4.2.6.1)."""
     return Descriptor()
 
 
 def Descriptor_set(desc, field, value):
-    """Set one field of a descriptor (GrB_Descriptor_set).
+    """Set one field, OUTP, MASK, INP0 or INP1, of a descriptor (GrB_Descriptor_set, section 4.2.6.2).
 
-    Raises InvalidValue for an unknown field or value, or for a predefined descriptor.
+    Raises: InvalidValue for an unknown field or value, or for a predefined descriptor; TypeError for another object.
     """
     if not isinstance(desc, Descriptor):
         raise TypeError(f"desc must be a Descriptor (grb.Descriptor_new()), got {type(desc).__name__}")

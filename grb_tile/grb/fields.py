@@ -4,7 +4,7 @@
     grb.set(A, "roads", grb.NAME)
     grb.get(grb.GLOBAL, grb.API_VER_MINOR)   # 1
 
-Spec: GraphBLAS C API 2.1, sections 3.3 (Field, Type_Code, Orientation) and 4.2 (GrB_get, GrB_set).
+Spec: GraphBLAS C API 2.1, sections 3.7 (fields, their values and types) and 4.2.1 (get, set).
 """
 
 import enum
@@ -91,7 +91,7 @@ _ELEMENT = (Field.EL_TYPE_CODE, Field.EL_TYPE_STRING)
 
 
 def get(obj, field):
-    """The value of a field of an object (GrB_get): a Python int or str; for a descriptor's fields the value's name.
+    """The value of a field of an object (GrB_get, section 4.2.1.1): an int or a str; a descriptor's values by name.
 
     obj     a type, a typed operator, monoid or semiring, a Matrix, Vector, Scalar or Descriptor, or grb.GLOBAL
     field   such as grb.NAME, grb.EL_TYPE_CODE, grb.SIZE
@@ -113,12 +113,15 @@ def get(obj, field):
 
 
 def set(obj, value, field):
-    """Set a field of an object (GrB_set): the name of a collection or descriptor, the fields of a descriptor, the hint.
+    """Set a field of an object (GrB_set, section 4.2.1.2).
 
-    value   a str for NAME, a number of grb.Orientation for the hint, a value's name for a descriptor; or a Scalar of it
-    The hint has no effect: sparse matrices are stored by rows, and by columns too when column-wise products use them.
+    NAME                       of a Matrix, Vector, Scalar or Descriptor: a str
+    OUTP_FIELD ... INP1_FIELD  of a Descriptor: the name of the value, such as grb.REPLACE
+    STORAGE_ORIENTATION_HINT   a member of Orientation; no effect: sparse matrices are CSR, with a cached transpose
+    value                      as above, or a Scalar of it
+
     Raises: InvalidValue for another field, a value that the field does not take, or a predefined object; AlreadySet for
-    the name of a user-defined type or operator, which it has from its registration; EmptyObject for an empty Scalar.
+    the name of a user-defined type or operator, which is set by its registration; EmptyObject for an empty Scalar.
     """
     get(obj, field)
     field = Field(field)
@@ -191,7 +194,7 @@ def _of_operator(op, field):
 
 
 def _operand_types(op):
-    """(first, second, result); None for an operand that is not there, or whose type does not matter."""
+    """The types (first, second, result); None for an operand that is absent, or whose value is not used."""
     if op.opclass == "Semiring":
         first, second, _ = _operand_types(op.binaryop)
         return first, second, op.return_type

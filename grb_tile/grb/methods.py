@@ -1,6 +1,7 @@
 """Methods of objects by their C names: creation, elements, tuples, sizes, import and export, serialisation.
 
-Spec: GraphBLAS C API 2.1, section 4.2.  `wait` and `free` exist so that ported code runs; execution is eager.
+Spec: GraphBLAS C API 2.1, sections 4.1 (context methods) and 4.2 (object methods).  `wait` and `free` do
+nothing: execution is eager, and Python's garbage collector frees objects.
 """
 
 import numpy as np
@@ -68,17 +69,17 @@ def _dimension(argument, n):
 
 
 def init(mode="blocking"):
-    """GrB_init: nothing to prepare; accepted so that ported code runs."""
+    """GrB_init: does nothing (section 4.1.1).  Raises: InvalidValue for another mode than "blocking", "nonblocking"."""
     if mode not in ("blocking", "nonblocking"):
         raise InvalidValue(f"mode is {mode!r}; expected 'blocking' or 'nonblocking'")
 
 
 def finalize():
-    """GrB_finalize: nothing to release."""
+    """GrB_finalize: does nothing (section 4.1.2)."""
 
 
 def getVersion():
-    """(version, subversion) of the C API that is followed.
+    """(version, subversion) of the C API that this module follows (GrB_getVersion, section 4.1.3).
 
     >>> from grb_tile import grb
     >>> grb.getVersion()
@@ -88,20 +89,20 @@ def getVersion():
 
 
 def free(obj):
-    """GrB_free: Python's garbage collector does it."""
+    """GrB_free: does nothing, because Python's garbage collector frees objects (section 4.2.7)."""
 
 
 def wait(obj, mode=1):
-    """GrB_wait: execution is eager, so the object is complete; errors have been raised already."""
+    """GrB_wait: does nothing, because a read merges pending writes and errors are raised at once (section 4.2.8)."""
 
 
 def error(obj):
-    """GrB_error: the text of an object's last error; errors are exceptions here, so it is always empty."""
+    """GrB_error: always "", because errors are raised as exceptions (section 4.2.9)."""
     return ""
 
 
 def Scalar_new(dtype):
-    """An empty Scalar of the type."""
+    """An empty Scalar of the type (GrB_Scalar_new)."""
     return Scalar(lookup_dtype(dtype))
 
 
@@ -112,7 +113,7 @@ def Scalar_dup(s):
 
 
 def Scalar_clear(s):
-    """Make s empty."""
+    """Remove the value of s."""
     _expect("Scalar_clear", s=(s, Scalar))
     s.clear()
 
@@ -124,13 +125,13 @@ def Scalar_nvals(s):
 
 
 def Scalar_setElement(s, x):
-    """s = x, cast to s's type."""
+    """s = x, a number or a Scalar, cast to the type of s.  Raises: EmptyObject for an empty Scalar x."""
     _expect("Scalar_setElement", s=(s, Scalar))
     s.value = _scalar("x", x)
 
 
 def Scalar_extractElement(s):
-    """The value; NoValue when s is empty."""
+    """The value of s.  Raises: NoValue when s is empty."""
     _expect("Scalar_extractElement", s=(s, Scalar))
     if s.is_empty:
         raise NoValue("Scalar_extractElement: s is empty")
@@ -138,7 +139,7 @@ def Scalar_extractElement(s):
 
 
 def Vector_new(dtype, size):
-    """An empty vector."""
+    """A Vector of the type without entries.  Raises: InvalidValue unless 0 <= size <= 2^60."""
     return Vector(lookup_dtype(dtype), _dimension("size", size))
 
 
@@ -155,7 +156,7 @@ def Vector_clear(u):
 
 
 def Vector_resize(u, size):
-    """Cut or extend u."""
+    """Change the size of u; entries at positions >= size are removed."""
     _expect("Vector_resize", u=(u, Vector))
     u.resize(_dimension("size", size))
 
@@ -192,7 +193,11 @@ def _dup(dup, dtype):
 
 
 def Vector_build(w, I, X, n=None, dup=None):
-    """w(I(k)) = X(k); duplicates combined by dup, an InvalidValue without one; w must be empty."""
+    """w(I(k)) = X(k) for the first n of the arrays (None: all); X may have one value for all.
+
+    dup   the binary operator that combines duplicates; None: they are an InvalidValue
+    Raises: OutputNotEmpty when w has entries; IndexOutOfBound, DimensionMismatch for arrays that do not fit.
+    """
     _expect("Vector_build", w=(w, Vector))
     if w.nvals:
         raise OutputNotEmpty(f"Vector_build: w has {w.nvals} entries; clear it first")
@@ -202,7 +207,7 @@ def Vector_build(w, I, X, n=None, dup=None):
 
 
 def Vector_setElement(w, x, i):
-    """w(i) = x; an empty Scalar removes the entry."""
+    """w(i) = x, a number or a Scalar; an empty Scalar removes the entry.  Raises: InvalidIndex."""
     _expect("Vector_setElement", w=(w, Vector))
     i = _position("i", i, w.shape[0])
     if isinstance(x, Scalar) and x.is_empty:
@@ -212,13 +217,13 @@ def Vector_setElement(w, x, i):
 
 
 def Vector_removeElement(w, i):
-    """Remove the entry at i if there is one."""
+    """Remove the entry at i if there is one.  Raises: InvalidIndex."""
     _expect("Vector_removeElement", w=(w, Vector))
     del w[_position("i", i, w.shape[0])]
 
 
 def Vector_extractElement(u, i):
-    """u(i); NoValue when there is no entry."""
+    """u(i).  Raises: NoValue when there is no entry, InvalidIndex."""
     _expect("Vector_extractElement", u=(u, Vector))
     value = u.get(_position("i", i, u.shape[0]))
     if value is None:
@@ -227,13 +232,13 @@ def Vector_extractElement(u, i):
 
 
 def Vector_extractTuples(u):
-    """(I, X), indices ascending."""
+    """(I, X): the indices, ascending, and the values, as NumPy arrays."""
     _expect("Vector_extractTuples", u=(u, Vector))
     return u.to_coo()
 
 
 def Matrix_new(dtype, nrows, ncols):
-    """An empty matrix."""
+    """A Matrix of the type without entries.  Raises: InvalidValue unless 0 <= nrows, ncols <= 2^60."""
     return Matrix(lookup_dtype(dtype), _dimension("nrows", nrows), _dimension("ncols", ncols))
 
 
@@ -244,7 +249,7 @@ def Matrix_dup(A):
 
 
 def Matrix_diag(v, k=0):
-    """The square matrix with v on its k-th diagonal."""
+    """D(i, i + k) = v(i), square of size v.size + |k|; for k < 0, D(i - k, i) = v(i) (section 4.2.5.3)."""
     _expect("Matrix_diag", v=(v, Vector))
     return v.diag(k)
 
@@ -256,7 +261,7 @@ def Matrix_clear(A):
 
 
 def Matrix_resize(A, nrows, ncols):
-    """Cut or extend A."""
+    """Change the shape of A; entries outside the new shape are removed."""
     _expect("Matrix_resize", A=(A, Matrix))
     A.resize(_dimension("nrows", nrows), _dimension("ncols", ncols))
 
@@ -280,7 +285,11 @@ def Matrix_nvals(A):
 
 
 def Matrix_build(C, I, J, X, n=None, dup=None):
-    """C(I(k), J(k)) = X(k); duplicates combined by dup, an InvalidValue without one; C must be empty."""
+    """C(I(k), J(k)) = X(k) for the first n of the arrays (None: all); X may have one value for all.
+
+    dup   the binary operator that combines duplicates; None: they are an InvalidValue
+    Raises: OutputNotEmpty when C has entries; IndexOutOfBound, DimensionMismatch for arrays that do not fit.
+    """
     _expect("Matrix_build", C=(C, Matrix))
     if C.nvals:
         raise OutputNotEmpty(f"Matrix_build: C has {C.nvals} entries; clear it first")
@@ -293,7 +302,7 @@ def Matrix_build(C, I, J, X, n=None, dup=None):
 
 
 def Matrix_setElement(C, x, i, j):
-    """C(i, j) = x; an empty Scalar removes the entry."""
+    """C(i, j) = x, a number or a Scalar; an empty Scalar removes the entry.  Raises: InvalidIndex."""
     _expect("Matrix_setElement", C=(C, Matrix))
     i, j = _position("i", i, C.shape[0]), _position("j", j, C.shape[1])
     if isinstance(x, Scalar) and x.is_empty:
@@ -303,13 +312,13 @@ def Matrix_setElement(C, x, i, j):
 
 
 def Matrix_removeElement(C, i, j):
-    """Remove the entry at (i, j) if there is one."""
+    """Remove the entry at (i, j) if there is one.  Raises: InvalidIndex."""
     _expect("Matrix_removeElement", C=(C, Matrix))
     del C[_position("i", i, C.shape[0]), _position("j", j, C.shape[1])]
 
 
 def Matrix_extractElement(A, i, j):
-    """A(i, j); NoValue when there is no entry."""
+    """A(i, j).  Raises: NoValue when there is no entry, InvalidIndex."""
     _expect("Matrix_extractElement", A=(A, Matrix))
     value = A.get(_position("i", i, A.shape[0]), _position("j", j, A.shape[1]))
     if value is None:
@@ -318,7 +327,7 @@ def Matrix_extractElement(A, i, j):
 
 
 def Matrix_extractTuples(A):
-    """(I, J, X) by rows, columns ascending."""
+    """(I, J, X): rows, columns and values as NumPy arrays, in row-major order."""
     _expect("Matrix_extractTuples", A=(A, Matrix))
     return A.to_coo()
 
@@ -327,7 +336,13 @@ _FORMATS = ("CSR_FORMAT", "CSC_FORMAT", "COO_FORMAT")
 
 
 def Matrix_import(dtype, nrows, ncols, indptr, indices, values, format="CSR_FORMAT"):
-    """A matrix from arrays: CSR (row starts, columns), CSC (column starts, rows) or COO (columns, rows) as in C."""
+    """A Matrix from the arrays of a format (GrB_Matrix_import, section 4.2.5.17 and appendix B).
+
+    CSR_FORMAT   indptr: row pointers, indices: columns
+    CSC_FORMAT   indptr: column pointers, indices: rows
+    COO_FORMAT   indptr: columns, indices: rows, in this order as in C
+    Raises: InvalidValue for another format; InvalidValue or InvalidIndex for arrays that are not of the format.
+    """
     if format not in _FORMATS:
         raise InvalidValue(f"format is {format!r}; expected one of {', '.join(_FORMATS)}")
     if format == "CSR_FORMAT":
@@ -338,7 +353,7 @@ def Matrix_import(dtype, nrows, ncols, indptr, indices, values, format="CSR_FORM
 
 
 def Matrix_export(A, format="CSR_FORMAT"):
-    """(indptr, indices, values) as Matrix_import takes them."""
+    """(indptr, indices, values) as Matrix_import takes them (GrB_Matrix_export, section 4.2.5.16)."""
     _expect("Matrix_export", A=(A, Matrix))
     if format not in _FORMATS:
         raise InvalidValue(f"format is {format!r}; expected one of {', '.join(_FORMATS)}")
@@ -351,7 +366,7 @@ def Matrix_export(A, format="CSR_FORMAT"):
 
 
 def Matrix_serialize(A):
-    """A as bytes (docs/FILE_FORMAT.md)."""
+    """A as bytes in the format of docs/FILE_FORMAT.md (section 4.2.5.19)."""
     from ..io.serialize import serialize
 
     _expect("Matrix_serialize", A=(A, Matrix))
@@ -359,7 +374,7 @@ def Matrix_serialize(A):
 
 
 def Matrix_deserialize(data, dtype=None):
-    """The matrix of the bytes; `dtype`, if given, must be its type."""
+    """The matrix of the bytes.  Raises: DomainMismatch unless it has the type `dtype` (None: any), InvalidObject."""
     from ..exceptions import DomainMismatch
     from ..io.serialize import deserialize
 

@@ -1,6 +1,7 @@
 """Predefined objects by their C names: types, operators, monoids, semirings.
 
-Spec: GraphBLAS C API 2.1, section 3.2.1 and tables 3.5 to 3.8; GxB_ names: SuiteSparse:GraphBLAS user guide.
+Spec: GraphBLAS C API 2.1, tables 3.2 (types) and 3.5 to 3.9 (operators, monoids, semirings); GxB_ names:
+SuiteSparse:GraphBLAS 9.4 user guide, sections 6.1 to 6.7.
 """
 
 _TYPES = (
@@ -40,9 +41,11 @@ _INDEXED = (
 def predefined_object(name):
     """The typed object for a C name without its prefix, or None.
 
-    `PLUS_INT64` binary operator, `ABS_FP64` unary, `TRIL` index-unary, `PLUS_MONOID_INT64`,
-    `PLUS_TIMES_SEMIRING_INT64`, `ANY_PAIR_BOOL` (names of GxB semirings have no SEMIRING), `LAND` (names of Boolean
-    operators have no type), `FP64` a type.
+    FP64                       a type
+    ABS_FP64, PLUS_INT64       unary and binary operators; LAND: a Boolean one, whose name has no type
+    TRIL, VALUEGT_FP64         a select operator, an index-unary operator
+    PLUS_MONOID_INT64          a monoid
+    PLUS_TIMES_SEMIRING_INT64  a semiring; ANY_PAIR_BOOL: one of SuiteSparse's, whose name has no SEMIRING
     """
     from .. import binary, dtypes, indexunary, monoid, select, semiring, unary
 

@@ -1,10 +1,10 @@
 """The operations of the C API: f(out, mask, accum, op, inputs..., desc).
 
-Every function computes T = op(inputs) and writes it as C<M,r> = C (+) T; see grb_tile.operations.write.  The complement
-of a mask that is not given is the empty mask: the output does not change, or is cleared under replace.
+Every function computes T = op(inputs) and writes it as C<M,r> = C (+) T; see grb_tile.operations.write.  Without a mask
+a complemented mask allows no position: the output does not change, or is cleared with replace.
 
-Raises (all functions): DimensionMismatch, DomainMismatch, InvalidIndex / IndexOutOfBound, NullPointer for a missing
-operand.
+Raises (all functions): DimensionMismatch, DomainMismatch, InvalidIndex or IndexOutOfBound, NullPointer for a missing
+operand, EmptyObject for an empty Scalar where a value is required, TypeError for an object of another class.
 Spec: GraphBLAS C API 2.1, section 4.3.
 """
 
@@ -64,7 +64,7 @@ class _Mask:
 
 
 class _Nothing:
-    """Stands for the empty mask of a given shape."""
+    """A mask of the given shape without entries."""
 
     def __init__(self, shape):
         from ..dtypes import BOOL
@@ -74,7 +74,7 @@ class _Nothing:
 
 
 def _expect(call, **objects):
-    """Each argument is of the classes named; None is a NullPointer as in C."""
+    """Raises: TypeError unless each argument is of its classes; NullPointer for None, as in C."""
     for argument, (value, classes) in objects.items():
         if value is None:
             raise NullPointer(f"{call}: {argument} is None; an object is required")
@@ -92,7 +92,7 @@ def _mask(call, mask, desc, shape):
 
 
 def _transposed(x, flag):
-    """Is x to be transposed?  Of a vector the descriptor's field is not read."""
+    """Is x transposed?  The descriptor's flag has no effect on a Vector."""
     return flag and isinstance(x, Matrix)
 
 
@@ -154,7 +154,7 @@ def eWiseMult(C, Mask, accum, op, A, B, desc=None):
 
 
 def eWiseAdd(C, Mask, accum, op, A, B, desc=None):
-    """C<M,r> = C (+) A (+) B on the union; of a semiring the monoid is taken (section 4.3.5)."""
+    """C<M,r> = C (+) A (+) B on the union; op is a binary operator, monoid or semiring (its monoid) (section 4.3.5)."""
     _expect("eWiseAdd", C=(C, (Matrix, Vector)), op=(op, object), A=(A, (Matrix, Vector)), B=(B, (Matrix, Vector)))
     d = flags_of(desc)
     typed = get_typed_op(op, A.dtype, B.dtype, kind="binary")
@@ -163,7 +163,10 @@ def eWiseAdd(C, Mask, accum, op, A, B, desc=None):
 
 
 def eWiseUnion(C, Mask, accum, op, A, alpha, B, beta, desc=None):
-    """C<M,r> = C (+) A (+) B with alpha for a missing A and beta for a missing B (GxB_eWiseUnion)."""
+    """C<M,r> = C (+) A (+) B on the union, with alpha for an absent A(i, j) and beta for an absent B(i, j).
+
+    Spec: SuiteSparse:GraphBLAS 9.4 user guide, section 11.6 (GxB_eWiseUnion).
+    """
     _expect("eWiseUnion", C=(C, (Matrix, Vector)), op=(op, object), A=(A, (Matrix, Vector)), B=(B, (Matrix, Vector)))
     d = flags_of(desc)
     typed = _binary(op, A.dtype, B.dtype)
@@ -174,7 +177,7 @@ def eWiseUnion(C, Mask, accum, op, A, alpha, B, beta, desc=None):
 
 
 def _scalar(argument, value):
-    """A NumPy scalar from a Scalar or a number; an empty Scalar is an EmptyObject."""
+    """A NumPy scalar from a Scalar or a number.  Raises: EmptyObject for an empty Scalar, NullPointer for None."""
     from ..exceptions import EmptyObject
 
     if isinstance(value, Scalar):
@@ -187,7 +190,7 @@ def _scalar(argument, value):
 
 
 def _indices(argument, I, size):
-    """int64 array or None (all); raises IndexOutOfBound naming the first bad one."""
+    """I as an int64 array, or None for all.  Raises: IndexOutOfBound with the first index outside 0 .. size - 1."""
     if I is ALL or (isinstance(I, slice) and I == slice(None)):
         return None
     array = np.asarray(I)
@@ -210,7 +213,7 @@ def _position(argument, i, size):
 
 
 def extract(C, Mask, accum, A, I, J=None, desc=None):
-    """C<M,r> = C (+) A(I, J), or w<m,r> = w (+) u(I) with J left out (GrB_extract, section 4.3.6)."""
+    """C<M,r> = C (+) A(I, J); of a Vector w<m,r> = w (+) u(I), without J (GrB_extract, section 4.3.6)."""
     _expect("extract", C=(C, (Matrix, Vector)), A=(A, type(C)))
     if isinstance(A, Vector):
         desc = J if desc is None else desc
@@ -223,7 +226,7 @@ def extract(C, Mask, accum, A, I, J=None, desc=None):
 
 
 def Col_extract(w, mask, accum, A, I, j, desc=None):
-    """w<m,r> = w (+) A(I, j); with INP0 transposed, a row of A (section 4.3.6.3)."""
+    """w<m,r> = w (+) A(I, j); with INP0 transposed w<m,r> = w (+) A(j, I)' (GrB_Col_extract, section 4.3.6.3)."""
     _expect("Col_extract", w=(w, Vector), A=(A, Matrix))
     d = flags_of(desc)
     nrows, ncols = A.shape[::-1] if d.t0 else A.shape
@@ -266,8 +269,9 @@ def _assign(call, C, Mask, accum, value, I, J, desc, subassign):
 
 
 def assign(C, Mask, accum, A, I, J=None, desc=None):
-    """C<M,r>(I, J) = C(I, J) (+) A, the mask having C's shape; A is a Matrix, Vector, Scalar or number (section
-    4.3.7).
+    """C<M,r>(I, J) = C(I, J) (+) A, the mask has the shape of C; A is a Matrix, Vector, Scalar or number.
+
+    With replace, entries outside the mask are deleted in all of C.  Spec: section 4.3.7.
     """
     _expect("assign", C=(C, (Matrix, Vector)), A=(A, object))
     if isinstance(C, Vector) and desc is None:
@@ -276,7 +280,10 @@ def assign(C, Mask, accum, A, I, J=None, desc=None):
 
 
 def subassign(C, Mask, accum, A, I, J=None, desc=None):
-    """C(I, J)<M,r> = C(I, J) (+) A, the mask having the region's shape (GxB_subassign)."""
+    """C(I, J)<M,r> = C(I, J) (+) A, the mask has the shape of C(I, J); nothing outside C(I, J) changes.
+
+    Spec: SuiteSparse:GraphBLAS 9.4 user guide, section 11.8 (GxB_subassign).
+    """
     _expect("subassign", C=(C, (Matrix, Vector)), A=(A, object))
     if isinstance(C, Vector) and desc is None:
         desc = J
@@ -284,13 +291,13 @@ def subassign(C, Mask, accum, A, I, J=None, desc=None):
 
 
 def Row_assign(C, mask, accum, u, i, J, desc=None):
-    """C<m',r>(i, J) = C(i, J) (+) u'; nothing outside row i changes (section 4.3.7.6)."""
+    """C<m',r>(i, J) = C(i, J) (+) u'; nothing outside row i changes (section 4.3.7.4)."""
     _expect("Row_assign", C=(C, Matrix), u=(u, object))
     _assign("Row_assign", C, mask, accum, u, _position("i", i, C.shape[0]), J, desc, False)
 
 
 def Col_assign(C, mask, accum, u, I, j, desc=None):
-    """C<m,r>(I, j) = C(I, j) (+) u; nothing outside column j changes (section 4.3.7.5)."""
+    """C<m,r>(I, j) = C(I, j) (+) u; nothing outside column j changes (section 4.3.7.3)."""
     _expect("Col_assign", C=(C, Matrix), u=(u, object))
     _assign("Col_assign", C, mask, accum, u, I, _position("j", j, C.shape[1]), desc, False)
 
@@ -308,14 +315,14 @@ def Col_subassign(C, mask, accum, u, I, j, desc=None):
 
 
 def apply(C, Mask, accum, op, A, desc=None):
-    """C<M,r> = C (+) op(A) (GrB_apply with a unary operator, section 4.3.8.1)."""
+    """C<M,r> = C (+) op(A) (GrB_apply with a unary operator, sections 4.3.8.1 and 4.3.8.2)."""
     _expect("apply", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
     d = flags_of(desc)
     _finish("apply", C, Mask, accum, d, ops.apply(A, get_typed_op(op, A.dtype, kind="unary"), _transposed(A, d.t0)))
 
 
 def apply_BinaryOp1st(C, Mask, accum, op, x, A, desc=None):
-    """C<M,r> = C (+) op(x, A) (GrB_apply_BinaryOp1st, section 4.3.8.3)."""
+    """C<M,r> = C (+) op(x, A) (GrB_apply_BinaryOp1st, sections 4.3.8.3 and 4.3.8.4)."""
     _expect("apply_BinaryOp1st", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
     d = flags_of(desc)
     x = _scalar("x", x)
@@ -331,7 +338,7 @@ def apply_BinaryOp1st(C, Mask, accum, op, x, A, desc=None):
 
 
 def apply_BinaryOp2nd(C, Mask, accum, op, A, y, desc=None):
-    """C<M,r> = C (+) op(A, y) (GrB_apply_BinaryOp2nd, section 4.3.8.3)."""
+    """C<M,r> = C (+) op(A, y) (GrB_apply_BinaryOp2nd, sections 4.3.8.3 and 4.3.8.4)."""
     _expect("apply_BinaryOp2nd", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
     d = flags_of(desc)
     y = _scalar("y", y)
@@ -347,7 +354,7 @@ def apply_BinaryOp2nd(C, Mask, accum, op, A, y, desc=None):
 
 
 def apply_IndexOp(C, Mask, accum, op, A, thunk, desc=None):
-    """C<M,r> = C (+) op(A, i, j, thunk) (GrB_apply_IndexOp, section 4.3.8.5)."""
+    """C<M,r> = C (+) op(A, i, j, thunk) (GrB_apply_IndexOp, sections 4.3.8.5 and 4.3.8.6)."""
     _expect("apply_IndexOp", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
     d = flags_of(desc)
     thunk = _scalar("thunk", thunk)
@@ -365,10 +372,11 @@ def select(C, Mask, accum, op, A, thunk, desc=None):
 
 
 def reduce(out, *args):
-    """w<m,r> = w (+) the rows of A: reduce(w, mask, accum, op, A, desc); s = s (+) all of A: reduce(s, accum, op, A,
-    desc).
+    """reduce(w, mask, accum, op, A[, desc]): w<m,r>(i) = w(i) (+) (the reduction of A(i, :));
+    reduce(s, accum, op, A[, desc]): s = s (+) (the reduction of all entries of A, a Matrix or Vector).
 
-    Spec: section 4.3.10; an empty A leaves an empty Scalar (without accumulator) or s as it was (with one).
+    op is a monoid, or a binary operator with one.  Without entries s becomes empty, or with an accumulator is kept.
+    Raises: InvalidValue for an operator without a monoid.  Spec: section 4.3.10.
     """
     if isinstance(out, Vector):
         if len(args) not in (4, 5):

@@ -1,7 +1,7 @@
-"""The adjacency dictionaries of NetworkX, {node: {neighbour: attributes}}, as arrays in the form CSR.
+"""The adjacency dictionaries of NetworkX, {node: {neighbour: attributes}}, as CSR arrays.
 
-A(i, j) is the edge from the i-th to the j-th node in the order of the dictionary.  The pattern is read apart from the
-values, because one pattern serves every attribute.  Nothing here imports NetworkX.
+A(i, j) is the edge from the i-th to the j-th node in the order of the dictionary.  Pattern and values are read
+separately, because one pattern serves every attribute.  This module does not import NetworkX.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Nodes:
 class Pattern:
     """CSR of adjacency dictionaries: row i is columns[indptr[i]:indptr[i + 1]], in the order of the dictionary.
 
-    view   the dictionaries are those of a view, which counts neighbours whose edges it hides, but does not show them
+    view   the dictionaries are those of a view, whose len() counts hidden neighbours that iteration leaves out
     """
 
     def __init__(self, adjacency: Mapping[Any, Mapping], *, view: bool = False) -> None:
@@ -79,13 +79,13 @@ class Pattern:
         return self.rows <= self.columns
 
     def matrix(self, values: Any, name: str | None = None) -> Matrix:
-        """A with these values in the order of the pattern; True: of BOOL, every value is True."""
+        """A with these values in the order of the pattern; values=True: a BOOL matrix of True."""
         n = len(self.nodes)
         dtype = BOOL if values is True else None
         return Matrix.from_csr(self.indptr, self.columns, values, dtype, nrows=n, ncols=n, name=name)
 
     def symmetric_matrix(self, values: np.ndarray, upper: np.ndarray) -> Matrix:
-        """A with these values of the entries where `upper`, on_or_above_diagonal(), is true, and A(j, i) = A(i, j)."""
+        """A(i, j) = A(j, i) = the values of the entries where `upper`, which is on_or_above_diagonal(), is true."""
         n = len(self.nodes)
         i, j = self.rows[upper], self.columns[upper]
         off = i < j
@@ -114,9 +114,9 @@ def edge_values(
 ) -> list[Any]:
     """The attribute `weight` of each edge in the order of the pattern, `default` where an edge has none.
 
-    parallel   the dictionaries are those of a multigraph, {node: {neighbour: {key: attributes}}}: what the weights of
-               parallel edges make, sum, min or max, say
-    only       whether each edge is meant, bool; None: all edges
+    parallel   for dictionaries of a multigraph, {node: {neighbour: {key: attributes}}}: a function of the weights of
+               parallel edges, such as sum, min or max
+    only       bool for each edge: is its value read?  None: all edges
     """
 
     data: Any = chain.from_iterable(neighbours.values() for neighbours in adjacency.values())

@@ -41,7 +41,9 @@ def as_numpy(x: Any) -> np.ndarray:
 def from_numpy(
     values: Any, missing_value: Any = None, *, dtype: DTypeLike | None = None, name: str | None = None
 ) -> Matrix | Vector:
-    """Vector or Matrix of a one- or two-dimensional array; positions equal to `missing_value` (None: none) stay absent.
+    """Vector or Matrix of a one- or two-dimensional array; positions equal to `missing_value` (None: none) are absent.
+
+    Raises: ValueError for another number of dimensions; TypeError for an array in GPU memory.
 
     >>> import numpy as np
     >>> from grb_tile.io import from_numpy
@@ -58,7 +60,10 @@ def from_numpy(
 
 
 def to_numpy(x: Any, fill_value: Any = None, dtype: DTypeLike | None = None) -> np.ndarray:
-    """Dense array of a Vector or Matrix; absent positions get `fill_value` (None: only full objects are accepted)."""
+    """Dense array of the shape of a Vector or Matrix; absent positions get `fill_value`.
+
+    Raises: TypeError when positions are absent and fill_value is None.
+    """
     return x.to_dense(fill_value, dtype)
 
 
@@ -75,9 +80,10 @@ def from_csr(
     """Matrix over CSR arrays that `as_numpy` accepts; rows must be sorted and without duplicates.
 
     Shared, not copied, where the types fit: int64 `indptr`, `indices` int32 (int64 from 2**31 columns on), values of a
-    built-in type.  `values` may be one number for all entries.  The arrays must not be changed afterwards.
+    built-in type.  `values` may be one number for all entries.  Do not change the arrays afterwards.
 
-    Raises InvalidValue or InvalidIndex (by the checks of Matrix.from_csr) when the arrays are no valid CSR.
+    Raises: ValueError for arrays of other types or lengths; InvalidValue or InvalidIndex, as Matrix.from_csr, when the
+    arrays are no valid CSR.
     """
     from grb_tile import Matrix
     from grb_tile.io.scipy_sparse import _is_sorted

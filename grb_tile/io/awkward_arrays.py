@@ -1,9 +1,9 @@
 """Awkward Arrays to and from Matrix and Vector, in the layout that python-graphblas uses.
 
     vec, csr, csc        fields `values` and `indices` (lists of each row or column)
-    hypercsr, hypercsc   the same of the non-empty rows or columns, and `offset_labels`, their numbers
+    hypercsr, hypercsc   the same for the non-empty rows or columns, and `offset_labels`, their indices
 
-The parameters "format" and "shape" have the rest.
+The parameters "format" and "shape" of the array complete it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ def _awkward(purpose):
 
 
 def to_awkward(A: Matrix | Vector, format: str | None = None) -> Any:
-    """awkward.Array of a Matrix (format "csr", "csc", "hypercsr" or "hypercsc") or Vector ("vec")."""
+    """awkward.Array of a Matrix (format "csr", "csc", "hypercsr" or "hypercsc"; default "csr") or Vector ("vec").
+
+    Raises: ValueError for another format; ImportError where awkward is missing.
+    """
     ak = _awkward("make awkward arrays")
     vector = len(A.shape) == 1
     format = ("vec" if vector else "csr") if format is None else format.lower()
@@ -82,7 +85,10 @@ def _hyper_name(ak):
 
 
 def from_awkward(A: Any, *, name: str | None = None) -> Matrix | Vector:
-    """Matrix or Vector of an awkward.Array with the fields and parameters that to_awkward gives it."""
+    """Matrix or Vector of an awkward.Array with the fields and parameters that to_awkward writes.
+
+    Raises: ValueError for missing parameters or an unknown format; ImportError where awkward is missing.
+    """
     from grb_tile import Matrix, Vector
 
     _awkward("read awkward arrays")

@@ -28,12 +28,12 @@ def matrix_from_triples(
     dup_op: DupOp | None = None,
     name: str | None = None,
 ) -> Matrix:
-    """Matrix of `values[k]` (or one value for all) at `rows[k], cols[k]`; duplicates are combined by `dup_op`.
+    """A(rows[k], cols[k]) = values[k], or one value for all; `dup_op` combines duplicates.
 
     `dup_op="ignore"`, for one value only: duplicates are one entry.
     SciPy's counting sort is several times faster than a comparison sort; it is used if SciPy is installed and the row
-    pointers are not much larger than the entries.  It would add duplicates, so these go through Matrix.from_coo, which
-    applies dup_op, or without one names the first duplicate.
+    pointers are not much larger than the entries.  SciPy adds duplicates, so lists with duplicates go through
+    Matrix.from_coo, which applies dup_op, or without one raises with the first duplicate.
     """
     from grb_tile import Matrix
 
@@ -66,12 +66,12 @@ def matrix_of_edges(
 ) -> Matrix:
     """A(i, j) = the weight of the edge from i to j, and A(j, i), too, if not `directed`; `weights` None: true.
 
-    Edges that occur again are one without weights.  With weights `dup_op` combines them, and "error" raises ValueError.
-    None: the least weight counts (complex ones have none, so they raise), and RepeatedEdges warns with their number.
+    Repeated edges without weights are one entry.  With weights `dup_op` combines them, and "error" raises ValueError.
+    None: the minimum is stored (complex weights have none and raise), and RepeatedEdges warns with their number.
     """
     edges = rows.shape[0]
     if not directed:
-        # i -> j beside j -> i, so that both entries get the weights in the order of the list
+        # i -> j is followed by j -> i, so that both entries get the weights in the order of the list
         ends = np.stack([rows, cols], axis=1)
         kept = np.stack([np.ones(edges, bool), rows != cols], axis=1).ravel()
         rows, cols = ends.ravel()[kept], ends[:, ::-1].ravel()[kept]
@@ -91,7 +91,7 @@ def matrix_of_edges(
 
 
 def _counted(nrows, ncols, rows, cols, values, merge=False):
-    """indptr, indices, values by rows; None without SciPy, or with duplicates (unless merge)."""
+    """indptr, indices, values of the CSR; None without SciPy, or with duplicates (unless merge)."""
     try:
         import scipy.sparse
     except ImportError:  # pragma: no cover
@@ -116,7 +116,7 @@ def adopt_csr(
     dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Matrix:
-    """Matrix over CSR arrays, sorted and without duplicates (not checked); shared where their types fit."""
+    """Matrix over CSR arrays with ascending columns and no duplicates (not checked); shared where their types fit."""
     from grb_tile import Matrix
     from grb_tile.dtypes import cast, lookup_dtype
     from grb_tile.storage.store import Compressed, index_dtype

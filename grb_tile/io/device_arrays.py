@@ -1,7 +1,7 @@
-"""Arrays on the GPU: CuPy, cupyx.scipy.sparse, and whatever offers `__cuda_array_interface__` or DLPack there.
+"""Arrays on the GPU: CuPy, cupyx.scipy.sparse, and objects with `__cuda_array_interface__` or DLPack.
 
-Nothing is copied where types fit, so change the arrays neither here nor there afterwards; work is ordered by CuPy's
-current stream, as CuPy's own is.  Objects made so have device arrays whichever backend is in use.
+Arrays are shared where types fit: change neither the array nor the object afterwards.  Work is ordered by CuPy's
+current stream.  The objects have device arrays, whichever backend is in use.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def _reported(function: Callable) -> Callable:
-    """CuPy's errors leave `function` as the library's: OutOfMemory after memory was freed and a second attempt.
+    """`function`, with CuPy's errors raised as the library's: OutOfMemory after freeing memory and a second attempt.
 
-    Waiting writes of its operands are merged first: a merge takes the device's lock, under which `function` runs, so it
-    must not begin there.
+    Pending writes of the operands are merged first, because a merge takes the device's lock, which is taken while
+    `function` runs.
     """
 
     @functools.wraps(function)
@@ -39,7 +39,10 @@ def _reported(function: Callable) -> Callable:
 
 
 def as_device(x: Any, backend: Backend | None = None) -> Any:
-    """`x` as an array of the device: itself, or a view of what `__cuda_array_interface__` or DLPack offers."""
+    """`x` as a device array: itself, or a view through `__cuda_array_interface__` or DLPack.
+
+    Raises: TypeError for an array in host memory.
+    """
     backend = select.on_device() if backend is None else backend
     offers = hasattr(x, "__cuda_array_interface__") or hasattr(x, "__dlpack__")
     if backend.is_array(x) or (offers and not isinstance(x, np.ndarray)):
@@ -56,10 +59,10 @@ def from_cupy(x: Any, *, name: str | None = None) -> Vector | Matrix:
     x : cupy.ndarray, an object with `__cuda_array_interface__` or `__dlpack__`, or a cupyx.scipy.sparse matrix
     name : of the object
 
-    A CSR matrix must have its column indices sorted and without duplicates (`x.sum_duplicates()` brings that about); a
-    COO matrix is sorted here.  Row pointers become int64, which copies that one array.
+    A CSR matrix must have its column indices sorted and without duplicates (`x.sum_duplicates()` does both); a COO
+    matrix is sorted here.  Row pointers are copied to int64.
 
-    Raises: ValueError for arrays of other dimensions and for a CSR that is not in order; TypeError for host arrays.
+    Raises: ValueError for another number of dimensions and for a CSR without that order; TypeError for host arrays.
     """
     from grb_tile import Matrix, Vector
 
@@ -91,9 +94,9 @@ def from_cupy(x: Any, *, name: str | None = None) -> Vector | Matrix:
 
 @_reported
 def from_cupy_csr(indptr: Any, indices: Any, values: Any, *, shape: tuple[int, int], name: str | None = None) -> Matrix:
-    """Matrix over the device arrays of a CSR: row i holds values[k] at (i, indices[k]), indptr[i] <= k < indptr[i + 1].
+    """Matrix over the device arrays of a CSR: A(i, indices[k]) = values[k] for indptr[i] <= k < indptr[i + 1].
 
-    For what cupyx.scipy.sparse has no matrix of: other value types, 2**31 entries and more, one value for all.
+    It serves where cupyx.scipy.sparse has no matrix: other value types, 2**31 entries and more, one value for all.
 
     Parameters
     ----------
@@ -102,7 +105,7 @@ def from_cupy_csr(indptr: Any, indices: Any, values: Any, *, shape: tuple[int, i
     values : a device array as long as `indices`, shared; or a Python or NumPy number, stored once for all entries
     shape : (nrows, ncols)
 
-    Raises: ValueError for arrays that make no CSR with ascending, distinct columns; TypeError for host arrays.
+    Raises: ValueError unless the arrays are a CSR with ascending, distinct columns; TypeError for host arrays.
     """
     from grb_tile import Matrix
 
@@ -122,7 +125,7 @@ def from_cupy_csr(indptr: Any, indices: Any, values: Any, *, shape: tuple[int, i
 def _csr_store(
     backend: Backend, indptr: Any, indices: Any, values: Any, nrows: int, ncols: int, iso: bool = False
 ) -> Compressed:
-    """Compressed that shares device arrays where their types fit; two read-backs check them.
+    """The Compressed store over device arrays, shared where their types fit; two read-backs check them.
 
     Raises: ValueError unless they are CSR with ascending, distinct, valid columns.
     """
@@ -164,10 +167,11 @@ def _csr_store(
 def from_cupy_coo(
     rows: Any, cols: Any, values: Any, *, shape: tuple[int, int], dup_op: Any = None, name: str | None = None
 ) -> Matrix:
-    """Matrix of entries values[k] at (rows[k], cols[k]), all device arrays; sorted and combined on the device.
+    """A(rows[k], cols[k]) = values[k], all device arrays; sorted and combined on the device.
 
-    dup_op : how entries of one position combine; None: they are an error
-    Raises: ValueError for lengths that differ or duplicates; IndexOutOfBound for positions outside `shape`.
+    dup_op : combines the values of one position; None: duplicates are an error
+    Raises: ValueError for lengths that differ, and for duplicates without dup_op; IndexOutOfBound for
+    positions outside `shape`.
     """
     from grb_tile import Matrix
     from grb_tile.core.build import guarded
@@ -195,9 +199,9 @@ def from_cupy_coo(
 
 @_reported
 def to_cupy(x: Vector | Matrix, fill_value: Any = None) -> Any:
-    """The values of a Vector or Matrix as a device array of its shape; absent positions get `fill_value`.
+    """The values of a Vector or Matrix as a device array of its shape and type; absent positions get `fill_value`.
 
-    Shares the object's array where it is full: change neither afterwards.
+    The array of a full object is shared: change neither afterwards.
     Raises: ValueError when positions are absent and no fill_value is given.
     """
     backend = select.on_device()
@@ -229,13 +233,16 @@ def _on_positions(backend: Backend, store: Any, fill_value: Any) -> Any:
 
 @_reported
 def entries_on_device(x: Vector | Matrix) -> Sequence[Any]:
-    """(indices, values) of a Vector, (rows, cols, values) of a Matrix: fresh device arrays, indices int64, sorted."""
+    """(indices, values) of a Vector, (rows, cols, values) of a Matrix: new device arrays, indices int64, sorted.
+
+    Raises: TypeError for a user-defined type.
+    """
     backend = select.on_device()
     return backend.tuples(_numeric(backend, x))
 
 
 def _numeric(backend: Backend, x: Any) -> Any:
-    """The store of `x` on the device.  Raises: TypeError for a user-defined type, which has no device form."""
+    """The store of `x`, copied to the device.  Raises: TypeError for a user-defined type, which has no device form."""
     if x.dtype._is_udt:
         raise TypeError(f"values of type {x.dtype} have no device form: use x.to_coo() for host arrays")
     return backend.to_device(x._store)
@@ -245,8 +252,8 @@ def _numeric(backend: Backend, x: Any) -> Any:
 def to_cupyx_sparse(A: Matrix) -> Any:
     """cupyx.scipy.sparse.csr_matrix of a Matrix; column indices and values are shared where CuPy takes their types.
 
-    Raises: TypeError for value types that cupyx has no matrices of (it has BOOL, FP32, FP64, FC32, FC64); ValueError
-    for shapes and numbers of entries past its 32 bits.
+    Raises: TypeError for value types other than BOOL, FP32, FP64, FC32, FC64, which cupyx does not have; ValueError for
+    shapes and numbers of entries from 2**31 on, because cupyx has 32-bit indices.
     """
     backend = select.on_device()
     from cupyx.scipy.sparse import csr_matrix
@@ -268,7 +275,7 @@ def to_cupyx_sparse(A: Matrix) -> Any:
 
 @_reported
 def vector_of_entries(indices: Any, values: Any, *, size: int, name: str | None = None) -> Vector:
-    """Vector of ascending, distinct device `indices` and their `values`, shared where the types fit (unchecked)."""
+    """v(indices[k]) = values[k], device arrays, shared where the types fit; `indices` ascend and differ (unchecked)."""
     from grb_tile import Vector
 
     backend = select.on_device()

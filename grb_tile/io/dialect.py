@@ -1,6 +1,6 @@
-"""How a text of edges is written, found out from its beginning: delimiter, header, decimal comma, columns, DIMACS.
+"""The dialect of an edge list, detected from its beginning: delimiter, header, decimal comma, columns, DIMACS.
 
-One look at the first lines decides for the whole file; lines that do not fit are errors, never guessed at.
+The first lines decide for the whole file; a later line of another form is an error.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ ARCS, EDGES = ("sp", "max", "asn"), ("edge", "col")  # kinds of DIMACS problems 
 # The comment of write_edge_list, and the one of SNAP's files.
 OWN_COMMENT = re.compile(rb"(?m)^(?:#|c) grb_tile: (?:(\d{1,19}) rows, (\d{1,19}) columns, )?from ([01]), (\w+)\r?$")
 NODES_COMMENT = re.compile(rb"(?mi)^# *nodes:? +(\d{1,18})\b")
-KONECT_SYMMETRIC = re.compile(rb"%[ \t]*sym[ \t]+\w+[ \t]*\r?\n")  # first line of files that have an edge only once
+KONECT_SYMMETRIC = re.compile(rb"%[ \t]*sym[ \t]+\w+[ \t]*\r?\n")  # first line: each edge is listed once
 KONECT_BIPARTITE = (
-    re.compile(  # rows and columns are numbered apart, from 1; the second line has the edges and both sizes
+    re.compile(  # rows and columns are numbered separately, from 1; the second line has the edges and both sizes
         rb"%[ \t]*bip[ \t]+\w+[ \t]*\r?\n(?:%[ \t]*\d{1,18}[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]*(?:\r?\n|\Z))?"
     )
 )
-SAMPLE = 100  # lines that are looked at
+SAMPLE = 100  # lines from which the dialect is detected
 
 WHOLE = re.compile(rb"-?[0-9]++")
 REAL = re.compile(
@@ -36,7 +36,7 @@ REAL = re.compile(
 COMPLEX = re.compile(rb"\(?(?:(?:" + REAL.pattern + rb")(?=[-+]))?(?:" + REAL.pattern + rb")[jJ]\)?")
 TRUTH = re.compile(rb"(?i:true|false)")
 COMMA_REAL = re.compile(rb"[-+]?[0-9]+,[0-9]+(?:[eE][-+]?[0-9]+)?")
-THOUSANDS = re.compile(rb"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")  # `1,234` is a COMMA_REAL, too
+THOUSANDS = re.compile(rb"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")  # `1,234` matches COMMA_REAL, too
 NUMBERS_AND_BLANKS = re.compile(rb"[-+.0-9eE]+(?:[ ]+[-+.0-9eE]+)+")
 
 SOURCES = {
@@ -65,21 +65,21 @@ class Dialect:
 
     delimiter: bytes | None = None  # None: blanks
     decimal_comma: bool = False
-    header: bool = False  # is the first line of data one of names?
+    header: bool = False  # does the first line name the columns?
     columns: int = 2
     picked: tuple[int, ...] = (0, 1)  # columns of source, target and, if weights are read, of the weight
     kind: str | None = None  # of a DIMACS problem
-    edges: int | None = None  # lines that the DIMACS header has
+    edges: int | None = None  # number of edge lines in the DIMACS header
     shape: tuple[int, int] | None = None
     base: int | None = None
     nodes: int | None = None
     type_name: str | None = None
-    bipartite: bool = False  # do rows and columns have numbers of their own?
+    bipartite: bool = False  # are rows and columns numbered separately?
     directed: bool = True  # False where the format says that an edge has no direction
 
     @property
     def marks(self) -> tuple[bytes, ...]:
-        """What comments begin with."""
+        """The beginnings of comment lines."""
         return COMMENTS if self.kind is None else DIMACS_COMMENTS
 
     def words(self, line: bytes) -> list[bytes]:
@@ -105,10 +105,10 @@ def dialect_of(
     header: bool | None = None,
     weights: bool | None = None,
 ) -> Dialect:
-    """The Dialect of the text that begins with `head` (all of it if `complete`); options that are None are found out.
+    """The Dialect of the text that begins with `head` (all of it if `complete`); options that are None are detected.
 
-    Raises BadFile, with the line, when the first lines have no two columns, a third one that is no number, or not those
-    that a header names.
+    Raises: BadFile, with the line, when the first lines have fewer than two columns, a third one without numbers, or
+    not the columns of the header.
     """
     found = _dimacs(head, name)
     if KONECT_SYMMETRIC.match(head):
@@ -148,7 +148,7 @@ def dialect_of(
             rows.append(found.words(line))
         except ValueError as error:
             raise fault(at, f"{error}: {_shown(line)}", "Correct the quotation marks") from None
-    found.header = (not own and _is_header(rows)) if header is None else header  # ours has a comment or a header
+    found.header = (not own and _is_header(rows)) if header is None else header  # write_edge_list writes one of both
     if found.header and len(rows) == 1:
         return found
     names = [word.decode("utf-8", "replace").lower() for word in rows[0]] if found.header else []
@@ -170,7 +170,7 @@ def dialect_of(
 def _pick(found, names, rows, weights):
     """Choose the columns of source, target and weight: by the header's names where it has them, else by position.
 
-    A first column without a name numbers the lines, as pandas writes it.
+    An unnamed first column is the line number that pandas writes.
     """
     first = 1 if names and names[0] in UNNAMED else 0
     if found.columns < first + 2:
@@ -207,7 +207,7 @@ def _checked_delimiter(delimiter):
 
 
 def _delimiter(lines):
-    """What all lines have in common, of tab ; , in this order; None for blanks."""
+    """The first of tab, semicolon and comma that every line has; None for blanks."""
     bare = [re.sub(rb'"[^"]*"', b'""', line) for line in lines]
     for mark in (b"\t", b";", b","):
         if not all(mark in line for line in bare):
@@ -224,11 +224,12 @@ def _delimiter(lines):
 def _is_header(rows):
     """Does the first line name the columns?
 
-    If it has a name for the source and one for the target, unless these are letters that name vertices (`u v 3`, or
-    `u v` over `v w`); or no number, over columns of numbers: both of the vertices, or one further on.
+    Yes if it has a name of SOURCES and one of TARGETS, unless these are single characters that may be vertices
+    (`u v 3`, or `u v` above `v w`).  Yes if it has no number and the lines below have numbers in both vertex columns,
+    or in one after them.
     """
     if rows[0][:1] == [b""] and [row[:1] for row in rows[1:]] == [[b"%d" % k] for k in range(len(rows) - 1)]:
-        return True  # pandas numbers the lines in a column without a name
+        return True  # the unnamed column of line numbers that pandas writes
     names = {word.decode("utf-8", "replace").lower() for word in rows[0]}
     numbers = any(is_number(word) or COMMA_REAL.fullmatch(word) or THOUSANDS.fullmatch(word) for word in rows[0])
     if len(rows[0]) > 1 and names & SOURCES and names & TARGETS:
@@ -246,7 +247,7 @@ def _is_header(rows):
 
 
 def _dimacs(head, name):
-    """The Dialect of a DIMACS file by its line `p KIND VERTICES EDGES`; an empty one for other files."""
+    """The Dialect of a DIMACS file by its line `p KIND VERTICES EDGES`; the default Dialect for other files."""
     match = DIMACS_HEAD.match(head)
     if match is None:
         return Dialect()

@@ -1,4 +1,4 @@
-"""Chunks of an edge list as arrays: numbers by NumPy, everything else line by line, where all errors are found."""
+"""Chunks of an edge list as arrays: numbers by NumPy, everything else line by line, which also locates the errors."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Fault = Callable[[int, str, str], Exception]  # (line of the chunk, what, remedy
 
 
 class Chunks:
-    """Collects the edges of chunks; `labels` maps each label to its number, None where vertices are numbers."""
+    """The edges of all chunks so far; `labels` maps each label to its number, None where vertices are numbers."""
 
     def __init__(self, name: str, dialect: Dialect, labels: bool | None, base: int) -> None:
-        self.name, self.dialect, self.base, self.wish = name, dialect, base, labels
+        self.name, self.dialect, self.base, self.labels_given = name, dialect, base, labels
         self.labels: dict[bytes, int] | None = {} if labels else None
         self.decided = bool(labels)
         self.skip_header = dialect.header
@@ -54,20 +54,20 @@ class Chunks:
             return bad_file(self.name, before + line_number(text, marks, at + skipped), what, remedy)
 
         if self.dialect.kind is not None:
-            body = self._without_letters(body, fault)
+            body = self._without_designators(body, fault)
         if self.labels is None and self._take_numbers(body):
             self.decided = True
         else:
             self._take_lines(body, fault)
 
-    def _without_letters(self, body, fault):
-        """Lines of DIMACS files without their first letter."""
-        letter = b"a" if self.dialect.picked and self.dialect.kind in ("sp", "max", "asn") else b"e"
+    def _without_designators(self, body, fault):
+        """Lines of DIMACS files without the `a` (arc) or `e` (edge) that they begin with."""
+        designator = b"a" if self.dialect.picked and self.dialect.kind in ("sp", "max", "asn") else b"e"
         found = DIMACS_LINE.findall(body)
-        if len(found) != body.count(b"\n") or any(one != letter for one in set(found)):
+        if len(found) != body.count(b"\n") or any(one != designator for one in set(found)):
             for at, line in enumerate(body.split(b"\n")[:-1]):
-                if line.split()[:1] != [letter]:
-                    what = f"expected a line of {letter.decode()!r}, found {_shown(line)}"
+                if line.split()[:1] != [designator]:
+                    what = f"expected a line of {designator.decode()!r}, found {_shown(line)}"
                     raise fault(at, what, "Correct the line")
         return DIMACS_LINE.sub(b" ", body)
 
@@ -77,7 +77,7 @@ class Chunks:
         if picked != (0, 1, 2)[: len(picked)] or b'"' in body:
             return False
         if self.dialect.delimiter:
-            if re.search(rb"[-+.0-9a-zA-Z]", self.dialect.delimiter):  # it may be part of a number
+            if re.search(rb"[-+.0-9a-zA-Z]", self.dialect.delimiter):  # may be part of a number
                 return False
         if self.dialect.decimal_comma:
             body = body.replace(b",", b".")
@@ -89,7 +89,7 @@ class Chunks:
         if self.dialect.columns > keep:
             body = b"".join(b" ".join(line.split()[:keep]) + b"\n" for line in body.split(b"\n")[:-1])
         whole = keep == 2 or re.search(rb"[^-+0-9 \t\r\n]", body) is None
-        if whole and re.search(rb"[0-9]{19}", body):  # in other chunks such vertices are beyond 2^53
+        if whole and re.search(rb"[0-9]{19}", body):  # may exceed INT64; in FP64 the check of 2^53 below excludes it
             return False
         table = np.fromstring(body, np.int64 if whole else np.float64, sep=" ").reshape(body.count(b"\n"), keep)
         ends = table[:, :2]
@@ -100,7 +100,7 @@ class Chunks:
         return True
 
     def _take_lines(self, body, fault):
-        """The same line by line: labels, quotation marks, weights of other types, and all errors."""
+        """_take_numbers line by line, for labels, quotation marks and weights of other types; raises all errors."""
         sources, targets, weights = [], [], []
         columns, picked = self.dialect.columns, self.dialect.picked
         for at, line in enumerate(body.split(b"\n")[:-1]):
@@ -134,7 +134,7 @@ class Chunks:
         label = next((word for word in ends if not WHOLE.fullmatch(word)), None)
         if label is None:
             return
-        if self.wish is False or self.dialect.kind is not None:
+        if self.labels_given is False or self.dialect.kind is not None:
             raise fault(at, f"{_shown(label)} is not a whole number", "Pass labels=True")
         self.labels = {}
 
@@ -152,7 +152,7 @@ class Chunks:
 
 
 def weights_of(words: list[bytes], fault: Fault) -> Any:
-    """The array of weights: int64 or uint64, float64, complex128, or bool, as they are written.
+    """The array of weights: int64 or uint64, float64, complex128, or bool, by the form of the words.
 
     >>> weights_of([b"1", b"2.5"], None).tolist(), weights_of([b"True"], None).dtype.name
     ([1.0, 2.5], 'bool')
@@ -195,7 +195,7 @@ def weights_of(words: list[bytes], fault: Fault) -> Any:
 
 
 def joined_weights(parts: list[Any], name: str) -> Any:
-    """The weights of all chunks in one array of the type that holds them all."""
+    """The weights of all chunks in one array, of their common type."""
     kinds = {part.dtype.kind for part in parts}
     if "b" in kinds and len(kinds) > 1:
         raise bad_file(name, None, "the weights are truth values in some lines, numbers in others", "Correct the file")

@@ -1,8 +1,8 @@
-"""Edge lists: one edge a line, `source target [weight]`, in the dialects of SNAP, Konect, CSV files and DIMACS.
+"""Edge lists: one edge per line, `source target [weight]`, in the dialects of SNAP, Konect, CSV files and DIMACS.
 
 Whole numbers are vertices unless labels=True; other names are labels, numbered in order of appearance.  A list whose
-numbers are not 0 .. n - 1 has labels too: no vertex is made that the file does not name.  docs/FORMATS.md has the
-rules.
+numbers are not 0 .. n - 1 gets labels, too, so that the matrix has no vertex that the file does not have.
+docs/FORMATS.md has the rules.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from .annotations import DTypeLike, DupOp, Readable
 
-SPREAD = 4  # vertex numbers are marked in a table while it has at most SPREAD places for each edge
+SPREAD = 4  # a table over the vertex numbers is used while it has at most SPREAD elements for each edge
 
 Edges = namedtuple("Edges", "sources targets weights labels size base shape directed dtype")
 Edges.__doc__ = """Arrays of an edge list: int64 `sources` and `targets`, `weights` or None, `labels` (a list, or a
@@ -35,7 +35,7 @@ None."""
 
 EdgeList = namedtuple("EdgeList", "matrix labels")
 EdgeList.__doc__ = (
-    """A `matrix` and the `labels` of its rows and columns (a sequence), or None where the file has indices."""
+    """A `matrix` and the `labels` of its rows and columns (a sequence), None where the file has indices."""
 )
 
 
@@ -59,19 +59,19 @@ def read_edge_list(
     Parameters
     ----------
     source : path or open file, plain or .gz/.bz2/.xz
-    weights : True, False or None; None: the column named weight, or the third one, if there is one; where it is no
-        number that is an error
-    labels : True (every name is a label), False (whole numbers only, which are indices) or None: found out
-    base : 0 or 1: vertices are indices that count from there; None: found out
+    weights : True, False or None; None: the column named weight, or the third one, if there is one; it must
+        hold numbers
+    labels : True (every name is a label), False (whole numbers only, which are indices) or None: detected
+    base : 0 or 1: vertices are indices from there on; None: detected
     directed : False enters each edge in both directions; None: False for DIMACS `edge` files
         and Konect's `sym` files, else True
-    delimiter : what separates the columns; None: found out (semicolon, tab, comma or blanks)
-    header : is the first line one of names?  None: found out
+    delimiter : what separates the columns; None: detected (tab, semicolon, comma or blanks)
+    header : does the first line name the columns?  None: detected
     size : number of vertices (indices then count from base, or 0); default: as the file has them
     dtype : of the matrix; default INT64 (UINT64 beyond 2^63), FP64, FC64 or BOOL as the weights are written, BOOL (all
         true) without weights
-    dup_op : how the weights of edges that occur again combine (gb.binary.plus, "first" ...); "error": they are refused;
-        None: the least counts, and a RepeatedEdges warning has their number.  Without weights they are one
+    dup_op : combines the weights of repeated edges (gb.binary.plus, "first" ...); "error": they are an error; None: the
+        minimum is stored, and a RepeatedEdges warning has their number.  Without weights they are one entry
 
     Returns
     -------
@@ -114,7 +114,7 @@ def matrix_from_edges(
     dup_op: DupOp | None = None,
     name: str | None = None,
 ) -> Matrix:
-    """The Matrix of Edges, see read_edge_list."""
+    """The Matrix of the arrays `edges`; the options are those of read_edge_list."""
     flags_or_none(directed=directed)
     if directed is False and edges.shape[0] != edges.shape[1]:
         raise ValueError(
@@ -144,7 +144,7 @@ def read_edges(
     size: int | None = None,
     progress: bool | None = None,
 ) -> Edges:
-    """The arrays of an edge list, see read_edge_list."""
+    """The arrays of an edge list; the options are those of read_edge_list."""
     flags_or_none(weights=weights, labels=labels, header=header, progress=progress)
     if isinstance(base, bool) or base not in (None, 0, 1):
         raise ValueError(f"base must be 0 or 1, not {base!r}")
@@ -164,7 +164,7 @@ def read_edges(
 
 
 def _finished(reader, given, size):
-    """Edges of all chunks; `given`: numbers are indices, because the caller or the file says from where they count."""
+    """The Edges of all chunks.  given: numbers are indices, because the caller or the file states their base."""
     name, dialect = reader.name, reader.dialect
     rows = np.concatenate([part[0] for part in reader.parts] or [np.zeros(0, np.int64)])
     cols = np.concatenate([part[1] for part in reader.parts] or [np.zeros(0, np.int64)])
@@ -203,7 +203,7 @@ def _finished(reader, given, size):
 
 
 def _known_type(dialect, values, name):
-    """The type that write_edge_list's comment names."""
+    """The DataType in write_edge_list's comment, or None."""
     if dialect.type_name is None:
         return None
     from grb_tile.dtypes import BUILTIN
@@ -216,7 +216,7 @@ def _known_type(dialect, values, name):
 
 
 def _texts(labels):
-    """Labels as str: UTF-8, or Latin-1 for all of them where one is not, so that no two become the same."""
+    """Labels as str: all as UTF-8, or all as Latin-1 where one is not UTF-8, so that none become equal."""
     try:
         return [label.decode() for label in labels]
     except UnicodeDecodeError:
@@ -224,9 +224,9 @@ def _texts(labels):
 
 
 def _numbered(rows, cols, nodes):
-    """(rows, cols, labels, count) with the vertices that occur numbered from 0; `nodes`: what a comment has for count.
+    """(rows, cols, labels, count) with the vertices that occur numbered from 0; `nodes`: their count in a comment.
 
-    Numbers 0 .. n - 1 stay, without labels; 1 .. n get range(1, n + 1), others a list of what they were.
+    Numbers 0 .. n - 1 are kept, without labels; 1 .. n get range(1, n + 1) as labels, others the list of them.
     """
     if not rows.shape[0]:
         return rows, cols, None, nodes or 0
@@ -237,9 +237,9 @@ def _numbered(rows, cols, nodes):
     if nodes is not None and first and last == nodes:
         return rows - 1, cols - 1, range(1, nodes + 1), nodes
     if last <= SPREAD * rows.shape[0] + 1024:
-        there = np.zeros(last + 1, bool)
-        there[rows] = there[cols] = True
-        occur = np.flatnonzero(there)
+        marked = np.zeros(last + 1, bool)
+        marked[rows] = marked[cols] = True
+        occur = np.flatnonzero(marked)
     else:
         occur = np.unique(np.concatenate([rows, cols]))
     count = occur.shape[0]

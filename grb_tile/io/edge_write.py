@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .annotations import Writable
 
-LINES = 1 << 17  # that are made at once
+LINES = 1 << 17  # lines formatted at a time
 
 
 def write_edge_list(
@@ -29,7 +29,7 @@ def write_edge_list(
     labels: Sequence[Any] | None = None,
     comment: bool = True,
 ) -> None:
-    """Write the entries of `matrix`, one line `row col [value]` each, by rows; compressed by the ending (.gz ...).
+    """Write the entries of `matrix` by rows, a line `row col [value]` each; compressed as the ending says (.gz ...).
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ def write_edge_list(
     weights : write the values?  None: yes, except for a BOOL matrix whose entries are all true
     delimiter : between the columns; with a comma the first line is `source,target[,weight]`
     base : number of the first row and column, 0 or 1
-    labels : names of rows and columns, written in place of numbers
-    comment : begin with a comment that keeps shape and type for read_edge_list (never in CSV, which has no comments)
+    labels : labels of rows and columns, written in place of numbers
+    comment : begin with a comment that states shape and type for read_edge_list (never in CSV, which has no comments)
 
-    Raises ValueError for labels that the format cannot hold.
+    Raises: ValueError for labels that the format cannot hold, or too few of them; TypeError for user-defined types.
 
     >>> import io, grb_tile as gb
     >>> file = io.BytesIO()
@@ -73,8 +73,9 @@ def write_edge_list(
 
 
 def write_dimacs(target: Writable, matrix: Matrix) -> None:
-    """Write a square matrix as a DIMACS shortest-path file: `p sp VERTICES ARCS`, lines `a u v weight`, from 1.
+    """Write a square matrix as a DIMACS shortest-path file: `p sp VERTICES ARCS`, then lines `a u v weight`, from 1.
 
+    Raises: ValueError for a matrix that is not square.
     Reference: the 9th DIMACS Implementation Challenge, file formats.
     """
     if matrix.nrows != matrix.ncols:
@@ -104,9 +105,9 @@ def _write(target, head, line, *columns):
 
 
 def _quoted(label, delimiter):
-    """The label in quotation marks where a reader that finds the delimiter out needs them.
+    """The label, in quotation marks where a reader that detects the delimiter needs them.
 
-    Raises: ValueError where that does not help.
+    Raises: ValueError for a label that quotation marks cannot protect.
     """
     impossible = not label or label.strip() != label or "\n" in label or "\r" in label
     blanks = delimiter.isspace() and delimiter != "\t"

@@ -14,15 +14,15 @@ class BadFile(InvalidValue, ValueError):
 
 
 class RepeatedEdges(UserWarning):
-    """Edges of an edge list that occur again, with weights, and no `dup_op` says how they combine: the least counts.
+    """An edge list has repeated edges with weights and no `dup_op` was given: the minimum weight of each is stored.
 
-    `repeated` of `edges` lines are edges that an earlier line has.
+    `repeated` of the `edges` lines repeat the edge of an earlier line.
     """
 
     def __init__(self, repeated: int, edges: int) -> None:
         super().__init__(
-            f"{repeated:,} of {edges:,} edges are there already, and the least weight counts; dup_op= says how they "
-            'combine: gb.binary.plus for instance, "first", or "error"'
+            f"{repeated:,} of {edges:,} edges repeat an earlier one; the minimum weight of each edge is stored; "
+            'dup_op= combines them otherwise: gb.binary.plus for instance, "first", or "error"'
         )
         self.repeated, self.edges = repeated, edges
 
@@ -34,8 +34,8 @@ def bad_file(name: str, line: int | None, what: str, remedy: str) -> BadFile:
     >>> str(bad_file("a.mtx", 3, "row index 9 is outside 1..7", "Correct the index"))
     'a.mtx, line 3: row index 9 is outside 1..7. Correct the index.'
     """
-    place = f"{name}, line {line}" if line else f"{name}"
-    return BadFile(f"{place}: {what}. {remedy}." if remedy else f"{place}: {what}.")
+    where = f"{name}, line {line}" if line else f"{name}"
+    return BadFile(f"{where}: {what}. {remedy}." if remedy else f"{where}: {what}.")
 
 
 def missing_library(library: str, purpose: str, extra: str = "") -> ImportError:

@@ -41,13 +41,13 @@ ENDINGS = {
 
 Read = namedtuple("Read", "obj labels format base")
 Read.__doc__ = """The result of `read`: the object, `labels` of its rows (a list) or None, the file's format,
-and `base`, the number of the first node in the file (0 where the labels say it)."""
+and `base`, the number of the first node in the file (0 where `labels` has the numbers)."""
 
 
 def detect_format(path: Readable) -> str:
-    """ "mtx", "grb", "npz", "metis" or "edges"; by the first bytes, after decompression, "metis" by the ending.
+    """ "mtx", "grb", "npz", "metis" or "edges", by the first bytes after decompression; "metis" by the ending.
 
-    Raises FileNotFoundError, or IsADirectoryError, as open does.
+    Raises: FileNotFoundError or IsADirectoryError, as `open`.
     """
     with opened(path) as source:
         return _format(source)
@@ -76,7 +76,7 @@ def format_of_ending(path: PathLike) -> str:
 
 
 def ending_of(path: PathLike) -> str:
-    """The ending of the path in small letters, without that of a compression."""
+    """The ending of the path in lower case, without that of a compression."""
     name = os.fsdecode(path).lower()
     for ending in COMPRESSED:
         name = name.removesuffix(ending)
@@ -97,9 +97,12 @@ def read(
     ----------
     path : path of the file, or an open file; text formats may be compressed (.gz, .bz2, .xz).  It is opened once, so
         that a pipe can be read
-    format : "mtx", "edges", "metis", "npz" or "grb"; None: as detect_format says
-    dup_op : how equal entries combine, where the format permits them; None: of an edge list as read_edge_list says
+    format : "mtx", "edges", "metis", "npz" or "grb"; None: detect_format decides
+    dup_op : combines duplicates, where the format permits them; None: an error, for edge lists see read_edge_list
+    progress : True, False, or None: on stderr when that is a terminal and the file is large
     edge_options : of read_edge_list (weights, labels, base, directed, delimiter, header, size)
+
+    Raises: ValueError for an unknown format; BadFile, or InvalidObject for .grb, when the file is damaged.
     """
     flags_or_none(progress=progress)
     if format is not None and format not in FORMATS:
@@ -121,7 +124,11 @@ def read(
 
 
 def write(path: PathLike, obj: Matrix | Vector | Scalar, *, format: str | None = None, **options: Any) -> None:
-    """Write `obj` in the format of the path's ending: .mtx, .grb, .npz, or an edge list (.txt, .csv, .el ...)."""
+    """Write `obj` in the format of the path's ending: .mtx, .grb, .npz, or an edge list (.txt, .csv, .el ...).
+
+    options : of save, mmwrite, save_npz or write_edge_list
+    Raises: ValueError for an unknown ending or format; TypeError for a Vector or Scalar in another format than .grb.
+    """
     format = format_of_ending(path) if format is None else format
     if format == "grb":
         save(obj, path, **options)
@@ -139,7 +146,7 @@ def write(path: PathLike, obj: Matrix | Vector | Scalar, *, format: str | None =
             write_dimacs(path, matrix)
             return
         options.setdefault("delimiter", {".csv": ",", ".tsv": "\t"}.get(ending, " "))
-        options.setdefault("comment", ending not in (".el", ".wel"))  # the readers of GAP's formats know no comments
+        options.setdefault("comment", ending not in (".el", ".wel"))  # the readers of GAP's formats accept no comments
         options.setdefault("weights", True if ending == ".wel" else None)
         write_edge_list(path, matrix, **options)
     else:

@@ -1,4 +1,4 @@
-"""Chunks of text as lines: leaving out blank lines and comments, and the number of a line that is left."""
+"""Chunks of text without blank lines and comments, and the line numbers of what remains."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 NEWLINE = 10
 NOT_BLANK = np.ones(256, bool)
 NOT_BLANK[[32, 9, 13]] = False
-PIECE = 1 << 19  # bytes at a time, because the arrays take up to 30 times as much
+BLOCK = 1 << 19  # bytes at a time, because the arrays take up to 30 times as much
 
 
 def data_lines(text: bytes, marks: tuple[bytes, ...]) -> bytes:
     """`text` (whole lines) without blank lines and those that begin, after blanks, with one of `marks`.
 
-    All by array operations, so that a file of nothing but newlines costs no more a byte than one of data.
+    Array operations only, so that a file of newlines costs no more per byte than a file of data.
 
     >>> data_lines(b"1 2\\n\\n  # x\\n3 4\\n", (b"#",))
     b'1 2\\n3 4\\n'
@@ -32,17 +32,17 @@ def data_lines(text: bytes, marks: tuple[bytes, ...]) -> bytes:
         text = codes[kept].tobytes()
     parts = []
     while text:
-        cut = text.rfind(b"\n", 0, PIECE) + 1 or text.find(b"\n") + 1
-        piece, text = text[:cut], text[cut:]
-        kept, starts, ends = _kept(piece, marks)
+        cut = text.rfind(b"\n", 0, BLOCK) + 1 or text.find(b"\n") + 1
+        block, text = text[:cut], text[cut:]
+        kept, starts, ends = _kept(block, marks)
         if not kept.all():
-            piece = np.frombuffer(piece, np.uint8)[np.repeat(kept, ends - starts)].tobytes()
-        parts.append(piece)
+            block = np.frombuffer(block, np.uint8)[np.repeat(kept, ends - starts)].tobytes()
+        parts.append(block)
     return b"".join(parts)
 
 
 def line_number(text: bytes, marks: tuple[bytes, ...], k: int) -> int:
-    """The number, from 1, of the line of `text` that is line k, from 0, of data_lines(text, marks).
+    """The line number in `text`, from 1, of line k, from 0, of data_lines(text, marks).
 
     >>> line_number(b"1 2\\n\\n  # x\\n3 4\\n", (b"#",), 1)
     4
@@ -52,12 +52,12 @@ def line_number(text: bytes, marks: tuple[bytes, ...], k: int) -> int:
 
 @cache
 def _suspects(marks):
-    """Where a line begins with blanks, a line end or a mark: seldom in files of numbers."""
+    """Matches a line that begins with a blank, a line end or a mark; rare in files of numbers."""
     return re.compile(rb"(?m)^(?:[ \t\r\n]|" + b"|".join(map(re.escape, marks)) + b")")
 
 
 def _kept(text, marks):
-    """(is each line data?, starts, ends): by the first byte of each line that is not blank."""
+    """(is each line data?, starts, ends of the lines): decided by the first byte of a line that is not blank."""
     codes = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero(codes == NEWLINE) + 1
     starts = np.concatenate([[0], ends[:-1]]).astype(np.int64) if ends.size else ends

@@ -4,9 +4,9 @@ A block is a list of sequences: a token of two lengths of 4 bits, literals, and 
 
     token | more of the literals' length | literals | offset u16 | more of the match's length
 
-A length of 15 goes on in the bytes that follow, up to one that is not 255.  A match is 4 bytes longer than its length
-says.  The last sequence ends after its literals.  The package `lz4` is used where it is installed: it is 50 times as
-fast.
+A length of 15 is continued by the bytes that follow, up to and including the first that is not 255; all are added up.
+A match has 4 bytes more than its length.  The last sequence ends after its literals.  The package `lz4` is used where
+it is installed, because it is 50 times as fast.
 
 Source: "LZ4 Block Format Description", github.com/lz4/lz4, doc/lz4_Block_format.md.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from grb_tile.exceptions import InvalidObject
 
-LARGEST_RATIO = 255  # a byte that goes on with a length adds at most 255 bytes
+LARGEST_RATIO = 255  # a byte that continues a length adds at most 255 bytes
 
 
 def decode_block(block: bytes | memoryview, size: int) -> bytes:
@@ -72,10 +72,10 @@ def _decoded(block, size):
 
 
 def _longer(block, at, count):
-    """(position after the length, the length) of one that goes on."""
+    """(position after the length, the length) of a length that further bytes continue."""
     while True:
-        more = block[at]
+        byte = block[at]
         at += 1
-        count += more
-        if more != 255:
+        count += byte
+        if byte != 255:
             return at, count

@@ -33,7 +33,7 @@ FIELDS = {
 }
 SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 FORMATS = ("coordinate", "array")
-# The C names of SuiteSparse's type comment and the NumPy types they stand for.
+# SuiteSparse's type comment: C name -> NumPy type.
 COMMENT_TYPES = {
     "bool": "bool",
     "int8_t": "int8",
@@ -49,7 +49,7 @@ COMMENT_TYPES = {
     "float complex": "complex64",
     "double complex": "complex128",
 }
-# The minimum bytes of an entry's line, newline included: bounds the entries of a file of known size.
+# Least bytes of an entry's line with its newline: bounds the number of entries of a file of known size.
 SHORTEST_LINE = {
     ("coordinate", "pattern"): 4,
     ("coordinate", "complex"): 8,
@@ -61,7 +61,7 @@ SHORTEST_LINE = {
 
 @dataclass
 class Header:
-    """The parsed header; `entries` is the number of body lines, `lines` that of the header's lines."""
+    """The parsed header; `entries` is the number of lines of the body, `lines` that of the header."""
 
     format: str
     field: str
@@ -80,9 +80,10 @@ class Header:
 
 
 def read_header(source: Source, types: bool = True) -> Header:
-    """Parse the header of `source` (a streams.Source), leaving it at the first line of the body.
+    """The header of `source` (a streams.Source), which is then at the first line of the body.
 
-    Raises BadFile for an invalid header.
+    types   False: the %%GraphBLAS comment is ignored
+    Raises: BadFile for an invalid header.
     """
     name = source.name
     banner = _first_line(source)
@@ -171,9 +172,9 @@ def _type_comment(line, name, number):
 
 def _sizes(line, layout, name, number):
     words = line.split()
-    wanted = 3 if layout == "coordinate" else 2
-    form = "nrows ncols nvals" if wanted == 3 else "nrows ncols"
-    if len(words) != wanted or not all(re.fullmatch(r"-?[0-9]+", word) for word in words):
+    expected = 3 if layout == "coordinate" else 2
+    form = "nrows ncols nvals" if expected == 3 else "nrows ncols"
+    if len(words) != expected or not all(re.fullmatch(r"-?[0-9]+", word) for word in words):
         raise bad_file(name, number, f"expected the sizes `{form}`, found {line[:60]!r}", "The header is malformed")
     values = []
     for what, word in zip(("nrows", "ncols", "nvals"), words):
@@ -183,11 +184,11 @@ def _sizes(line, layout, name, number):
         if len(digits) > 19 or int(digits) > LARGEST_DIMENSION:
             raise bad_file(name, number, f"{what} is {word[:40]}, more than 2**60", "GraphBLAS cannot index that many")
         values.append(int(digits))
-    return values[0], values[1], values[2] if wanted == 3 else 0
+    return values[0], values[1], values[2] if expected == 3 else 0
 
 
 def _consistent(header, name, number):
-    """Combinations of banner words that contradict each other."""
+    """Raises: BadFile where words of the banner, the sizes and the type contradict each other."""
     h = header
     if h.symmetry != "general" and h.nrows != h.ncols:
         raise bad_file(

@@ -1,9 +1,9 @@
 """The body of a Matrix Market file as arrays, read in chunks of a few megabytes of text.
 
-scipy.io.mmread (SciPy >= 1.12 contains the fast_matrix_market engine) converts the text, one chunk after the other,
-each with a small header of its own.  So progress can be shown, the peak memory is the arrays and one chunk, and each
-chunk is checked first: the engine ignores text after a number (`3abc` is read as 3, a fourth column is dropped) and
-crashes on an exponent in an integer field.
+scipy.io.mmread (SciPy >= 1.12 contains the fast_matrix_market engine) converts the text chunk by chunk, each behind a
+short header.  So progress can be shown, and the peak memory is the arrays and one chunk.  Each chunk is checked first,
+because the engine ignores text after a number (`3abc` is read as 3, a fourth column is dropped) and crashes on an
+exponent in an integer field.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ EXACT_IN_FLOAT = 2**53
 
 
 class Triples:
-    """The entries of a file: `rows`, `cols` (index_dtype) and `values`, with symmetry expanded.
+    """The entries of a file: `rows`, `cols` (int32 or int64) and `values`, both triangles of a symmetric matrix.
 
-    `values` has length 1 for a pattern file.  For the array format `dense` is set instead.
+    `values` has length 1 for a pattern file.  For the array format `dense`, nrows by ncols, is set instead.
     """
 
     __slots__ = ("cols", "dense", "header", "ncols", "nrows", "rows", "values")
@@ -68,7 +68,11 @@ class Triples:
 
 
 def read_market(source: Source, types: bool = True, progress: bool | None = None) -> Triples:
-    """Triples from `source`, a streams.Source at its beginning."""
+    """The Triples of `source`, a streams.Source at its beginning.
+
+    types   False: the %%GraphBLAS comment is ignored
+    Raises: BadFile, with the line, for a malformed or truncated file; ImportError where SciPy is missing.
+    """
     header = read_header(source, types)
     columns = _Columns(header, PARSED[_parsed_field(header)], source)
     line = header.lines
@@ -90,7 +94,7 @@ def read_market(source: Source, types: bool = True, progress: bool | None = None
 
 
 def _parsed_field(header):
-    """The field as which the text is parsed: that of the type comment, because `real` would lose digits of integers."""
+    """The field for parsing the text: that of the type comment, because parsing integers as `real` loses digits."""
     field, wish = header.field, header.type_name
     if field in ("integer", "unsigned-integer", "real") and wish is not None:
         if wish.startswith("float"):
@@ -100,7 +104,7 @@ def _parsed_field(header):
 
 
 def _line_pattern(header, field):
-    """Regular expression of one line of the body; repeated it matches a chunk."""
+    """Regular expression of one line of the body; its repetition matches a chunk."""
     index = rb"[ \t]*+\d++[ \t]++\d++" if header.format == "coordinate" else rb"[ \t]*+"
     value = VALUE[field]
     gap = rb"[ \t]++" if value and header.format == "coordinate" else b""
@@ -108,7 +112,7 @@ def _line_pattern(header, field):
 
 
 class _Chunk:
-    """Some lines of a body: checked, without comments and blank lines, and converted to rows, cols, values."""
+    """Lines of the body: checked, without comments and blank lines, and converted to rows, cols, values."""
 
     def __init__(self, text, header, name, before):
         self.text, self.header, self.name, self.before = text, header, name, before
@@ -132,14 +136,14 @@ class _Chunk:
         return self.end == len(self.body)
 
     def _is_real(self):
-        """Values such as 5.0 of a `real` file whose type comment is an integer."""
+        """Does the chunk have values such as 5.0, in a `real` file whose type comment is an integer type?"""
         if self.header.field != "real" or self.field == "real" or not self._fits("real"):
             return False
         self.field = "real"
         return True
 
     def number(self, at):
-        """The line in the file of line `at` of the body."""
+        """The line number in the file of line `at` of the body."""
         return self.before + (at + 1 if self.body is self.text else line_number(self.text, COMMENTS, at))
 
     def _complain(self):
@@ -154,15 +158,15 @@ class _Chunk:
 
 
 def count_byte(text: bytes, byte: bytes) -> int:
-    """How often a byte occurs; ten times as fast as bytes.count when it is frequent."""
+    """The number of occurrences of a byte; ten times as fast as bytes.count when it is frequent."""
     return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord(byte)))
 
 
 def _plainly_good(text, header, field):
     """A quick test, at a fifth of the cost of the regular expression: True if every line matches, False if unknown.
 
-    Remove the signs at allowed positions, then the digits.  The remainders of correct lines are equal, except for the
-    point and the exponent of the value; and each of their characters follows a digit, which excludes empty columns.
+    It removes the signs at allowed positions, then the digits.  What remains is equal for all correct lines, except for
+    the point and the exponent of the value.  Each remaining character must follow a digit: no column is empty.
     """
     if field == "complex":
         return False
@@ -248,19 +252,19 @@ def _reason(text, header):
 
 
 class _Columns:
-    """Growing rows, cols and values: of final length if the file's size permits it, otherwise growing by half."""
+    """The arrays rows, cols and values: allocated at once where the file's size is known, else grown by half."""
 
     def __init__(self, header, parsed, source):
         self.header, self.name = header, source.name
         self.count = 0
         self.dtype = np.dtype(header.type_name or parsed or np.float64)
-        room = header.entries if source.plain_size is not None else min(header.entries, 1 << 20)
+        capacity = header.entries if source.plain_size is not None else min(header.entries, 1 << 20)
         index = index_dtype(max(header.nrows, header.ncols))
         self.coordinate = header.format == "coordinate"
-        self.rows = np.empty(room if self.coordinate else 0, index)
-        self.cols = np.empty(room if self.coordinate else 0, index)
+        self.rows = np.empty(capacity if self.coordinate else 0, index)
+        self.cols = np.empty(capacity if self.coordinate else 0, index)
         self.pattern = header.field == "pattern"
-        self.values = np.ones(1, self.dtype) if self.pattern else np.empty(room, self.dtype)
+        self.values = np.ones(1, self.dtype) if self.pattern else np.empty(capacity, self.dtype)
 
     def append(self, chunk):
         if not chunk.count:
@@ -302,7 +306,7 @@ class _Columns:
                 out = values.astype(self.dtype)
                 if self.dtype.kind in "iub":
                     wrong |= out.astype(values.dtype) != values
-                    if values.dtype.kind == "f":  # digits beyond those of a double are lost already
+                    if values.dtype.kind == "f":  # parsing as FP64 has lost digits beyond 2^53
                         wrong |= np.abs(values) >= EXACT_IN_FLOAT
         if self.header.symmetry == "skew-symmetric" and self.dtype.kind == "i":
             wrong |= out == np.iinfo(self.dtype).min  # its negative does not fit
@@ -367,7 +371,7 @@ def _reflected(values, symmetry):
 
 
 def _mirrored(rows, cols, values, symmetry):
-    """The entries of one triangle and, after them, their mirror images."""
+    """The entries of one triangle, then those of the other one."""
     off = rows != cols
     count, extra = rows.shape[0], int(np.count_nonzero(off))
     both = []

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .market_header import Header
 
 ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
-# Types that the banner determines need no comment.
+# Types that the banner's field determines: written without a type comment.
 PLAIN_TYPES = ("INT64", "FP64", "FC64")
 KNOWN_TYPES = {lookup_dtype(numpy).name: c for c, numpy in COMMENT_TYPES.items()}
 
@@ -51,7 +51,7 @@ def mmread(
     ----------
     source : path or open file (bytes or text); plain, or .gz, .bz2, .xz, recognised by content
     engine : for compatibility; all names select scipy.io, which contains the fast_matrix_market engine
-    dup_op : how equal entries combine; None: they are an error
+    dup_op : combines the values of one position; None: duplicates are an error
     name : of the matrix
     dtype : of the matrix; default: that of a `%%GraphBLAS type` comment, otherwise INT64, FP64 or FC64 by the banner's
         field; FP64 with all values 1 (iso) for `pattern`
@@ -112,6 +112,8 @@ def mmread(
 def mminfo(source: Readable) -> Header:
     """The header of a Matrix Market file: format, field, symmetry, nrows, ncols, entries, type_name, comments.
 
+    Raises: BadFile for an invalid header.
+
     >>> import io
     >>> from grb_tile.io import mminfo
     >>> h = mminfo(io.StringIO("%%MatrixMarket matrix coordinate pattern general\\n3 4 1\\n2 1\\n"))
@@ -145,11 +147,11 @@ def mmwrite(
     symmetry : "general", "symmetric", "skew-symmetric" or "hermitian"; default: detected from the values, zeros with
         their signs
 
-    Types that the banner does not determine (INT8, FP32, BOOL ...) are written in a `%%GraphBLAS type` comment, so
-    that mmread gives the same type.
+    Types that the banner does not determine (INT8, FP32, BOOL ...) are written in a `%%GraphBLAS type` comment, from
+    which mmread restores them.  The file appears complete or not at all.
 
-    Raises ValueError when the values do not fit `field` exactly or have no such `symmetry`, TypeError for user-defined
-    types; the file appears complete or not at all.
+    Raises: ValueError when `field` cannot hold the values exactly or the matrix has not that `symmetry`; TypeError for
+    user-defined types; ImportError where SciPy is missing.
     """
     _check_engine(engine)
     kwargs.pop("parallelism", None)
@@ -172,7 +174,7 @@ def mmwrite(
 
 
 def _contents(matrix, field, comment):
-    """(values as they are written, field, comment with the type): checked, so that mmread gives them back."""
+    """(values as written, field, comment with the type), checked so that mmread restores the values."""
     dtype = matrix.dtype
     if dtype.name not in KNOWN_TYPES:
         raise TypeError(f"Matrix Market files do not support the user-defined type {dtype.name}")
@@ -181,7 +183,7 @@ def _contents(matrix, field, comment):
     if len(comment) > LONGEST_HEADER // 8:
         raise ValueError(f"the comment has {len(comment)} characters, {LONGEST_HEADER // 8} fit into a header")
     values = matrix.to_coo(rows=False, columns=False)[2]
-    comment = re.sub("(?im)^(?=%+graphblas)", " ", comment)  # only the type is a type comment
+    comment = re.sub("(?im)^(?=%+graphblas)", " ", comment)  # no line of the user's is read as a type comment
     by_type = {"c": "complex", "f": "real"}.get(dtype.np_type.kind, "integer")
     if field is None:
         field = "pattern" if dtype.name == "BOOL" and values.all() else by_type
@@ -203,7 +205,7 @@ def _contents(matrix, field, comment):
 
 
 def _same_numbers(values, wide):
-    """Are the numbers equal?  Compared as integers where one side has them, which a double has not beyond 2^53."""
+    """Are the numbers equal?  Compared as integers where one side has them, because FP64 is exact up to 2^53 only."""
     if values.dtype.kind in "iu" and wide.dtype.kind in "fc":
         return bool((np.abs(wide.real) < 2.0**63).all()) and bool((wide.real.astype(np.int64) == values).all())
     if wide.dtype.kind in "iu" and not (np.abs(values.real) < 2.0**63).all():
@@ -213,7 +215,7 @@ def _same_numbers(values, wide):
 
 
 def _symmetry(matrix, field, wish):
-    """The symmetry as which the matrix is written: `wish` if it holds, otherwise what is found."""
+    """The symmetry that is written: `wish`, checked, or the detected one for None."""
     if wish is not None and wish not in KINDS:
         raise ValueError(f"Invalid symmetry {wish!r}. Must be one of: {', '.join(KINDS)}")
     if wish == "general":
@@ -237,7 +239,7 @@ def _write(stream, matrix, values, comment, field, precision, symmetry):
         lower = rows >= cols
         rows, cols, values = rows[lower], cols[lower], values[lower]
     if values.dtype.kind in "iu" and values.dtype != np.uint64:
-        values = values.astype(np.int64)  # with narrower ones SciPy 1.17 writes indices modulo 2^32
+        values = values.astype(np.int64)  # with smaller types SciPy 1.17 writes indices modulo 2^32
     array = coo_array((values, (rows, cols)), shape=matrix.shape)
     field = "pattern" if field == "pattern" else None
     write(_Plain(stream), array, comment=comment, field=field, precision=precision, symmetry=symmetry)

@@ -1,10 +1,10 @@
-"""METIS graph files: line i has the neighbours of vertex i, numbered from 1, with weights or without.
+"""METIS graph files: line i has the neighbours of vertex i, numbered from 1, with or without weights.
 
     n m [fmt [ncon]]      fmt: three digits, 1 where lines have a vertex size, ncon vertex weights, edge weights
     [size] [weights] v1 [w1] v2 [w2] ...
 
-Each undirected edge is in the lines of both its ends; m counts it once.  `%` begins a comment, a blank line is a vertex
-without neighbours.  Reference: METIS 5.1 manual, section 4.1.1.
+Each undirected edge is in the lines of both its endpoints; m counts it once.  `%` begins a comment; a blank line is a
+vertex without neighbours.  Reference: METIS 5.1 manual, section 4.1.1.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ NOTHING = np.zeros(0, np.int64)
 def read_metis(source: Readable, *, dup_op: DupOp | None = None, name: str | None = None) -> Matrix:
     """The symmetric Matrix of a METIS graph file: INT64 edge weights, or BOOL (all true) where it has none.
 
-    Vertex sizes and vertex weights are left out.  Raises BadFile, with the line, for anything that is no such file.
+    Vertex sizes and vertex weights are skipped.
+    Raises: BadFile, with the line, for a file of another form.
 
     >>> import io
     >>> from grb_tile.io import read_metis

@@ -39,14 +39,14 @@ def from_networkx(
 
     Parameters
     ----------
-    G : networkx graph (Graph, DiGraph, and the multigraphs, whose parallel edges add up)
-    nodelist : the nodes in order; default: the order of G
+    G : networkx graph (Graph, DiGraph, MultiGraph, MultiDiGraph; weights of parallel edges are added)
+    nodelist : the nodes in the order of the rows; default: the order of G
     dtype : of the matrix; default: by the weights
     weight : name of the edge attribute; None: every edge is 1
     name : of the matrix
 
     Raises: TypeError for weights that are no numbers; NetworkXError for a graph without nodes, and for a nodelist that
-    is empty, names a node twice or one that is not in G.
+    is empty, has a node twice or one that is not in G.
 
     >>> import networkx as nx
     >>> from grb_tile.io import from_networkx
@@ -98,7 +98,7 @@ def _numbers(values: list[Any], dtype: Any, weight: str | None) -> np.ndarray:
 
 
 def chosen_nodes(G: Any, nodelist: Iterable[Any]) -> list[Any]:
-    """`nodelist` as a list.  Raises: NetworkXError where it is empty, names a node twice, or one that G lacks."""
+    """`nodelist` as a list.  Raises: NetworkXError where it is empty, has a node twice, or one that G lacks."""
     nx = _networkx()
     nodelist = list(nodelist)
     if not nodelist:
@@ -112,14 +112,14 @@ def chosen_nodes(G: Any, nodelist: Iterable[Any]) -> list[Any]:
 
 
 def to_networkx(m: Matrix, edge_attribute: str | None = "weight") -> Any:
-    """DiGraph with an edge for each entry of the square matrix `m`, nodes being row numbers.
+    """DiGraph with an edge i -> j for each entry (i, j) of the square matrix `m`.
 
     Parameters
     ----------
     m : Matrix
-    edge_attribute : attribute for the values; None: without values
+    edge_attribute : edge attribute that gets the values; None: the values are left out
 
-    As in python-graphblas, nodes without any edge do not appear.
+    Nodes without edges do not appear, as in python-graphblas.
     """
     nx = _networkx()
     rows, cols, values = m.to_coo()

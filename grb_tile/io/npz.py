@@ -23,7 +23,10 @@ ALLOWED = "biufcSU"  # kinds of NumPy types: numbers, and the text of the member
 
 
 def load_npz(path: Readable, *, dup_op: DupOp | None = None, name: str | None = None) -> Matrix:
-    """Matrix saved with scipy.sparse.save_npz (any of its formats).  Objects in the file are never unpickled."""
+    """The Matrix saved with scipy.sparse.save_npz, in any of its formats.  Objects in the file are never unpickled.
+
+    Raises: BadFile for a damaged archive or one without a sparse matrix; ImportError where SciPy is missing.
+    """
     try:
         import scipy.sparse
     except ImportError:  # pragma: no cover
@@ -50,7 +53,7 @@ def _no_matrix(name, reason):
 
 
 def _check_members(file, name):
-    """Are the arrays as long as their headers say?  NumPy allocates what a header says before it reads."""
+    """Raises: BadFile unless each array is as long as its header states: NumPy allocates that before it reads."""
     total = file.seek(0, os.SEEK_END)
     with zipfile.ZipFile(file) as archive:
         for member in archive.infolist():
@@ -71,7 +74,7 @@ def _check_members(file, name):
 def save_npz(path: Writable, matrix: Matrix, *, compressed: bool = True) -> None:
     """Write `matrix` as scipy.sparse.save_npz does, in CSR; the file appears complete or not at all.
 
-    `path` gets the ending .npz if it has another one.
+    `.npz` is appended to a path with another ending.
     """
     flags(compressed=compressed)
     try:

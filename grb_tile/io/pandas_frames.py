@@ -31,7 +31,7 @@ def from_pandas_edgelist(
     dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> LabelledMatrix:
-    """A(i, j) = the weight of the row whose source has label i and whose target label j.
+    """A(i, j) = the weight of the edge (row of `df`) from vertex i to vertex j, numbered as `labels` lists them.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ def from_pandas_edgelist(
     source, target : names of its columns; any hashable labels
     weight : name of the column of weights; None: BOOL, all true
     directed : False enters each edge in both directions
-    dup_op : how the weights of edges that occur again combine; "error": they are refused; None: the least counts, and a
-        RepeatedEdges warning has their number.  Without weights they are one
+    dup_op : combines the weights of repeated edges; "error": they are an error; None: the minimum is stored, and a
+        RepeatedEdges warning has their number.  Without weights repeated edges are one entry
     dtype, name : of the matrix
 
     Returns
@@ -49,7 +49,7 @@ def from_pandas_edgelist(
 
     Raises
     ------
-    KeyError : a column is missing; the message lists those there are
+    KeyError : a column is missing; the message lists the columns of `df`
     ValueError : a label or a weight is missing (NaN, None), with the row
 
     >>> import pandas as pd

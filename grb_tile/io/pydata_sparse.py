@@ -27,7 +27,9 @@ def _sparse(purpose):
 def from_pydata_sparse(s: Any, *, dup_op: DupOp | None = None, name: str | None = None) -> Matrix | Vector:
     """Vector or Matrix of a one- or two-dimensional sparse.COO, DOK or GCXS array.
 
-    dup_op : how equal entries combine; None: they are an error
+    dup_op : combines the values of one position; None: duplicates are an error
+
+    Raises: TypeError for an object of another library; GraphblasException for another number of dimensions.
     """
     sparse = _sparse("import from pydata sparse")
     if not isinstance(s, sparse.SparseArray):
@@ -48,7 +50,10 @@ def from_pydata_sparse(s: Any, *, dup_op: DupOp | None = None, name: str | None 
 
 
 def to_pydata_sparse(A: Matrix | Vector, format: str = "coo") -> Any:
-    """sparse.COO, DOK or GCXS array of a Matrix or Vector; format is "coo", "dok" or "gcxs"."""
+    """sparse.COO, DOK or GCXS array of a Matrix or Vector; format is "coo", "dok" or "gcxs".
+
+    Raises: ValueError for another format; ImportError where the library `sparse` is missing.
+    """
     sparse = _sparse("export to pydata sparse")
     format = format.lower()
     if format not in ("coo", "dok", "gcxs"):

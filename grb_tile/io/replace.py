@@ -1,8 +1,8 @@
-"""Writing a file so that it appears complete or not at all, and what stood at its path is kept until then.
+"""Atomic replacement of files: a file appears complete or not at all, and the old one is kept until then.
 
-A temporary file beside the target gets the bytes and is renamed over it at the end.  The target's mode is kept, a
-symbolic link stays and its target is replaced.  Pipes and character devices have no contents to keep: they are written
-directly.  Every writer of files goes through `Replacement`.
+The bytes go to a temporary file in the target's folder, which is renamed over the target at the end.  The target's mode
+is kept; of a symbolic link the target is replaced.  Pipes and character devices have no contents to keep and are
+written directly.  Every writer of files uses `Replacement`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import IO, Any
 PathLike = str | os.PathLike[str]
 Writable = PathLike | IO[bytes]
 
-# Errors of fsync on files that cannot be synchronised (pipes, some network file systems), where there is nothing to do.
+# Errors of fsync on files that cannot be synchronised (pipes, some network file systems): ignored.
 NO_FSYNC = (errno.EINVAL, errno.ENOTSUP, errno.EROFS)
-# Names of files that are open already (/dev/stdout): writing them continues what is there.
+# Names of files that are open already (/dev/stdout): they are appended to.
 DESCRIPTORS = ("/dev/std", "/dev/fd/", "/proc/")
 
 

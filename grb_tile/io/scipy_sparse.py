@@ -1,4 +1,4 @@
-"""scipy.sparse arrays to and from Matrix; sharing arrays with CSR where their types fit."""
+"""scipy.sparse arrays to and from Matrix; CSR arrays are shared where their types fit."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def from_scipy_sparse(A: Any, *, dup_op: DupOp | None = None, name: str | None =
     Parameters
     ----------
     A : scipy.sparse array or matrix of any format
-    dup_op : how duplicates of a COO array combine; None: they are an error
+    dup_op : combines the duplicates of a COO array; None: they are an error
     name : of the matrix
 
-    A CSR array whose indices are sorted is not copied where its types are those of the store (int32 indices below 2**31
-    columns, int64 row pointers); neither must be changed afterwards.
+    The arrays of a CSR array with sorted indices are shared where their types are those of the store (int32 indices
+    below 2**31 columns, int64 row pointers): change neither object afterwards.
 
     >>> import scipy.sparse
     >>> from grb_tile.io import from_scipy_sparse
@@ -54,7 +54,7 @@ def from_scipy_sparse(A: Any, *, dup_op: DupOp | None = None, name: str | None =
 
 
 def _is_sorted(A):
-    """Is A a valid CSR with ascending rows without duplicates?  Tested, because SciPy's flags may be wrong."""
+    """Is A a valid CSR whose rows ascend without duplicates?  Computed, because SciPy's flags may be wrong."""
     indptr, indices = A.indptr, A.indices
     count = indices.shape[0]
     if indptr[0] != 0 or indptr[-1] != count or A.data.shape[0] != count or (indptr[1:] < indptr[:-1]).any():
@@ -77,6 +77,8 @@ def to_scipy_sparse(A: Matrix | Vector, format: str = "csr") -> Any:
     ----------
     A : Matrix or Vector
     format : "bsr", "csr", "csc", "coo", "lil", "dia" or "dok"
+
+    Raises: ValueError for another format; ImportError where SciPy is missing.
 
     >>> import grb_tile as gb
     >>> from grb_tile.io import to_scipy_sparse

@@ -3,8 +3,8 @@
     magic (8 bytes) | version u32 | header length u32 | header CRC-32 u32 | header (JSON, UTF-8) | arrays | end mark
     (8 bytes)
 
-All integers are little-endian.  The header lists the arrays in order.  Everything is checked when it is read, so that
-nothing in a damaged file reaches a backend.
+All integers are little-endian.  The header lists the arrays in order.  A reader checks checksums, types, lengths and
+the invariants of each format, so that no backend gets arrays of a damaged file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from .annotations import Readable, Writable
 
-MAGIC = b"\x89GRBT\r\n\x1a"  # as that of PNG: detects text-mode transfers, 7-bit channels and other files
+MAGIC = b"\x89GRBT\r\n\x1a"  # like PNG's, reveals text-mode transfers and 7-bit channels
 END = b"GRBT-END"
 VERSION = 1
 HEAD = struct.Struct("<8sIII")
@@ -56,12 +56,14 @@ DTYPES = {
 
 
 def serialize(obj: Matrix | Vector | Scalar, *, compression: int = 1) -> bytes:
-    """Bytes from which `deserialize` makes an equal object.
+    """Bytes from which `deserialize` makes an equal object; docs/FILE_FORMAT.md has the format.
 
     Parameters
     ----------
     obj : Matrix, Vector or Scalar
-    compression : 0 (none) to 9 (smallest); 1 is fast and nearly as small, since indices are stored as differences
+    compression : 0 (none) to 9 (smallest); 1 is fast and nearly as small, because indices are stored as differences
+
+    Raises: ValueError for another compression; TypeError for a user-defined type, an expression or a transpose.
 
     >>> import grb_tile as gb
     >>> from grb_tile.io import serialize, deserialize
@@ -77,8 +79,8 @@ def serialize(obj: Matrix | Vector | Scalar, *, compression: int = 1) -> bytes:
 def deserialize(data: bytes | bytearray | memoryview) -> Matrix | Vector | Scalar:
     """The Matrix, Vector or Scalar in `data` (bytes).
 
-    A blob that SuiteSparse:GraphBLAS serialized is read, too; see suitesparse_blob.py.
-    Raises InvalidObject, with the reason, when `data` is truncated, damaged, of a later version or another format.
+    Blobs of SuiteSparse:GraphBLAS are read, too; see from_suitesparse_blob.
+    Raises: InvalidObject, with the reason, when `data` is truncated, damaged, of a later version or another format.
     """
     if is_suitesparse_blob(data):
         return from_suitesparse_blob(data)
@@ -95,7 +97,7 @@ def save(obj: Matrix | Vector | Scalar, path: Writable, *, compression: int = 1)
 def load(path: Readable) -> Matrix | Vector | Scalar:
     """The Matrix, Vector or Scalar saved in `path` (or in a file open for reading bytes).
 
-    Raises InvalidObject, with the file's name and the reason, as `deserialize` does.
+    Raises: InvalidObject, with the file's name and the reason, as `deserialize`.
     """
     try:
         with opened(path) as source:
@@ -139,9 +141,9 @@ def _parts(obj):
 
 
 def store_parts(store: Any, dtype_name: str) -> Any:
-    """Header fields and arrays of a store."""
+    """(header fields, {name: array}) of a store."""
     store = host(store)
-    if type(store) is Dense:  # the file format has matrices by rows
+    if type(store) is Dense:  # the file format has row-major matrices only
         store = by_rows(store)
     kind = "matrix" if isinstance(store, Compressed) else "vector"
     head = {
@@ -222,7 +224,7 @@ def pack_store(parts: Any, compression: int = 1) -> bytes:
 
 
 def unpack_store(data: bytes | bytearray | memoryview) -> Any:
-    """(header fields, arrays) of `data`, every field checked."""
+    """(header fields, {name: array}) of `data`.  Raises: InvalidObject when a checksum, field or invariant is wrong."""
     data = memoryview(data).cast("B")
     if len(data) < HEAD.size:
         raise InvalidObject(f"not a grb_tile file: {len(data)} bytes are fewer than the {HEAD.size} of its head")
@@ -356,9 +358,9 @@ def _check_arrays(head, arrays):
         _value_type(head, arrays)
         return
     _value_type(head, arrays)
-    places = head["shape"][0] if layout == "bitmap" else nvals
+    positions = head["shape"][0] if layout == "bitmap" else nvals
     count = arrays["values"].shape[0]
-    expected = 1 if head["iso"] else places
+    expected = 1 if head["iso"] else positions
     _expect(count == expected, f"{count} values where {expected} were expected")
     if layout == "bitmap":
         _check_words(head, arrays.get("words"))
@@ -377,7 +379,7 @@ def _check_arrays(head, arrays):
 def _check_words(head, words):
     size, nvals = head["shape"][0], head["nvals"]
     if words is None:
-        _expect(nvals == size, f"a vector without presence bits is full: {nvals} entries in {size} places")
+        _expect(nvals == size, f"a vector without presence bits is full: {nvals} entries at {size} positions")
         return
     _expect(words.dtype == np.uint64 and words.shape[0] == -(-size // 64), f"{words.shape[0]} words of bits for {size}")
     present = popcount(words)
@@ -397,7 +399,7 @@ def _check_rows(head, arrays):
         _expect(bool((rows[1:] > rows[:-1]).all()), "the rows are not sorted, or not unique")
         count = rows.shape[0]
     _expect(indptr.dtype == np.int64, f"indptr is {indptr.dtype}, expected int64")
-    _expect(indptr.shape[0] == count + 1, f"indptr has {indptr.shape[0]} places for {count} rows")
+    _expect(indptr.shape[0] == count + 1, f"indptr has {indptr.shape[0]} elements for {count} rows")
     _expect(
         int(indptr[0]) == 0 and int(indptr[-1]) == nvals,
         f"indptr runs from {indptr[0]} to {indptr[-1]}, not to {nvals}",

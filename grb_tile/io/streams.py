@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
 CHUNK = 4 << 20
 LONGEST_LINE = 1 << 20
-LARGEST_RATIO = 1032  # bytes that one byte of deflate can become; a file that promises more is damaged
-HEAD = 1 << 16  # bytes of text by which formats are recognised
+LARGEST_RATIO = 1032  # bytes that one byte of deflate decompresses to at most; a file that states more is damaged
+HEAD = 1 << 16  # bytes of text from which formats are recognised
 UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
 def _path_of(x: Any) -> str | bytes | None:
-    """The path that x is, None for an open file."""
+    """`x` as a path, None for an open file."""
     try:
         return os.fspath(x)
     except TypeError:
@@ -31,12 +31,12 @@ def _path_of(x: Any) -> str | bytes | None:
 
 
 class Source:
-    """A stream of bytes with a name for messages, its size on disk, and how much of that has been read.
+    """A stream of bytes with a name for messages, its size on disk, and the number of bytes read from disk.
 
-    The compression and the encoding (a byte order mark, which is left out; UTF-16 becomes UTF-8) are recognised by the
-    first bytes, not by the file's name.  `head` is the beginning of the text, up to HEAD bytes, and still to be read:
-    so that a format can be recognised without a second opening, which a pipe does not permit.  As a context manager a
-    Source closes the files that it opened and leaves a caller's file open.
+    The compression and the encoding (a byte order mark, which is removed; UTF-16 is decoded and read as UTF-8) are
+    recognised by the first bytes, not by the file's name.  `head` is the beginning of the text, up to HEAD bytes, which
+    `read` still returns: a format is recognised without opening the file again, which a pipe does not permit.  As a
+    context manager a Source closes the files that it opened and leaves a caller's file open.
     """
 
     def __init__(self, source: Readable) -> None:
@@ -86,7 +86,7 @@ class Source:
 
     @property
     def plain_size(self) -> int | None:
-        """Bytes of text if they are known without reading (an uncompressed file), else None."""
+        """Bytes of text where they are known without reading (an uncompressed UTF-8 file), else None."""
         return self.size if self.size and self.compression is None and self.encoding is None else None
 
     @property
@@ -117,7 +117,7 @@ class Source:
             raise damage from error
 
     def _damage(self, error):
-        """BadFile for the many types that damaged compressed data raises, None for other errors."""
+        """BadFile for the error types that decoders raise for damaged data, None for other errors."""
         import lzma
         import zlib
 
@@ -154,14 +154,14 @@ class Source:
             yield rest + b"\n"
 
     def rest(self) -> bytes:
-        """All bytes that are left."""
+        """All remaining bytes."""
         parts = []
         while part := self.read(CHUNK):
             parts.append(part)
         return b"".join(parts)
 
     def seekable(self) -> IO[bytes]:
-        """A file that can seek, at its beginning: the one that was opened, or a copy in memory of what is left."""
+        """A seekable file, at its beginning: the one that was opened, or a copy of the remaining bytes."""
         if self.owned and self.compression is None and self.owned[0].seekable():
             self.owned[0].seek(0)
             return self.owned[0]
@@ -180,7 +180,7 @@ Readable = PathLike | IO[bytes] | IO[str] | Source
 
 
 def opened(source: Readable) -> contextlib.AbstractContextManager[Source]:
-    """A Source of `source`; one that is open already is used as it is and stays open."""
+    """A context manager of the Source of `source`; an open Source is used as it is and stays open."""
     return contextlib.nullcontext(source) if isinstance(source, Source) else Source(source)
 
 
@@ -206,7 +206,7 @@ class _Counted(io.RawIOBase):
 
 
 class _Chained(io.RawIOBase):
-    """The bytes `head` and, after them, those of a stream."""
+    """The bytes `head`, then those of a stream."""
 
     def __init__(self, head, stream):
         self.head = memoryview(head)
@@ -255,9 +255,9 @@ def _decompressed(buffered, kind):
 
 
 class Target:
-    """The output of a writer: a binary `stream`, compressed by the path's ending; the file appears when complete.
+    """The output of a writer: a binary `stream`, compressed as the path's ending says; the file appears when complete.
 
-    gzip gets no time stamp, so that equal contents give equal files.  A file that the caller opened is left open.
+    The gzip header has no time stamp, so that equal contents give equal files.  A caller's file is left open.
     """
 
     def __init__(self, target: Writable) -> None:
@@ -288,7 +288,7 @@ class Target:
             self.stack.push(self._finish_compression)
 
     def _finish_compression(self, kind, error, trace):
-        """Write the end of the compressed data; errors of a file that will be deleted do not matter."""
+        """Write the end of the compressed data; after an error the file is deleted, so further errors are ignored."""
         with contextlib.suppress(*(() if kind is None else (OSError, ValueError))):
             self.stream.close()
         return False

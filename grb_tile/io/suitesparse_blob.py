@@ -16,7 +16,7 @@ A matrix has vdim vectors of length vlen: its rows, or its columns where it is b
 sparsity: 1 hypersparse (p, h, i), 2 sparse (p, i), 4 bitmap (b), 8 full; x has the values, one where it is iso.
 method: below 0 none, 1000 LZ4, 2000 + level LZ4HC, 3000 + level Zstandard; arrays below 256 bytes are not compressed.
 
-Source: SuiteSparse:GraphBLAS 9.4, Source/serialize; user guide, section "Matrix serialization/deserialization".
+Source: SuiteSparse:GraphBLAS 9.4, Source/serialize; user guide, section 6.11.
 """
 
 from __future__ import annotations
@@ -74,11 +74,11 @@ def from_suitesparse_blob(
     """The Matrix or Vector in a blob that SuiteSparse:GraphBLAS serialized.
 
     data   bytes, or an array of them
-    dtype  the type of the result; needed for a user-defined type, whose definition no blob has
+    dtype  the type of the result; required for a user-defined type, because a blob has only its name
     kind   "Matrix", "Vector" or None: a single column that is not hypersparse is then a Vector
 
-    Raises: InvalidObject when the blob is damaged or is none; ImportError, naming the package, for one compressed by
-    Zstandard where it is missing; OutOfMemory before more is allocated than is free.
+    Raises: InvalidObject when `data` is damaged or no blob; ImportError for a blob compressed by Zstandard where the
+    package is missing; OutOfMemory before more memory than is free is allocated.
 
     >>> import grb_tile as gb
     >>> from grb_tile.io import from_suitesparse_blob, to_suitesparse_blob
@@ -182,12 +182,12 @@ def _expect(holds, complaint):
 
 
 def _part(k, length, count):
-    """Where block k of `count` begins, in SuiteSparse's own rounding."""
+    """Where block k of `count` begins, rounded as SuiteSparse does."""
     return length if k == count else int(k * float(length) / float(count))
 
 
 def _type_of(code, size, dtype):
-    """(NumPy's type of the values, the object's)"""
+    """(NumPy type of the values, DataType)"""
     if code == USER_DEFINED:
         if dtype is None:
             raise InvalidObject("the blob holds a user-defined type: give `dtype`, whose definition no blob has")
@@ -205,7 +205,7 @@ def _integers(raw, small, part):
 
 
 def _values(blob, count):
-    """The values of `count` entries: an array, or one value for all."""
+    """The values of `count` entries: an array, or one scalar for all."""
     if blob.iso and count:
         _expect(blob.x.shape[0] == 1, f"{blob.x.shape[0]} values where one was expected")
         return blob.x[0]
@@ -219,29 +219,29 @@ def _compressed(blob):
     if p.shape[0] == 0:
         _expect(blob.i.shape[0] == 0, "entries without p")
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    _expect(p.shape[0] == lines + 1, f"{p.shape[0]} places in p for {lines} vectors")
+    _expect(p.shape[0] == lines + 1, f"{p.shape[0]} elements in p for {lines} vectors")
     _expect(p[0] == 0 and bool((p[1:] >= p[:-1]).all()), "p descends")
     _expect(int(p[-1]) == blob.i.shape[0], f"p ends at {p[-1]}, there are {blob.i.shape[0]} entries")
-    names = np.arange(lines)
+    vectors = np.arange(lines)
     if blob.sparsity == HYPERSPARSE:
-        names = blob.h.astype(np.int64)
-        _expect(names.shape[0] == lines, f"{names.shape[0]} places in h for {lines} vectors")
+        vectors = blob.h.astype(np.int64)
+        _expect(vectors.shape[0] == lines, f"{vectors.shape[0]} elements in h for {lines} vectors")
     check_memory(16 * blob.i.shape[0], "the entries of the blob")
-    return np.repeat(names, np.diff(p)), blob.i.astype(np.int64)
+    return np.repeat(vectors, np.diff(p)), blob.i.astype(np.int64)
 
 
 def _grid(blob):
     """(number of the vector, position in it) of the entries of a bitmap or full blob."""
-    places = blob.vlen * blob.vdim
-    _expect(blob.iso or blob.x.shape[0] == places, f"{blob.x.shape[0]} values for {places} places")
+    positions = blob.vlen * blob.vdim
+    _expect(blob.iso or blob.x.shape[0] == positions, f"{blob.x.shape[0]} values for {positions} positions")
     if blob.sparsity == BITMAP:
-        _expect(blob.b.shape[0] == places, f"{blob.b.shape[0]} places in b for {places}")
+        _expect(blob.b.shape[0] == positions, f"{blob.b.shape[0]} elements in b for {positions} positions")
         _expect(int(blob.b.max(initial=0)) <= 1, "an entry of b is neither 0 nor 1")
         check_memory(24 * int(np.count_nonzero(blob.b)), "the entries of the blob")
         at = np.flatnonzero(blob.b)
     else:
-        check_memory(24 * places, "the entries of the blob")
-        at = np.arange(places)
+        check_memory(24 * positions, "the entries of the blob")
+        at = np.arange(positions)
     return (*np.divmod(at, max(blob.vlen, 1)), at)
 
 
@@ -275,7 +275,7 @@ def _vector(gb, blob, name):
 
 
 def _zstandard():
-    """(compress(bytes, level), decompress(bytes), stated size(bytes), exceptions) of Python's or of the package."""
+    """(compress(bytes, level), decompress(bytes), stated size(bytes), exception) of Python 3.14 or of zstandard."""
     try:
         from compression import zstd  # Python 3.14
 
@@ -297,7 +297,7 @@ def _zstandard():
 
 
 def _unzstd(block, size):
-    """The `size` bytes of a Zstandard frame, which states them, so that no more is allocated."""
+    """The `size` bytes of a Zstandard frame; the size that the frame states is compared first, before allocating."""
     _, decompress, stated, failed = _zstandard()
     try:
         if stated(bytes(block[:18])) != size:  # a frame's header has at most 18 bytes
@@ -317,8 +317,9 @@ def to_suitesparse_blob(x: Matrix | Vector, compression: str | None = "none", le
     """The blob of a Matrix or Vector that SuiteSparse:GraphBLAS 7.2 and later deserialize.
 
     compression  "none" or None; "zstd" (needs the package zstandard, or Python 3.14); "lz4", "lz4hc" (the package lz4)
-    level        1 to 19 for "zstd" (1 without), 1 to 9 for "lz4hc" (9 without)
-    Raises: ValueError, TypeError for other arguments, ImportError naming the missing package.
+    level        1 to 19 for "zstd" (default 1), 1 to 9 for "lz4hc" (default 9)
+    Raises: TypeError for other objects, user-defined types and a level without such a compression; ValueError for an
+    unknown compression or level; ImportError for a missing package.
     """
     from grb_tile.core.matrix import Matrix
     from grb_tile.core.vector import Vector
@@ -380,12 +381,12 @@ def _blocks(data, method, pack):
     if len(data) < SMALLEST_COMPRESSED or method < 0:
         return [bytes(data)] if len(data) else []
     count = -(-len(data) // LARGEST_BLOCK)
-    places = [_part(k, len(data), count) for k in range(count + 1)]
-    return [pack(data[a:b]) for a, b in zip(places, places[1:], strict=False)]
+    ends = [_part(k, len(data), count) for k in range(count + 1)]
+    return [pack(data[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
 
 
 def _arrays_of(x):
-    """({part: array}, sparsity, by column, (vlen, vdim), nvec) of the host's arrays of x."""
+    """({part: array}, sparsity, by column, (vlen, vdim), nvec) of x, arrays on the host."""
     from grb_tile.storage.place import host
 
     store = host(x._store)

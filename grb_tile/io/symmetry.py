@@ -1,4 +1,7 @@
-"""Which symmetry of Matrix Market a matrix has, so that one triangle stands for both without a change of any bit."""
+"""Which symmetry of Matrix Market a matrix has, so that one triangle determines the other bit for bit.
+
+Reference: NISTIR 5935, section 2.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,11 @@ KINDS = ("general", "symmetric", "skew-symmetric", "hermitian")
 
 
 def symmetry_of(matrix: Matrix, pattern: bool = False) -> tuple[str, ...]:
-    """The symmetries that `matrix` has, "general" last; by its structure alone where `pattern`.
+    """The symmetries that `matrix` has, "general" last; if `pattern`, those of its structure.
 
-    symmetric       A(i, j) and A(j, i) are equal, zeros with their signs
-    skew-symmetric  A(j, i) = -A(i, j), a number of the type; nothing is stored on the diagonal
-    hermitian       A(j, i) is the conjugate of A(i, j); the diagonal is real
+    symmetric       A(j, i) = A(i, j), zeros with the same sign
+    skew-symmetric  A(j, i) = -A(i, j), both representable in the type; no entry on the diagonal
+    hermitian       A(j, i) = conj(A(i, j)); the diagonal is real
 
     >>> import grb_tile as gb
     >>> symmetry_of(gb.Matrix.from_coo([0, 1], [1, 0], [5, -5]))
@@ -54,6 +57,6 @@ def equal_bits(x: Any, y: Any) -> Any:
 
 
 def _has_negative(values):
-    """Has each value a negative of the same type?  That of -128 is no INT8."""
+    """Is the negative of each value representable in its type?  That of the INT8 value -128 is not."""
     kind = values.dtype.kind
     return kind in "fc" or kind == "i" and bool((values != np.iinfo(values.dtype).min).all())

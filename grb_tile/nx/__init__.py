@@ -6,5 +6,5 @@
     nx.config.backend_priority = ["grb_tile"]      # all calls of a script that is otherwise unchanged
 
 NetworkX finds the backend through the entry points of pyproject.toml and loads it at the first call that needs it.
-docs/NETWORKX.md has the functions, the rules of conversion and of caching.
+docs/NETWORKX.md lists the functions and has the rules of conversion and caching.
 """

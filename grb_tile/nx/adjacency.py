@@ -1,7 +1,7 @@
 """From NetworkX's dictionaries to matrices, and from vectors back to dictionaries keyed by nodes.
 
-The pattern is read once: A(i, j) is the edge from the i-th to the j-th node in the order of G.  Values are read for the
-attribute that a call names, so two calls with different weights never share values.
+The pattern is read once: A(i, j) is the edge from the i-th to the j-th node in the order of G.  Values are read and
+cached for each attribute separately.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def nodes_of(G: nx.Graph) -> Nodes:
 
 
 def ends(G: nx.Graph, source: Any, target: Any) -> tuple[int, int]:
-    """The numbers of the nodes where a path begins and ends; NetworkX's exception for one that is not in `G`."""
+    """The numbers of the nodes where a path begins and ends.  Raises: NodeNotFound for one that is not in `G`."""
     for role, node in (("Source", source), ("Target", target)):
         if node not in G:
             raise nx.NodeNotFound(f"{role} {node} is not in G")
@@ -34,7 +34,7 @@ def ends(G: nx.Graph, source: Any, target: Any) -> tuple[int, int]:
 
 
 def pattern_of(G: nx.Graph) -> Pattern:
-    """The pattern of `G`, read at the first use."""
+    """The Pattern of `G`, cached with it."""
     cache = kept(G)
     if "pattern" not in cache:
         cache["pattern"] = Pattern(G._adj, view=is_view(G))
@@ -46,11 +46,12 @@ def graph(
 ) -> algorithms.Graph:
     """A(i, j) = the weight of the edge from the i-th to the j-th node, as a graph of grb_tile.
 
-    weight     the attribute with the weights; None: only the pattern counts
+    weight     the attribute with the weights; None: BOOL, all true (with parallel=sum of a multigraph, their number)
     default    the weight of an edge without the attribute
-    parallel   what parallel edges make: a function of their weights (sum, min or max, say); None: one edge
+    parallel   a function of the weights of parallel edges, such as sum, min or max; None: they are one edge
 
-    Raises: NotImplementedError for weights that are no real numbers of at most 64 bits; NetworkX then decides.
+    Raises: NotImplementedError, which sends the call to NetworkX, for weights that are no real numbers of at most 64
+    bits.
     """
     cache = kept(G)
     if not G.is_multigraph():
@@ -73,7 +74,7 @@ def graph(
 
 
 def _weights(G: nx.Graph, weight: Any, default: Any, parallel: Callable[[Iterable], Any] | None) -> gb.Matrix:
-    """A(i, j) = the weight of the edge; of an undirected graph, both of whose entries share attributes, read once."""
+    """A(i, j) = the weight of the edge; of an undirected graph read once for both of its entries."""
     pattern, what = pattern_of(G), f"the edge attribute {weight!r}"
     if not is_view(G) and sum(map(len, G._adj.values())) != pattern.columns.size:  # written into without NetworkX
         kept(G)["pattern"] = pattern = Pattern(G._adj)
@@ -89,7 +90,7 @@ def _weights(G: nx.Graph, weight: Any, default: Any, parallel: Callable[[Iterabl
 def _read(
     G: nx.Graph, weight: Any, default: Any, parallel: Any, what: str, only: np.ndarray | None = None
 ) -> list[Any]:
-    """edge_values; NotImplementedError where those of parallel edges have no sum or minimum, as text has none."""
+    """edge_values.  Raises: NotImplementedError where `parallel` fails, for example for text."""
     try:
         found = edge_values(G._adj, weight, default, parallel, only)
     except TypeError as error:
@@ -102,12 +103,12 @@ def _read(
 def graph_by_function(
     G: nx.Graph, weight: Callable[[Any, Any, dict], Any], sources: Iterable[Any] | None = None, *, hides: bool = True
 ) -> algorithms.Graph:
-    """A(i, j) = weight(u, v, attributes) for each edge from node i, u, to node j, v; None: no edge.  Nothing is kept.
+    """A(i, j) = weight(u, v, attributes) for each edge from node u, of number i, to v, of number j; None: no edge.
 
-    sources   the function is called for the edges that leave what they reach; None: for all edges
-    hides     whether None is no edge; NotImplementedError if not
+    sources   the function is called for the edges that leave nodes reached from these; None: for all edges
+    hides     whether a weight None hides the edge; if not, it raises NotImplementedError
 
-    The attributes of parallel edges are in one dictionary by key, as NetworkX gives them.
+    `attributes` of parallel edges is one dictionary {key: attributes}, as in NetworkX.  Nothing is cached.
     """
     reached = list(dict.fromkeys(G._adj if sources is None else sources))
     seen, numbers = set(reached), nodes_of(G).numbers
@@ -133,9 +134,10 @@ def graph_by_function(
 
 
 def as_numbers(values: list[Any], what: str, copies: int = 1) -> np.ndarray:
-    """`values` as an array of numbers; NotImplementedError, which sends the call to NetworkX, if one is no number.
+    """`values` as an array of real numbers of at most 64 bits.
 
-    copies   how many entries each value is for
+    copies   the number of entries with each value
+    Raises: NotImplementedError, which sends the call to NetworkX, for other values, and where sums exceed INT64.
     """
     try:
         array = np.array(values)
@@ -149,7 +151,7 @@ def as_numbers(values: list[Any], what: str, copies: int = 1) -> np.ndarray:
 
 
 def _exact(array: np.ndarray, values: list[Any], copies: int) -> bool:
-    """Whether integers are in the array as they were, and no sum of them leaves INT64."""
+    """Whether integers are exact in the array, and no sum of them exceeds INT64."""
     if array.dtype.kind in "iu":
         return copies * float(np.abs(array, dtype=np.float64).sum()) < 2.0**63
     if array.dtype.kind == "f" and (np.isfinite(array) & (np.abs(array) >= 2.0**53)).any():
@@ -160,13 +162,14 @@ def _exact(array: np.ndarray, values: list[Any], copies: int) -> bool:
 def finite(
     found: algorithms.Graph, weight: Any, *, nonnegative: bool = False, squared: bool = False
 ) -> algorithms.Graph:
-    """`found`; NotImplementedError, which sends the call to NetworkX, for a weight that is infinite or NaN.
+    """`found`, checked.
 
-    nonnegative   for one that is negative, too
-    squared       where the squares of sums of the weights leave FP64, too
+    Raises: NotImplementedError, which sends the call to NetworkX, for a weight that is infinite or NaN;
+    nonnegative   for a negative weight, too
+    squared       where squares of sums of the weights exceed FP64, too
     """
     if found.A.dtype.np_type.kind == "f" and found.A.nvals:
-        # the sum, because min and max leave NaN out
+        # the sum, because min and max ignore NaN
         total = found.keep("total", lambda: found.A.reduce_scalar(gb.monoid.plus).new().value)
         if not np.isfinite(total):
             raise NotImplementedError(f"{weight}: a weight is infinite or NaN")
@@ -178,13 +181,13 @@ def finite(
 
 
 def dense(G: nx.Graph, vector: Any, missing: Any = None) -> dict[Any, Any]:
-    """{node: value} of a vector of the nodes; `missing` where it has no entry (None: it is full)."""
+    """{node: value} of a vector over the nodes; `missing` where it has no entry (None: the vector is full)."""
     values = vector.to_dense() if missing is None else vector.to_dense(missing)
     return dict(zip(nodes_of(G).labels, values.tolist()))
 
 
 def sparse(G: nx.Graph, vector: Any, *, ascending: bool = False) -> dict[Any, Any]:
-    """{node: value} of the entries of a vector of the nodes, in ascending order of values when asked for."""
+    """{node: value} of the entries of a vector over the nodes; ascending: in ascending order of values."""
     numbers, values = vector.to_coo()
     if ascending:
         order = np.argsort(values, kind="stable")

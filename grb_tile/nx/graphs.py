@@ -1,9 +1,9 @@
-"""The backend's graph classes: NetworkX's own, over the same dictionaries, with matrices made when they are asked for.
+"""The backend's graph classes: subclasses of NetworkX's over the same dictionaries, with matrices made on demand.
 
 A graph converted from NetworkX shares its dictionaries (`_adj`, `_node`, `graph`) with the original, so a conversion
-copies nothing, every attribute stays reachable, and a function that falls back to NetworkX converts back for nothing.
-What was derived from the dictionaries is kept in `__networkx_cache__`, which original and converted graph share, too:
-NetworkX empties it when a method of either graph changes it.
+copies nothing, all attributes are available, and a fallback to NetworkX costs no conversion back.  Objects derived from
+the dictionaries are cached in `__networkx_cache__`, which both graphs share, too: NetworkX empties it when a method of
+either graph changes it.
 
 NetworkX's contract (networkx.utils.backends, `_convert_graph`): values written behind its back,
 `G[u][v]["weight"] = 2`, do not empty the cache; call `G.__networkx_cache__.clear()` after such a write.
@@ -62,11 +62,11 @@ _NETWORKX = {
 
 
 def adopt(G: Any, *, remember: bool = True) -> Any:
-    """The backend graph over the dictionaries of the NetworkX graph `G`, which stays as it is.
+    """The backend graph over the dictionaries of the NetworkX graph `G`, which is not changed.
 
-    remember   keep what is derived from the dictionaries in G's cache, for the calls that follow
+    remember   cache derived objects with G, for later calls
 
-    Raises: NotImplementedError, which sends the call to NetworkX, for a class that shows other neighbours.
+    Raises: NotImplementedError, which sends the call to NetworkX, for a class that defines its own neighbours.
     """
     if isinstance(G, Graph):
         return G
@@ -97,7 +97,7 @@ def _over_dictionaries_of(G: Any, classes: dict, remember: bool) -> Any:
 
 
 def for_one_call(G: Any) -> Any:
-    """`G`; of a view a graph over the same dictionaries, which keeps what is derived from them for one call."""
+    """`G`; of a view a graph over the same dictionaries, whose derived objects are cached for one call."""
     if not isinstance(G, Graph) or not is_view(G) or hasattr(G, "_for_one_call"):
         return G
     H = _over_dictionaries_of(G, _OURS, False)
@@ -106,7 +106,7 @@ def for_one_call(G: Any) -> Any:
 
 
 def kept(G: Any) -> dict[Any, Any]:
-    """What is kept of `G`: a dictionary that is emptied when `G` changes, and for a view one for each call."""
+    """The cache of objects derived from `G`: a dictionary that is emptied when `G` changes; of a view one per call."""
     cache = G.__networkx_cache__
     if cache is None or (is_view(G) and not hasattr(G, "_for_one_call")):
         return {}

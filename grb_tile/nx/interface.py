@@ -12,17 +12,17 @@ from .registry import FUNCTIONS
 
 
 class BackendInterface:
-    """Conversions, the two questions that NetworkX asks before a call, and an attribute for each function."""
+    """Conversions, the checks can_run and should_run before a call, and an attribute for each function."""
 
     def __init__(self) -> None:
         for name, implementation in FUNCTIONS.items():
             setattr(self, name, implementation.function)
 
     def convert_from_nx(self, graph: nx.Graph, *args: Any, **kwargs: Any) -> Graph:
-        """The backend graph of a NetworkX graph: the same dictionaries, matrices made when a function needs them.
+        """The backend graph of a NetworkX graph: the same dictionaries; matrices are made when a function needs them.
 
-        Which attributes the call needs (edge_attrs and others) is left aside, because values are read when a function
-        asks for them.  So one converted graph serves all calls, and NetworkX's cache may give it to any of them.
+        The attributes that the call needs (edge_attrs and others) are ignored, because values are read when a function
+        needs them.  So one converted graph serves all calls, and NetworkX's cache may return it for any of them.
         """
         remember = _remembers()
         if remember:
@@ -33,15 +33,15 @@ class BackendInterface:
         return adopt(graph, remember=remember)
 
     def convert_to_nx(self, obj: Any, *, name: str | None = None) -> Any:
-        """The NetworkX graph of a backend graph; every other result is one of NetworkX's types already."""
+        """The NetworkX graph of a backend graph; other results have NetworkX's types and are returned as they are."""
         return release(obj) if isinstance(obj, Graph) else obj
 
     def can_run(self, name: str, args: tuple, kwargs: dict) -> bool | str:
-        """True, or the reason why the function cannot serve these arguments."""
+        """True, or the reason why the function does not support these arguments."""
         return FUNCTIONS[name].refusal(args, kwargs) or True
 
     def should_run(self, name: str, args: tuple, kwargs: dict) -> bool | str:
-        """True, or the reason why NetworkX is likely to answer sooner.  Asked only where a conversion is needed."""
+        """True, or the reason why NetworkX is expected to be faster.  Called only where a conversion is needed."""
         G = args[0] if args else next(iter(kwargs.values()), None)
         adjacency = getattr(G, "_adj", None)
         if adjacency is None:
@@ -54,7 +54,7 @@ class BackendInterface:
         return True
 
     def on_start_tests(self, items: list[Any]) -> None:
-        """Mark the tests of NetworkX that hold a function to the choices that NetworkX makes among right answers."""
+        """Mark as xfail the tests of NetworkX that expect another one of several right answers than the backend's."""
         import pytest
 
         for item in items:
@@ -63,7 +63,7 @@ class BackendInterface:
                 item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
 
 
-# NetworkX's tests that expect one of several right answers: (module, test) -> why ours is another.
+# NetworkX's tests that expect one of several right answers: (module, test) -> why the backend's differs.
 OTHER_CHOICES = {
     ("test_mis", "test_random_seed"): "another order of the nodes is drawn",
     ("test_louvain", "test_karate_club_partition"): "another partition, of at least the same modularity",
@@ -86,7 +86,7 @@ OTHER_CHOICES = {
 
 
 def _remembers() -> bool:
-    """Whether converted graphs may be kept: NetworkX's configuration, and not in its test mode."""
+    """Whether converted graphs may be cached: as NetworkX's configuration says; not in its test mode."""
     from networkx.utils.backends import _dispatchable
 
     return bool(nx.config.cache_converted_graphs) and not _dispatchable._is_testing

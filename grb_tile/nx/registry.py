@@ -22,10 +22,11 @@ from .graphs import BACKEND, for_one_call
 class Implementation:
     """One function of the backend.
 
-    function    what NetworkX calls, with the signature of its own function
-    kind        "algorithm", "matrix" (arrays and matrices of a graph), "graph" (gives a graph)
-    can_run     called with the function's arguments: True, or the reason why they cannot be served
-    light       whether NetworkX answers in less time than a conversion takes; or a function of the arguments for that
+    function    what NetworkX calls, with the signature of NetworkX's own function
+    kind        "algorithm", "matrix" (returns arrays or matrices), "graph" (returns a graph), "composed" (NetworkX's
+                own code over functions of the backend)
+    can_run     a function of the same arguments: True, or the reason why they are not supported
+    light       whether NetworkX takes less time than a conversion; or a function of the arguments that decides it
     signature   of `function`
     """
 
@@ -47,11 +48,11 @@ class Implementation:
         return None if answer is True else answer
 
     def is_light(self, args: tuple, kwargs: dict) -> bool:
-        """Whether NetworkX answers this call in less time than a conversion takes.  After `refusal`."""
+        """Whether NetworkX takes less time for this call than a conversion.  Called after `refusal`."""
         return self.light(**self._bound(args, kwargs)) if callable(self.light) else self.light
 
     def _bound(self, args: tuple, kwargs: dict) -> dict[str, Any]:
-        """The arguments by name: NetworkX gives most of them positionally, whatever the caller wrote."""
+        """{name: argument}, defaults included; NetworkX passes most arguments by position."""
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.arguments
@@ -70,9 +71,10 @@ def implements(
 ) -> Callable[[Callable], Callable]:
     """Register a function under its name, or under `name` where NetworkX dispatches it under another.
 
-    can_run    a function of the same arguments; True, or the reason for a refusal
-    light      see Implementation
-    not_for    kinds of graphs that NetworkX refuses, too: "directed", "undirected", "multigraph"
+    kind, can_run, light   see Implementation
+    not_for                kinds of graphs for which NetworkX raises, too: "directed", "undirected", "multigraph"
+
+    Raises: ValueError for a name that is registered already.
     """
 
     def register(function: Callable) -> Callable:
@@ -98,7 +100,7 @@ def implements(
 
 @contextlib.contextmanager
 def _errors_of_networkx() -> Iterator[None]:
-    """NetworkX's exceptions in place of those of grb_tile.algorithms; what no type holds is left to NetworkX."""
+    """NetworkX's exceptions in place of those of grb_tile.algorithms; an overflow sends the call to NetworkX."""
     try:
         yield
     except OverflowError as error:
@@ -111,18 +113,18 @@ def _errors_of_networkx() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _random_states_for_networkx(arguments: Iterable[Any]) -> Iterator[None]:
-    """A random state among the arguments, as it was: where the call is left to NetworkX, which draws from it anew."""
-    put_back = [each for each in map(_restore, arguments) if each is not None]
+    """Restore the random states among the arguments where the call is left to NetworkX, which draws from them, too."""
+    restores = [each for each in map(_restore, arguments) if each is not None]
     try:
         yield
     except NotImplementedError:
-        for restore in put_back:
+        for restore in restores:
             restore()
         raise
 
 
 def _restore(seed: Any) -> Callable[[], None] | None:
-    """A function that gives the random state `seed` its present state again; None for what is no random state."""
+    """A function that restores the present state of the random state `seed`; None for another object."""
     if isinstance(seed, (nx.utils.PythonRandomInterface, nx.utils.misc.PythonRandomViaNumpyBits)):
         seed = seed._rng  # of NumPy
     if isinstance(seed, random.Random):
@@ -141,17 +143,17 @@ def _items(iterator: Iterator) -> Iterator:
 
 def _refuse(G: nx.Graph, kinds: tuple[str, ...]) -> None:
     """NetworkX's own exception for a kind of graph that a function is not defined for."""
-    for kind, there in (
+    for kind, applies in (
         ("directed", G.is_directed()),
         ("undirected", not G.is_directed()),
         ("multigraph", G.is_multigraph()),
     ):
-        if there and kind in kinds:
+        if applies and kind in kinds:
             raise nx.NetworkXNotImplemented(f"not implemented for {kind} type")
 
 
 def original(name: str) -> Callable:
-    """NetworkX's own function under the name of its dispatch."""
+    """NetworkX's own function of this dispatched name."""
     from networkx.utils.backends import _registered_algorithms
 
     return _registered_algorithms[name].orig_func

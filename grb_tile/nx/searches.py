@@ -1,10 +1,10 @@
-"""Breadth-first searches in NetworkX's order: the same tree, the same order of nodes, for functions that show it.
+"""Breadth-first searches in NetworkX's order: the same tree and order of nodes, for functions that return them.
 
     t<!v> = f min.plus P,   P(i, j) = position of j among the neighbours of i,   f(i) = edges before those of i
 
-f numbers the edges that leave the frontier in the order in which NetworkX meets them, so t(j) is the first edge that
-reaches j, the order of t is the order of discovery, and the parent of j is the node whose edges t(j) is among.  On the
-CPU it is a compiled loop with a queue (gb.graph).
+f numbers the edges that leave the frontier in the order in which NetworkX visits them, so t(j) is the first edge that
+reaches j, the order of t is the order of discovery, and the parent of j is the node that the edge t(j) leaves.  On the
+CPU a compiled loop with a queue computes it (graph.breadth_first).
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from grb_tile.io.adjacency_dictionaries import Pattern, is_view
 from .adjacency import pattern_of
 from .graphs import kept
 
-# Searches side by side, as in algorithms.closeness: 4 words of 64 sources, and 8 bytes for each of them and each node.
+# Sources of a batch (MS-BFS), as in algorithms.closeness: 4 words of 64 bits a node; levels take 8 bytes each.
 BATCH = 256
 
 
 def lists(G: nx.Graph, reverse: bool) -> Lists:
-    """The neighbours of each node in the order of the dictionaries; reverse: along the edges that lead to it."""
+    """The neighbours of each node in the order of the dictionaries; reverse: its predecessors."""
     cache = kept(G)
     pattern = pattern_of(G)
     if reverse:
@@ -38,7 +38,7 @@ def lists(G: nx.Graph, reverse: bool) -> Lists:
 
 
 def positions(G: nx.Graph, reverse: bool) -> tuple[gb.Matrix, np.ndarray]:
-    """P, and the number of edges of each node."""
+    """(P, the number of edges of each node), see the module's docstring."""
     cache = kept(G)
     key = "positions", reverse
     if key not in cache:
@@ -53,7 +53,7 @@ def positions(G: nx.Graph, reverse: bool) -> tuple[gb.Matrix, np.ndarray]:
 def levels_in_order(
     G: nx.Graph, sources: Sequence[int], *, reverse: bool = False, limit: float | None = None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(nodes of the next level in order of discovery, the parent of each) until no level is left.
+    """(nodes of the next level in order of discovery, their parents), level by level.
 
     sources   numbers of nodes
     reverse   follow the edges of a directed graph backwards
@@ -84,7 +84,7 @@ def levels_in_order(
         found, edge = found.astype(np.int64)[order], edge[order]
         if not found.size:
             return
-        # nodes without edges have the same first edge as the next: the last of them is meant
+        # a node without edges has the same `first` as the next one, which the edge leaves
         yield found, frontier[np.searchsorted(first, edge, side="right") - 1]
         visited(t.S) << True
         frontier = found
@@ -93,9 +93,9 @@ def levels_in_order(
 def tree_in_order(
     G: nx.Graph, sources: Sequence[int], *, reverse: bool = False, limit: float | None = None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(nodes in order of discovery, the parent of each) of one or more levels, until none is left; see levels_in_order.
+    """(nodes in order of discovery, their parents) of one or more levels at a time; see levels_in_order.
 
-    Where the search is one compiled loop, all levels come at once: a path has as many levels as nodes.
+    A compiled search returns all levels at once, because a long path has as many levels as nodes.
     """
     done = _in_one_loop(G, sources, reverse and G.is_directed(), limit)
     if done is None:
@@ -115,7 +115,7 @@ def _in_one_loop(
 def batches_of_levels(
     found: algorithms.Graph, sources: Sequence[int], *, limit: int | None = None
 ) -> Iterator[tuple[Sequence[int], gb.Matrix]]:
-    """(sources of a batch, L), L(k, v) = edges on a shortest path from the k-th of them to v."""
+    """(sources of a batch, L) with L(k, v) = number of edges on a shortest path from the k-th source to v."""
     for start in range(0, len(sources), BATCH):
         part = list(sources[start : start + BATCH])
         yield part, algorithms.bfs_multi(found, part, max_level=limit).levels

@@ -1,6 +1,6 @@
 """Element-wise operations: union (eWiseAdd, eWiseUnion) and intersection (eWiseMult).
 
-Spec: GraphBLAS C API 2.1, sections 4.3.4 and 4.3.5; eWiseUnion: SuiteSparse:GraphBLAS user guide, GxB_eWiseUnion.
+Spec: GraphBLAS C API 2.1, sections 4.3.4 and 4.3.5; GxB_eWiseUnion: SuiteSparse:GraphBLAS 9.4 user guide, 11.6.
 A vector and a matrix: the vector is broadcast, as in python-graphblas.  On the right it is a row (its size is the
 number of columns), on the left a column (its size is the number of rows).
 """

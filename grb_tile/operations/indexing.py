@@ -1,7 +1,7 @@
 """extract, assign and subassign.
 
-Spec: GraphBLAS C API 2.1, sections 4.3.6 (extract) and 4.3.7 (assign); subassign: SuiteSparse:GraphBLAS user guide,
-GxB_subassign.
+Spec: GraphBLAS C API 2.1, sections 4.3.6 (extract) and 4.3.7 (assign); subassign: SuiteSparse:GraphBLAS 9.4 user
+guide, section 11.8.
 
 With R the region I x J and T the value placed there:
 

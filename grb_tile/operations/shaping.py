@@ -1,6 +1,6 @@
 """transpose, kronecker, and operations that only move entries: diag, resize, shift, concat, split.
 
-Spec: GraphBLAS C API 2.1, sections 4.3.11 (transpose) and 4.3.12 (kronecker); Matrix_diag 4.2.5.3, resize 4.2.5.5.
+Spec: GraphBLAS C API 2.1, sections 4.3.11 (transpose) and 4.3.12 (kronecker); Matrix_diag 4.2.5.3, resize 4.2.5.4.
 The functions below the records take stores and return stores.
 """
 

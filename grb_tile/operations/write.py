@@ -2,7 +2,7 @@
 
 A Descriptor carries the three from the call to here; others use its mask, `is_plain` and `reach`.
 
-Spec: GraphBLAS C API 2.1, section 2.3 (masks, accumulators) and 3.5.4 (descriptors).  Written out,
+Spec: GraphBLAS C API 2.1, sections 3.5.4 (masks), 3.6 (descriptors) and 4.3 (accumulators).  Written out,
 
     Z = T                    without accumulator, else the union of C and T by the accumulator
     C = Z inside the mask, and the old entries of C outside it (none with replace)

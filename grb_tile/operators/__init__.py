@@ -2,9 +2,11 @@
 
 table.py        the predefined operators, one row each        from_python.py  Python text or functions to expressions
 ir.py           typed scalar expressions                      to_numpy.py     expressions to vectorised NumPy
-primitives.py   what expressions are made of                  to_python.py    ... to scalar Python text for Numba
-base.py         lookup by type, pickling, the call hook       to_cuda.py      ... to a CUDA C++ functor
-unary.py binary.py indexunary.py monoid.py semiring.py        namespaces.py, resolve.py  names and strings
+primitives.py   the nodes of expressions                      to_python.py    ... to scalar Python text for Numba
+vectorised.py   NumPy functions of primitives                 to_cuda.py      ... to a CUDA C++ functor
+scalar.py, scalar_complex.py   scalar ones for Numba          base.py         lookup by type, pickling, the call hook
+unary.py, binary.py, indexunary.py, monoid.py, semiring.py    functions.py, udf.py, source.py  functions of users
+registry.py, namespaces.py, resolve.py  names and strings     names.py        names in the C API
 """
 
 from .base import AggregatorBase, OpBase, ParameterizedUdf, TypedOpBase

@@ -1,7 +1,7 @@
 """What all operators share: lookup by type, interning, registration by name, pickling, and the call hook of core.
 
-An operator of no particular type (`OpBase`) makes typed ones on demand: `op[FP64]`, `op["FP64"]`, `op[float]`.  Typed
-operators are interned, so `op[t] is op[t]`.  Calling either kind is core's business: `OpBase._call_handler`.
+An untyped operator (`OpBase`) makes typed ones on demand: `op[FP64]`, `op["FP64"]`, `op[float]`.  Typed operators are
+interned, so `op[t] is op[t]`.  grb_tile.core defines calls of both: it sets `OpBase._call_handler`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,14 @@ def _no_aggregators(name):
 
 
 class TypedOpBase:
-    """An operator for one type: `type` (of the operands), `return_type`, `numpy` (vectorised), `expression` (typed IR).
+    """An operator for one type of operands (`type`; the second operand may have another one, `type2`).
 
-    `numpy` is None for positional operators; `expression` is None for those and for functions that could not be lowered
-    (`lowerable` is False then, `python_function` is the function and `refusal` the reason).
+    return_type      the type of the result
+    numpy            the vectorised function; None for positional operators
+    expression       the typed expression (ir.py); None for positional operators and functions that are not lowered
+    lowerable        whether there is an expression; if not, `python_function` and `refusal`, the reason
+    positional       "i", "firstj1" ...: the part of the position that a positional operator returns; None for others
+    kind             "first", "pair", "tril" ...: operators that backends compute without the expression; or None
     """
 
     __slots__ = (
@@ -117,7 +121,7 @@ class TypedOpBase:
 
 
 class OpBase:
-    """An operator for all the types it has a meaning for; `types` maps each to the type of the result."""
+    """An operator for all types in its domain; `types` maps each to the type of the result."""
 
     _call_handler = staticmethod(_no_core)
     _modname: Any = None  # the namespace, such as "binary"
@@ -133,7 +137,7 @@ class OpBase:
         self._builtin = False
         self._typed = {}  # every key an operator was looked up by -> typed operator
         self._pairs = {}  # (type, type2) of operators used with user-defined or mixed types -> typed operator
-        self._resolved = {}  # get_typed_op's memory
+        self._resolved = {}  # get_typed_op's cache
         self.types = {}
         self.coercions = {}
         self._rule = {}
@@ -213,7 +217,7 @@ class OpBase:
             return self._make(own, inner, result)
         if own in self._rule:
             return self[own]
-        # ldexp: FP32 and FP64 are no input types of it, and yet what the integers are computed with
+        # ldexp has no input types FP32 and FP64, but computes integers in them
         hidden = next((self._typed[t] for t, r in self._rule.items() if r[0] is own and t in self._typed), None)
         return hidden if hidden is not None else self._make(own, inner, result)
 
@@ -262,7 +266,7 @@ class OpBase:
 
     @classmethod
     def _publish(cls, name, op):
-        """Put `op` into its namespace, and into grb_tile.op where the name is free."""
+        """Register `op` in its namespace, and in grb_tile.op where the name is free."""
         publish(cls._modname, name, op)
 
     @classmethod
@@ -306,14 +310,14 @@ def _restore_parameterized(op, args, kwargs):
 
 
 class AggregatorBase:
-    """Base of core's aggregators, by which operators recognise them; core sets `_finder(name)`, which looks one up."""
+    """Base class of core's aggregators; core sets `_finder(name)`, which looks one up."""
 
     opclass = "Aggregator"
     _finder = staticmethod(_no_aggregators)
 
 
 class ParameterizedUdf:
-    """A family of operators: calling it with parameters makes (and remembers) one."""
+    """A family of operators: a call with parameters makes one, which is cached."""
 
     is_positional = False
     _custom_dtype = None

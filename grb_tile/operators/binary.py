@@ -23,7 +23,7 @@ _FLIPPED_POSITION = {a.removeprefix("ss."): b.removeprefix("ss.") for a, b in CO
 
 
 class TypedBinaryOp(TypedOpBase):
-    """A BinaryOp for one pair of types.  Spec: GraphBLAS C API 2.1, section 3.5.2."""
+    """A BinaryOp for one pair of types.  Spec: GraphBLAS C API 2.1, section 3.4.1."""
 
     __slots__ = ("_flipped", "_monoid")
     opclass = "BinaryOp"
@@ -58,10 +58,10 @@ class TypedBinaryOp(TypedOpBase):
         return self.commutes_to is self
 
     def flip(self) -> Any:
-        """The operator g with g(x, y) = f(y, x): the multiply of the transposed product.  Positions swap with it."""
+        """The operator g with g(x, y) = f(y, x), positions exchanged, too: the multiply of the transposed product."""
         if self._flipped is None:
             other = self._semiring_commutes_to or self.commutes_to
-            if self.name in ("pow", "rpow"):  # said to commute, but one saturates integers and the other wraps them
+            if self.name in ("pow", "rpow"):  # their integers differ: one saturates, the other wraps
                 other = None
             if other is None or other.type is not self.type2 or other.return_type is not self.return_type:
                 other = _swapped(self)
@@ -74,7 +74,7 @@ def _typed_or_none(op, type_):
 
 
 def _swapped(typed):
-    """f with its operands exchanged, as an operator of its own that pickles by its origin."""
+    """g(x, y) = f(y, x) as a new operator, which pickles as f.flip()."""
     new = _SwappedBinaryOp(typed.parent, typed.name, typed.type2, typed.return_type, typed.type)
     new.positional = _FLIPPED_POSITION.get(typed.positional)
     new.kind = _FLIPPED_KIND[typed.kind]
@@ -122,7 +122,7 @@ def _pair(op, dtype, dtype2):
 class BinaryOp(FunctionOp):
     """z = f(x, y), possibly of another type.
 
-    Types: `op.types`.  Spec: GraphBLAS C API 2.1, section 3.5.2.
+    Types: `op.types`.  Spec: GraphBLAS C API 2.1, section 3.4.1.
 
     >>> from grb_tile.operators import BinaryOp
     >>> import numpy as np
@@ -193,7 +193,7 @@ class BinaryOp(FunctionOp):
                     f"{self.name} compares user-defined types with themselves only, not {dtype} with {dtype2}"
                 )
             typed = TypedBinaryOp(self, self.name, dtype, BOOL, dtype2)
-            # the operators compare records field by field, which NumPy's ufuncs do not
+            # == and != compare records field by field, NumPy's ufuncs do not
             typed.numpy = typed.python_function = (lambda x, y: x == y) if self.name == "eq" else (lambda x, y: x != y)
             return typed
         if self.name == "pair":
@@ -232,7 +232,7 @@ class BinaryOp(FunctionOp):
 
 
 def isclose(rel_tol=1e-7, abs_tol=0.0):
-    """The parameterized operator `|x - y| <= max(rel_tol * max(|x|, |y|), abs_tol)`."""
+    """The function of isclose(rel_tol, abs_tol): |x - y| <= max(rel_tol * max(|x|, |y|), abs_tol)."""
 
     def inner(x, y):
         return x == y or abs(x - y) <= max(rel_tol * max(abs(x), abs(y)), abs_tol)
@@ -241,7 +241,7 @@ def isclose(rel_tol=1e-7, abs_tol=0.0):
 
 
 class ParameterizedBinaryOp(FunctionFamily):
-    """A BinaryOp with parameters: call it to get the operator."""
+    """A family of BinaryOps: a call with parameters returns the operator."""
 
     _op_class = BinaryOp
 
@@ -253,10 +253,10 @@ class ParameterizedBinaryOp(FunctionFamily):
     def _call(self, *args, **kwargs):
         op = super()._call(*args, **kwargs)
         if self._monoid is not None and op._monoid is None:
-            op._monoid = op  # a marker that stops the monoid from asking for this operator again
+            op._monoid = op  # a marker that ends the recursion: the monoid looks this operator up
             self._cache[args, tuple(sorted(kwargs.items()))] = op
             try:
-                self._monoid(*args, **kwargs)  # sets op._monoid when the parameters suit the monoid too
+                self._monoid(*args, **kwargs)  # sets op._monoid if the monoid is defined for the parameters
             except (TypeError, ValueError, KeyError, UdfParseError, DomainMismatch):
                 pass  # no monoid for these parameters
             if op._monoid is op:

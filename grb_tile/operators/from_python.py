@@ -1,12 +1,12 @@
-"""Python text to a typed expression: for the rows of the operator table and for users' functions.
+"""Typed expressions from Python text (rows of the operator table) and from users' functions.
 
-Typing follows one of two rules.
-- strict (the table): operands of a primitive have one type; literals take the type of the other side.
-- promoting (user functions): as Numba types scalars, which python-graphblas's users rely on.  Arithmetic on integers
-  happens in 64 bits (INT64 if any operand or literal is signed, else UINT64), on bool in INT64; `/` gives floats, FP32
-  with a float literal FP64; min, max and `if` unify their sides without widening.
-What cannot be lowered raises UdfParseError with line, column and reason; what has no meaning for a type raises
-NoMeaning.
+There are two typing rules.
+- strict (the table): operands of a primitive have one type; literals take the type of the other operand.
+- promoting (users' functions): as Numba types scalars, which programs for python-graphblas rely on.  Arithmetic on
+  integers is done in 64 bits (INT64 if any operand or literal is signed, else UINT64), on BOOL in INT64; `/` returns
+  floats; FP32 with a float literal is FP64; min, max and `if` unify their operands without widening.
+Syntax that cannot be lowered raises UdfParseError with line, column and reason; an operation that is not defined for a
+type raises NoMeaning.
 """
 
 import ast
@@ -21,19 +21,19 @@ from .ir import Node, argument, cast, constant, where
 from .primitives import PRIMITIVES
 from .source import function_tree
 
-_LIMIT = 2000  # nodes one function may become: `if` without return doubles what follows it
+_LIMIT = 2000  # nodes of one function: an `if` without return duplicates the statements that follow it
 
 
 class NoMeaning(TypeError):
-    """The expression is well formed but says nothing for these types, such as an order of complex numbers."""
+    """The expression is well formed but not defined for these types, such as an order of complex numbers."""
 
 
 class TooLong(UdfParseError):
-    """The function becomes more operations than one kernel should have: no other way of compiling it is tried."""
+    """The function has more operations than one kernel should have; it is not compiled in another way, either."""
 
 
 class Literal:
-    """A number whose type is still open."""
+    """A number whose type its context determines."""
 
     __slots__ = ("value",)
 
@@ -58,7 +58,7 @@ _BINARY = {
 _COMPARE = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
 _LOGIC = {"band": "land", "bor": "lor", "bxor": "lxor"}
 _NUMPY_LOGIC = {"nmax": "lor", "nmin": "land", "fmax": "lor", "fmin": "land", "add": "lor", "mul": "land"}
-# Names a user's function may call: bare, or as attributes of math, cmath, np and numpy.
+# Functions that a user's function may call, by their own name or as attributes of math and numpy.
 _FUNCTIONS = {
     name: name
     for name in (
@@ -84,14 +84,14 @@ _CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau
 
 
 class Builder:
-    """Makes nodes of one typing rule; `promote` chooses users' (True) or the table's (False)."""
+    """Makes nodes by one of the typing rules: promoting if `promote`, else strict."""
 
     def __init__(self, promote):
         self.promote = promote
         self.made = 0
 
     def typed(self, operand, other=None):
-        """A Literal as a node: in `other`'s type where that can hold it, else INT64, FP64 or FC64."""
+        """The node of a Literal: strict, of the type `other`; promoting, of its value's type.  Nodes as they are."""
         if type(operand) is not Literal:
             return operand
         value = operand.value
@@ -109,7 +109,7 @@ class Builder:
         return constant(complex(value), FC64)
 
     def joined(self, *operands, mode="arithmetic"):
-        """The operands as nodes of one type."""
+        """The operands as nodes of one type; mode "arithmetic" widens integers to 64 bits."""
         known = [o.type for o in operands if type(o) is not Literal]
         first = known[0] if known else None
         nodes = [self.typed(o, first) for o in operands]
@@ -133,7 +133,7 @@ class Builder:
         return lookup_dtype(joined)
 
     def call(self, name, *operands, mode="arithmetic"):
-        """Primitive `name` on operands brought to one type."""
+        """The node of primitive `name` on the operands, cast to one type."""
         self.made += 1
         if self.made > _LIMIT:
             raise TooLong(f"the function becomes more than {_LIMIT} operations; write it with fewer terms and branches")
@@ -151,8 +151,7 @@ class Builder:
             nodes = self.joined(
                 *operands, mode="unify" if name in ("pmin", "pmax", "abs", *_COMPARE.values()) else mode
             )
-            # UINT64 with a literal is INT64 to Numba: the same bits; computing unsigned keeps // and % right for large
-            # x
+            # Numba makes UINT64 with a literal INT64: the same bits, but // and % of large x are right only unsigned
             signed_result = (
                 mode == "arithmetic" and nodes[0].type is UINT64 and any(type(o) is Literal for o in operands)
             )
@@ -183,7 +182,7 @@ class Builder:
 
 
 class Reader(ast.NodeVisitor):
-    """Evaluates a function's syntax tree to a node, statement by statement."""
+    """Builds the node of a function from its syntax tree, statement by statement."""
 
     def __init__(self, builder, names, source_name, resolve, depth=0):
         self.b = builder
@@ -429,7 +428,7 @@ _PARSED: dict[Any, Any] = {}
 
 
 def expression_from_text(text, arguments, return_type):
-    """The node of a table row's text: `arguments` is a dict from argument name to DataType, in order."""
+    """The node of a table row's text, cast to return_type; arguments: {name: DataType} in order."""
     tree = _PARSED.get(text)
     if tree is None:
         tree = _PARSED[text] = ast.parse(text, mode="eval").body
@@ -443,9 +442,9 @@ def expression_from_text(text, arguments, return_type):
 
 
 def expression_from_tree(tree, resolve, name, types):
-    """The node of a user's function for argument types `types`, in the type the function itself has (see `Builder`).
+    """The node of a user's function for argument types `types`, of the type that the promoting rule infers.
 
-    Raises: UdfParseError (line, column, reason) for what cannot be lowered, NoMeaning for types it does not fit.
+    Raises: UdfParseError (line, column, reason) where it cannot be lowered, NoMeaning where it is not defined for them.
     """
     a = tree.args
     names = [x.arg for x in (*a.posonlyargs, *a.args)]

@@ -1,4 +1,4 @@
-"""Operators made of Python functions: registration and families, for unary, binary and indexunary alike."""
+"""Operators from Python functions: registration and parameterized families, for UnaryOp, BinaryOp and IndexUnaryOp."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class FunctionOp(OpBase):
         is_udt: bool = False,
         cuda: str | None = None,
     ) -> Any:
-        """An operator of `func`, in no namespace: `func(x)`, `func(x, y)` or `func(x, i, j, thunk)`.
+        """The operator of `func(x)`, `func(x, y)` or `func(x, i, j, thunk)`, without a name in a namespace.
 
-        `parameterized`: func returns the function.  `is_udt`: typed when used (user-defined or mixed types).  `cuda`:
-        C++ text of a functor body, for functions whose source cannot be lowered.
-        Raises: TypeError for what is not a function, UdfParseError for what cannot be an operator.
+        `parameterized`: func returns the function.  `is_udt`: types are inferred at each use (user-defined or mixed
+        types).  `cuda`: C++ text of a functor body, for functions whose source cannot be lowered.
+        Raises: TypeError for an object that is no function, UdfParseError for a function that cannot be an operator.
         """
         return cls._new(name, func, parameterized, is_udt, cuda, anonymous=True)
 
@@ -72,7 +72,7 @@ class FunctionOp(OpBase):
         """Register `func` as `<name>` of the operators' namespace (periods make nested names); see
         `register_anonymous`.
 
-        `lazy`: built on first use.  Raises: AttributeError when the name is taken.
+        `lazy`: built on first use, None is returned.  Raises: AttributeError when the name is taken.
         """
         cls._refuse_taken(name)
         if lazy:
@@ -89,7 +89,7 @@ class FunctionOp(OpBase):
 
 
 class FunctionFamily(ParameterizedUdf):
-    """Operators of functions that a function of parameters returns; `_op_class` is their class."""
+    """A family of operators: `func(*parameters)` returns the function of one, of class `_op_class`."""
 
     _op_class: Any = None
 

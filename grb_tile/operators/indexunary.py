@@ -19,9 +19,9 @@ _POSITIONAL = {"tril", "triu", "diag", "offdiag", "rowle", "rowgt", "colle", "co
 
 
 class TypedIndexUnaryOp(TypedOpBase):
-    """An IndexUnaryOp for one type of value and one of thunk.  Spec: GraphBLAS C API 2.1, section 3.5.4."""
+    """An IndexUnaryOp for one type of value and one of thunk.  Spec: GraphBLAS C API 2.1, section 3.4.1."""
 
-    __slots__ = ("thunk_type", "uses")  # uses: which of (x, i, j, thunk) enter the result, as numbers
+    __slots__ = ("thunk_type", "uses")  # uses: the numbers of those of (x, i, j, thunk) on which the result depends
     opclass = "IndexUnaryOp"
 
     @property
@@ -39,7 +39,7 @@ class TypedSelectOp(TypedIndexUnaryOp):
 class IndexUnaryOp(FunctionOp):
     """z = f(x, i, j, thunk): the value, its row, its column (0 in a vector), and a scalar.
 
-    Spec: GraphBLAS C API 2.1, section 3.5.4.
+    Spec: GraphBLAS C API 2.1, section 3.4.1.
 
     >>> from grb_tile.operators import IndexUnaryOp
     >>> import numpy as np
@@ -55,8 +55,8 @@ class IndexUnaryOp(FunctionOp):
 
     @staticmethod
     def _argument_types(type_):
-        # Positions are unsigned to Numba and so to python-graphblas: result types are inferred with that, values are
-        # computed with signed positions, so that i - j means what it says.
+        # python-graphblas infers result types with unsigned positions (UINT64).  Values are computed with signed ones
+        # (INT64), so that i - j may be negative.
         return (type_, UINT64, UINT64, type_)
 
     @classmethod
@@ -78,8 +78,7 @@ class IndexUnaryOp(FunctionOp):
             by_value = self.name.startswith("value")
             thunk = type_ if by_value else INT32 if type_ is INT32 else INT64
             typed.thunk_type = thunk
-            place = INT64
-            names = {"x": type_, "i": place, "j": place, "thunk": thunk if by_value else INT64}
+            names = {"x": type_, "i": INT64, "j": INT64, "thunk": thunk if by_value else INT64}
             operands = [argument(k, t) for k, t in enumerate((type_, INT64, INT64, thunk))]
             if thunk is INT32 and not by_value:
                 operands[3] = cast(operands[3], INT64)
@@ -122,9 +121,9 @@ class IndexUnaryOp(FunctionOp):
         lazy: bool = False,
         cuda: str | None = None,
     ) -> Any:
-        """Register `func(x, i, j, thunk)` as `grb_tile.indexunary.<name>`, and as a SelectOp when it gives BOOL.
+        """Register `func(x, i, j, thunk)` as `grb_tile.indexunary.<name>`, and as a SelectOp when it returns BOOL.
 
-        Raises: AttributeError when the name is taken; ValueError for a SelectOp that does not give BOOL.
+        Raises: AttributeError when the name is taken; ValueError for a SelectOp that does not return BOOL.
         """
         IndexUnaryOp._refuse_taken(name)
 
@@ -161,7 +160,7 @@ class IndexUnaryOp(FunctionOp):
 
 
 class SelectOp(IndexUnaryOp):
-    """An IndexUnaryOp with a BOOL result: which entries select keeps.
+    """An IndexUnaryOp with a BOOL result: select keeps the entries for which it is true.
 
     Spec: GraphBLAS C API 2.1, section 4.3.9.
     """
@@ -172,7 +171,7 @@ class SelectOp(IndexUnaryOp):
 
     @classmethod
     def _from_indexunary(cls, index):
-        """The select operator that keeps the entries for which `index` gives true."""
+        """The select operator that keeps the entries for which `index` is true."""
         if not all(t is BOOL for t in index.types.values()):
             raise ValueError("SelectOp must have BOOL return type")
         op = cls(index.name, anonymous=index._anonymous)
@@ -198,12 +197,12 @@ class SelectOp(IndexUnaryOp):
 
 
 class ParameterizedIndexUnaryOp(FunctionFamily):
-    """An IndexUnaryOp with parameters: call it to get the operator."""
+    """A family of IndexUnaryOps: a call with parameters returns the operator."""
 
     _op_class = IndexUnaryOp
 
 
 class ParameterizedSelectOp(ParameterizedIndexUnaryOp):
-    """A SelectOp with parameters: call it to get the operator."""
+    """A family of SelectOps: a call with parameters returns the operator."""
 
     _op_class = SelectOp

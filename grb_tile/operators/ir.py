@@ -1,15 +1,14 @@
-"""Typed scalar expressions: what every operator is made of.
+"""Typed scalar expressions, which define the operators.
 
-An operator's meaning is one small directed acyclic graph of `Node`s.  It is lowered to vectorised NumPy (to_numpy), to
-scalar Python text for Numba (to_python) and to a CUDA C++ functor (to_cuda); nothing else says what an operator does.
+An operator is defined by one small directed acyclic graph of `Node`s.  It is lowered to vectorised NumPy (to_numpy), to
+scalar Python text for Numba (to_python) and to a CUDA C++ functor (to_cuda).
 
     op       args        meaning
     "arg"    -           argument number `value`
     "const"  -           the number `value` as `type`
     "cast"   (a,)        a as `type` (grb_tile.dtypes.cast)
-    "where"  (c, a, b)   a where the BOOL c holds, else b; both sides are evaluated, so every primitive is total
-    name     operands    a primitive of operators/primitives.py; its operands agree in type unless its row says
-    otherwise
+    "where"  (c, a, b)   a where the BOOL c is true, else b; both are evaluated, so every primitive is total
+    name     operands    a primitive of operators/primitives.py; its operands have one type
 """
 
 import numpy as np
@@ -40,26 +39,29 @@ class Node:
 
 
 def argument(position, type_):
+    """The node of argument number `position`."""
     return Node("arg", type_, value=position)
 
 
 def constant(value, type_):
+    """The node of a number."""
     return Node("const", type_, value=value)
 
 
 def cast(node, type_):
-    """`node` as `type_`; a constant is converted on the spot."""
+    """`node` as `type_`; `node` itself if it has that type."""
     if node.type is type_:
         return node
     return Node("cast", type_, (node,))
 
 
 def where(condition, yes, no):
+    """The node of `yes if condition else no`; `yes` if both are one node."""
     return yes if yes is no else Node("where", yes.type, (condition, yes, no))
 
 
 def postorder(root):
-    """Every distinct node once, operands before their users."""
+    """Every distinct node once, operands before the nodes that use them."""
     seen, order = set(), []
 
     def visit(node):
@@ -75,7 +77,7 @@ def postorder(root):
 
 
 def uses(root):
-    """How often each node (by id) is an operand: those above 1 get a name in generated text."""
+    """{id of a node: how often it is an operand}; nodes above 1 get a name in generated text."""
     counts = {}
     for node in postorder(root):
         for child in node.args:
@@ -84,11 +86,12 @@ def uses(root):
 
 
 def arguments_used(root):
+    """The numbers of the arguments in `root`."""
     return {node.value for node in postorder(root) if node.op == "arg"}
 
 
 def renumber(root, mapping):
-    """The same expression with argument k replaced by argument mapping[k]: f(x, y) becomes f(y, x)."""
+    """The same expression with argument k replaced by argument mapping[k]; {0: 1, 1: 0} makes f(y, x) of f(x, y)."""
     made = {}
     for node in postorder(root):
         if node.op == "arg":
@@ -101,9 +104,10 @@ def renumber(root, mapping):
 
 
 def narrowed(root):
-    """The same expression with FP32 numbers compared and chosen as such, not as FP64: exact, and a GPU converts slowly.
+    """The same expression with comparisons and choices (min, max, where) of FP32 numbers in FP32 instead of FP64.
 
-    A literal makes both sides FP64 (from_python): FP32(min(1e6, FP64(x))) is min(1e6, x), as FP32 holds 1e6.
+    A literal makes both operands FP64 (from_python), and GPUs convert slowly.  FP32(min(1e6, FP64(x))) becomes
+    min(1e6, x); the result is the same, because FP32 represents 1e6 exactly.
     """
     made = {}
     for node in postorder(root):
@@ -127,7 +131,7 @@ def narrowed(root):
 
 
 def _as_fp32(node):
-    """The FP32 node whose every value `node`, FP64, has; None when it is not known to be one."""
+    """The FP32 node equal to the FP64 `node`, which is a cast from FP32 or an exact constant; otherwise None."""
     if node.type is not FP64 or node.op not in ("cast", "const"):
         return None
     inner = node.args[0] if node.op == "cast" else node

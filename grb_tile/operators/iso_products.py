@@ -1,4 +1,7 @@
-"""Which products have one value in every entry, so that a backend computes their structure only."""
+"""Iso products: those whose entries all have one value, so that a backend computes only their structure.
+
+Source: SuiteSparse:GraphBLAS 9.4 user guide, section 14.2.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ IDEMPOTENT = {"any", "lor", "land", "min", "max", "bor", "band"}
 
 
 def own_name(typed) -> str | None:
-    """The name of an operator of the specification; None for a user's, who may call his own "min"."""
+    """The name of a predefined operator; None for a user's operator, which may have the name "min", too."""
     return typed.name if typed.parent._builtin else None
 
 
@@ -19,7 +22,10 @@ def uses(binaryop) -> tuple[bool, bool]:
 
 
 def one_result(semiring, x_iso: bool, y_iso: bool) -> bool:
-    """Is the product iso?  x_iso, y_iso: that operand is iso, or its values are not read."""
+    """Is the product iso?  x_iso, y_iso: the operand is iso, or its values are not read.
+
+    (+)(z, ..., z) is z for an idempotent monoid, and 1 for times over pair.
+    """
     multiply = semiring.binaryop
     if multiply.positional or not (x_iso and y_iso):
         return False

@@ -1,10 +1,15 @@
-"""Monoid: an associative, commutative operator with an identity; at its terminal value a reduction stops (early exit).
+"""Monoid: an associative, commutative operator with an identity; a reduction stops at the terminal value (early exit).
 
-    plus  0, no terminal           times 1, terminal 0 (integers)     min  greatest, terminal least     max  the reverse
-    lor   false, terminal true     land  true, terminal false         lxor false     lxnor, eq  true
-    band  all ones, terminal 0     bor   0, terminal all ones         bxor 0         bxnor      all ones
-    any   every value is terminal (ANY)
-Spec: GraphBLAS C API 2.1, table 3.12; SuiteSparse:GraphBLAS 9.4.5 user guide, section 6.10.
+                identity        terminal                        identity          terminal
+    plus        0               none                band        all ones          0
+    times       1               0 (integers)        bor         0                 all ones
+    min         greatest value  least value         bxor        0                 none
+    max         least value     greatest value      bxnor       all ones          none
+    lor         false           true                lxor        false             none
+    land        true            false               lxnor, eq   true              none
+    any         0               every value (ANY)
+
+Spec: GraphBLAS C API 2.1, section 3.4.2 and table 3.7; SuiteSparse:GraphBLAS 9.4 user guide, section 6.6.
 """
 
 from __future__ import annotations
@@ -28,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class _Any:
-    """The terminal of the ANY monoid: whatever value comes first may end the reduction."""
+    """The terminal value of the ANY monoid: a reduction may stop at any value."""
 
     __slots__ = ()
 
@@ -108,7 +113,7 @@ _silently = np.errstate(all="ignore")
 class TypedMonoid(TypedOpBase):
     """A Monoid for one type: `identity`, `terminal` (None, a NumPy scalar, or ANY), and reductions of arrays.
 
-    `ufunc` may be used with dtype= the type's; None where NumPy has none.  Spec: GraphBLAS C API 2.1, section 3.5.5.
+    `ufunc` may be used with dtype= the type's; None where NumPy has none.  Spec: GraphBLAS C API 2.1, section 3.4.2.
     """
 
     __slots__ = ("binaryop", "identity", "terminal", "ufunc")
@@ -152,10 +157,10 @@ class TypedMonoid(TypedOpBase):
 
     @_silently
     def reduce_equal(self, one, count):
-        """`count` (1 or more) equal values, given as an array of one.
+        """The reduction of `count` (at least 1) equal values; `one` is an array of one of them.
 
-        z(n) = z(n/2) (+) z(n/2), and (+) the value where n is odd: in log2(count) steps, rounded as
-        SuiteSparse:GraphBLAS rounds (GB_iso_reduce_to_scalar).
+        z(1) = one, z(2 n) = z(n) (+) z(n), z(2 n + 1) = z(2 n) (+) one: log2(count) steps, rounded as in
+        SuiteSparse:GraphBLAS (GB_iso_reduce_to_scalar).
 
         >>> import numpy as np
         >>> from grb_tile import monoid
@@ -171,7 +176,7 @@ class TypedMonoid(TypedOpBase):
 
     @_silently
     def reduce(self, values):
-        """All of a one-dimensional array; the identity when it is empty."""
+        """The reduction of a one-dimensional array; the identity when it is empty."""
         if values.shape[0] == 0:
             return self.identity
         if values.shape[0] == 1:  # as it is: NumPy begins with the identity, and gcd(0, -2) is 2
@@ -182,13 +187,13 @@ class TypedMonoid(TypedOpBase):
 
 
 def _pairwise(function, values, starts):
-    """Segments reduced by an associative function: neighbours are combined, and halve, until each segment is one."""
+    """Segmented reduction: each step combines pairs of neighbours and halves the segments, until each is one value."""
     starts = np.asarray(starts, np.int64)
     lengths = np.diff(starts, append=values.shape[0])
     while lengths.max() > 1:
-        place = np.arange(values.shape[0]) - np.repeat(starts, lengths)
-        even = place % 2 == 0
-        paired = even & (place + 1 < np.repeat(lengths, lengths))
+        rank = np.arange(values.shape[0]) - np.repeat(starts, lengths)
+        even = rank % 2 == 0
+        paired = even & (rank + 1 < np.repeat(lengths, lengths))
         left = np.flatnonzero(paired)
         halved = np.array(values)
         halved[left] = function(values[left], values[left + 1])
@@ -201,7 +206,7 @@ def _pairwise(function, values, starts):
 class Monoid(OpBase):
     """An associative, commutative BinaryOp of one type with an identity.
 
-    Spec: GraphBLAS C API 2.1, section 3.5.5.
+    Spec: GraphBLAS C API 2.1, section 3.4.2.
 
     >>> from grb_tile import binary, dtypes
     >>> from grb_tile.operators import Monoid
@@ -250,7 +255,7 @@ class Monoid(OpBase):
         return typed
 
     def _fill(self, typed, identity):
-        """A user's monoid: no terminal is known, and reductions go through its operator."""
+        """Set the fields of a user's monoid: no terminal value, reductions by its operator."""
         typed.identity = identity
         typed.terminal = None
         typed.ufunc = None
@@ -307,10 +312,10 @@ class Monoid(OpBase):
     def register_anonymous(
         cls, binaryop: Any, identity: Any, name: str | None = None, *, is_idempotent: bool = False
     ) -> Any:
-        """A Monoid of `binaryop` and `identity` (a scalar, or a mapping from type to scalar) in no namespace.
+        """A Monoid of `binaryop` and `identity` (a scalar, or a mapping from type to scalar), in no namespace.
 
-        Raises: TypeError when binaryop is no BinaryOp; DomainMismatch when a type named in `identity` is not kept by
-        it.
+        Raises: TypeError when binaryop is no BinaryOp; DomainMismatch when `identity` has a type for which binaryop
+        returns another one.
         """
         if type(binaryop) is ParameterizedBinaryOp:
             return ParameterizedMonoid(name, binaryop, identity, is_idempotent=is_idempotent, anonymous=True)
@@ -359,7 +364,7 @@ class Monoid(OpBase):
 
 
 class ParameterizedMonoid(ParameterizedUdf):
-    """A Monoid with parameters: call it to get the monoid."""
+    """A family of Monoids: a call with parameters returns the monoid."""
 
     _modname = "monoid"
     opclass = "Monoid"

@@ -1,6 +1,6 @@
-"""The names that typed operators have in the C API: GrB_PLUS_INT64, GxB_MIN_MAX_FP32, GrB_PLUS_TIMES_SEMIRING_FP64 ...
+"""Names of typed operators in the C API: GrB_PLUS_INT64, GxB_MIN_MAX_FP32, GrB_PLUS_TIMES_SEMIRING_FP64 ...
 
-Spec: GraphBLAS C API 2.1, section 3.5 (GrB_); SuiteSparse:GraphBLAS 9.4.5 GraphBLAS.h (GxB_).
+Spec: GraphBLAS C API 2.1, tables 3.5 to 3.9, for GrB_ names; SuiteSparse:GraphBLAS 9.4.5, GraphBLAS.h, for GxB_.
 """
 
 from ..dtypes import BOOL, FC32, FC64, FP32, FP64
@@ -17,7 +17,7 @@ _SEMIRING_GRB_BOOL = {"LOR_LAND", "LAND_LOR", "LXOR_LAND", "LXNOR_LOR"}
 
 
 def gb_name(typed):
-    """The C name of a predefined typed operator; `name_TYPE` for operators that C does not have."""
+    """The C name of a predefined typed operator; `name_TYPE` for operators that the C API does not have."""
     parent = typed.parent
     plain = f"{typed.name}_{typed.type}"
     if not parent._builtin or typed.name.startswith("numpy.") and typed.name != "numpy.float_power":

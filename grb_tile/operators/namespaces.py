@@ -1,6 +1,6 @@
 """The namespaces unary, binary, monoid, semiring, indexunary, select and op: operators are built on first use.
 
-The modules grb_tile.unary and so on are thin: their `__getattr__` is `module_hooks`', which caches what it finds.
+`module_hooks` makes the `__getattr__` of the modules grb_tile.unary, grb_tile.binary ..., which caches what it finds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _UNARY_NUMPY_NAMES = {*UNARY_NUMPY, *(n.removeprefix("numpy.") for n in UNARY if
 
 
 def _numpy_semirings():
-    """monoid_binary names whose types can meet; the others are absent, as in python-graphblas."""
+    """{monoid_binary: (monoid, binary)} for pairs with a common type; others are absent, as in python-graphblas."""
     integer = {"gcd", "lcm", "left_shift", "right_shift"}
     real = {
         "arctan2", "copysign", "divide", "float_power", "hypot", "ldexp", "logaddexp2", "logaddexp", "nextafter",
@@ -120,7 +120,7 @@ def module_hooks(
 ) -> tuple[Callable[[str], Any], Callable[[], set[str]]]:
     """`__getattr__` and `__dir__` of a namespace's module; `prefix` is "ss" or "numpy" for the nested ones.
 
-    SuiteSparse's own operators are found without their prefix too, as in python-graphblas, with a DeprecationWarning.
+    SuiteSparse's operators are found without `ss.` too, as in python-graphblas, with a DeprecationWarning.
     """
     namespace = NAMESPACES[modname]
     start = f"{prefix}." if prefix else ""

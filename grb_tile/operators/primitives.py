@@ -1,13 +1,13 @@
-"""The primitives operators are made of: one row each, with its three meanings.
+"""The primitives of which operators are composed: one row each, with their NumPy and scalar Python forms.
 
-    numpy   a callable on arrays, or a dict from type kind ("b" bool, "i", "u", "f", "c") to one
-    python  scalar text for Numba and the reference backend; {0} {1} operands, {T} the type's NumPy constructor;
-            names followed by "(" that are functions of operators/scalar.py are imported by the generated text
+    numpy   a function of arrays, or a dict from type kind ("b" bool, "i", "u", "f", "c") to one
+    python  scalar text for Numba and the reference backend; {0} {1} operands, {T} the type's NumPy constructor, {R} and
+            {C} the result's, {MIN} {MAX} {BITS} of an integer type; functions of scalar.py are imported by the text
     result  "same" (the operands' type), "bool", "real" (the real type of a complex one), "complex", or a DataType
-    warns   kinds of type for which NumPy may emit a warning, so that the lowered function silences it
+    warns   kinds of type for which NumPy may warn; the lowered function disables these warnings
 
-The C++ meaning is always the function of the same name in kernels/base/scalar.cuh, called with operands of exactly the
-row's types: tests/operators checks that the three meanings agree.
+The C++ form is the function of the same name in kernels/base/scalar.cuh (complex numbers: scalar_complex.cuh), called
+with operands of exactly the row's types.  tests/operators checks that the three forms agree.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from . import vectorised as v
 
 
 class Primitive:
-    """One primitive: its NumPy callables, its scalar text, its result rule, and where NumPy may warn."""
+    """A row: the fields are described in the module's docstring."""
 
     __slots__ = ("name", "numpy", "python", "result", "warns")
 
@@ -31,13 +31,15 @@ class Primitive:
         self.warns = warns
 
     def numpy_for(self, kind):
-        """The callable for operands of that kind of type; KeyError where the primitive has no meaning."""
+        """The function for operands of that kind of type.  Raises: KeyError where the primitive is not defined."""
         return self.numpy[kind] if type(self.numpy) is dict else self.numpy
 
     def python_for(self, kind):
+        """The scalar text for operands of that kind of type.  Raises: KeyError where the primitive is not defined."""
         return self.python[kind] if type(self.python) is dict else self.python
 
     def result_type(self, operand):
+        """The DataType of the result for operands of that DataType."""
         rule = self.result
         if type(rule) is not str:
             return rule
@@ -60,7 +62,7 @@ def _row(name, numpy, python, result="same", warns=""):
 
 
 def _arithmetic(text):
-    """Narrow integers are computed wide by Numba and brought back; the others keep their type by themselves."""
+    """Texts by kind: integers are cast back, because Numba widens them to 64 bits; real and complex keep their type."""
     return {"i": "{T}(" + text + ")", "u": "{T}(" + text + ")", "f": text, "c": text}
 
 
@@ -201,8 +203,8 @@ _row("gcd", {"i": np.gcd, "u": np.gcd}, {"i": "{T}(gcd({0}, {1}))", "u": "{T}(gc
 _row("lcm", {"i": np.lcm, "u": np.lcm}, {"i": "{T}(lcm({0}, {1}))", "u": "{T}(lcm_unsigned({0}, {1}))"})
 _row("binom", {"i": v.binom}, "{T}(binom({0}, {1}))", INT64)
 
-# Functions of one real or complex argument: ufuncs on both unless a complex meaning of SuiteSparse's own is given.
-_COMPLEX_MEANING = {
+# Functions of one real or complex argument: a ufunc for both, unless SuiteSparse defines the complex one differently.
+_COMPLEX_FUNCTIONS = {
     "exp2": v.complex_exp2,
     "expm1": v.complex_expm1,
     "log1p": v.complex_log1p,
@@ -228,7 +230,7 @@ for _name in _PLAIN:
     _ufunc = getattr(np, _NUMPY_NAME.get(_name, _name))
     _row(
         _name,
-        {"f": _ufunc, "c": _COMPLEX_MEANING.get(_name, _ufunc)},
+        {"f": _ufunc, "c": _COMPLEX_FUNCTIONS.get(_name, _ufunc)},
         {"f": f"np.{_NUMPY_NAME.get(_name, _name)}({{0}})", "c": f"{{T}}(complex_{_name}({{0}}))"},
         warns="fc",
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NAMESPACES: dict[
     str, Namespace
 ] = {}  # "unary", "binary", "monoid", "semiring", "indexunary", "select" and "op" -> Namespace
-STRINGS: dict[Any, Any] = {}  # what strings have been resolved to; emptied whenever a name is registered
+STRINGS: dict[Any, Any] = {}  # cache of resolved strings; emptied when a name is registered
 NOT_IN_OP = ("indexunary", "select")  # namespaces whose names grb_tile.op does not repeat
 
 
@@ -39,7 +39,7 @@ class OpPath:
 
 
 class Namespace:
-    """Operators by (dotted) name; `build(name)` makes a predefined one, `names` lists those."""
+    """Operators by (dotted) name: registered ones, and those of `names`, which `build(name)` makes on first use."""
 
     def __init__(self, name, names, build):
         self.name = name
@@ -69,9 +69,11 @@ class Namespace:
         return path
 
     def has(self, name: str) -> bool:
+        """Is there an operator of this name?  It is not built."""
         return name in self._made or name in self._delayed or name in self._names
 
     def refuse_taken(self, name: str) -> None:
+        """Raises: AttributeError where an operator, a nested path or a function of the module has the name."""
         parts = name.split(".")
         for k in range(1, len(parts)):
             head = ".".join(parts[:k])
@@ -81,19 +83,21 @@ class Namespace:
             raise AttributeError(f"{self.name}.{name} is already defined")
 
     def _is_foreign(self, name):
-        """A name of the module that is no operator, such as binary.register_new."""
+        """Is it a name of the module that is no operator, such as binary.register_new?"""
         module = self.module
         if module is None or "." in name or name not in vars(module):
             return False
         return not isinstance(vars(module)[name], (ModuleType, OpPath))
 
     def put(self, name: str, op: Any) -> None:
+        """Register `op`."""
         STRINGS.clear()
         self._made[name] = op
         self._also_as_attribute(name, op)
         self._remember_paths(name)
 
     def delay(self, name: str, build: Callable[[], Any]) -> None:
+        """Register the operator that `build()` makes at the first use of its name."""
         STRINGS.clear()
         self._delayed[name] = build
         self._remember_paths(name)
@@ -126,7 +130,7 @@ def registered(namespace: str, name: str) -> Any:
 
 
 def publish(modname: str, name: str, op: Any) -> None:
-    """Put a registered operator into its namespace, and into `op` where that name is free there."""
+    """Register an operator in its namespace, and in `op` where the name is free there."""
     NAMESPACES[modname].put(name, op)
     if modname not in NOT_IN_OP and not NAMESPACES["op"].has(name):
         NAMESPACES["op"].put(name, op)

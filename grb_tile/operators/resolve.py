@@ -1,4 +1,4 @@
-"""From whatever a user names an operator by (object, string, Python builtin, function) to the operator, typed."""
+"""Typed operators from the objects by which users name them: operators, strings, builtins, functions, ufuncs."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def get_typed_op(
     """The typed operator that `op` means for operands of `dtype` (and `dtype2`).
 
     `op`: an operator (typed ones come back as they are), a string such as "plus", "+", "min_plus", "min.plus" or
-    "plus[int64]", Python's abs, min or max, a NumPy ufunc's namesake operator, or a function of `kind` "unary" or
-    "binary". `kind`: "unary", "binary", "monoid", "semiring", "indexunary", "select" or "binary|aggregator": what a
-    string means.
-    Raises: KeyError for types without meaning, ValueError for unknown strings, TypeError for other objects.
+    "plus[int64]", Python's abs, min or max, a NumPy ufunc (the operator of its name), or a function, with `kind`
+    "unary" or "binary".  `kind`: "unary", "binary", "monoid", "semiring", "indexunary", "select" or
+    "binary|aggregator", the namespace of a string.
+    Raises: KeyError for types outside the operator's domain, ValueError for unknown strings, TypeError for others.
     """
     if isinstance(op, TypedOpBase):
         return op
@@ -89,7 +89,7 @@ def _typed_aggregator(op, dtype):
 
 
 def _operator(op, kind):
-    """The operator object that a string, function or parameterized operator stands for."""
+    """The operator of a string, function, ufunc or parameterized operator."""
     if isinstance(op, ParameterizedUdf):
         return op()
     if isinstance(op, str):
@@ -126,7 +126,9 @@ def _operator(op, kind):
 
 
 def from_string(string: str, kind: str) -> Any:
-    """The operator of namespace `kind` ("agg" too) that `string` names: name, dotted name, symbol, with [type] or not.
+    """The operator of namespace `kind` (or "agg") with this name, dotted name or symbol, typed if followed by [type].
+
+    Raises: ValueError for an unknown string.
 
     >>> from grb_tile.operators import from_string
     >>> from_string("+[int64]", "binary")
@@ -170,7 +172,7 @@ def _semiring_from_string(string):
         try:
             return _from_string(string, "semiring")
         except (ValueError, KeyError):
-            pass  # perhaps monoid.binary
+            pass  # it may be monoid.binary
     if len(split) != 2:
         raise ValueError(
             f"Bad semiring string: {string!r}.  The monoid and binaryop should be separated by exactly one period, "
@@ -189,19 +191,17 @@ aggregator_from_string = partial(from_string, kind="agg")
 
 
 def op_from_string(string: str) -> Any:
-    """The first operator that `string` names among unary, binary, monoid, semiring, indexunary, select and agg."""
+    """from_string in the first of unary, binary, monoid, semiring, indexunary, select and agg that has it."""
     for kind in ("unary", "binary", "monoid", "semiring", "indexunary", "select", "agg"):
         try:
             return from_string(string, kind)
         except (ValueError, KeyError, TypeError, ImportError):
-            pass  # the next kind may know it
+            pass  # look in the next namespace
     raise ValueError(f"Unknown op string: {string!r}.  Example usage: 'abs[int]'")
 
 
 def find_opclass(op: Any) -> tuple[Any, str]:
-    """(operator, name of its class): parameterized operators are called with their defaults, abs, min and max looked
-    up.
-    """
+    """(operator, name of its class) of an operator, a parameterized one (called with its defaults), abs, min or max."""
     if isinstance(op, OpBase):
         return op, type(op).__name__
     if isinstance(op, TypedOpBase):
@@ -222,7 +222,7 @@ def find_opclass(op: Any) -> tuple[Any, str]:
 def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
     """The semiring of a monoid and a binary operator; typed when either is.
 
-    Raises: TypeError when `monoid` is none (a BinaryOp that has a monoid will do), or the two seem exchanged.
+    `monoid` may be a BinaryOp that has a monoid.  Raises: TypeError for other objects, or if the two are exchanged.
 
     >>> from grb_tile import binary, monoid
     >>> get_semiring(monoid.min, binary.plus)
@@ -252,7 +252,7 @@ def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
 def typed_semiring(monoid: Any, multiply: str) -> TypedSemiring:
     """The typed semiring of a typed monoid and the operator called `multiply` on the monoid's type, registered or not.
 
-    A reduction by any monoid is a product with "first" and a full vector.
+    Used for reductions: the reduction of the rows by any monoid is a product with "first" and a full vector.
 
     >>> from grb_tile import monoid
     >>> typed_semiring(monoid.plus["INT8"], "first").binaryop

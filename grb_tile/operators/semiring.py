@@ -1,4 +1,4 @@
-"""Semiring: a monoid for adding and a binary operator for multiplying."""
+"""Semiring: a monoid (addition) and a binary operator (multiplication)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _names():
 
 
 SEMIRINGS = _names()
-# BOOL versions that are another semiring's: in BOOL, max is lor, min is land and ne is lxor.
+# Semirings whose BOOL version is that of another one: in BOOL, max is lor, min is land and ne is lxor.
 _BOOL_ALIAS = {
     f"{m}_{x}": f"{b}_{x}" for m, b in (("max", "lor"), ("min", "land")) for x in ("first", "second", *_LOGICAL)
 }
@@ -53,9 +53,7 @@ _BOOL_ALIAS.update({f"{m}_ne": f"{m}_lxor" for m in ("any", *_BOOL_MONOIDS)})
 
 
 def _predefined_rule(monoid_name, monoid, multiply):
-    """{input type: (type of the typed semiring, same, return type)}: every type both can do, less what SuiteSparse
-    lacks.
-    """
+    """{input type: (type of the typed semiring, same, return type)} for the types of both that SuiteSparse has."""
     name = multiply.name
     rule = {}
     for type_, (own, _, between) in multiply._rule.items():
@@ -80,7 +78,7 @@ def _predefined_rule(monoid_name, monoid, multiply):
 class TypedSemiring(TypedOpBase):
     """A Semiring for one type of operands: `monoid` and `binaryop` are typed.
 
-    Spec: GraphBLAS C API 2.1, section 3.5.6.
+    Spec: GraphBLAS C API 2.1, section 3.4.3.
     """
 
     __slots__ = ("_flipped", "binaryop", "monoid")
@@ -139,9 +137,10 @@ class _FlippedSemiring(TypedSemiring):
 
 
 class Semiring(OpBase):
-    """A Monoid and a BinaryOp: what matrix products add and multiply with.
+    """A Monoid and a BinaryOp, the addition and multiplication of matrix products.
 
-    Types: the multiply's operand types whose result the monoid takes.  Spec: GraphBLAS C API 2.1, section 3.5.6.
+    Types: the operand types of the multiply whose result is a type of the monoid.
+    Spec: GraphBLAS C API 2.1, section 3.4.3.
 
     >>> from grb_tile import semiring
     >>> semiring.min_plus["FP64"].monoid.identity
@@ -171,8 +170,9 @@ class Semiring(OpBase):
         return super()._typed_by_rule(dtype, rule)
 
     def _for_unlisted(self, dtype):
-        """SuiteSparse lacks eq and ne of complex numbers, and times of BOOL with first and second; python-graphblas
-        makes them, because these multiplies take any type. pair counts in INT64.
+        """Types that SuiteSparse has no semiring for: complex eq and ne, BOOL times with first and second.
+
+        python-graphblas makes them, because these multiplies take any type.  pair returns INT64.
         """
         if not (self._builtin and self._takes_udt):
             return super()._for_unlisted(dtype)
@@ -185,7 +185,7 @@ class Semiring(OpBase):
 
     def _make(self, type_, inner, result):
         rule = self._binaryop._rule
-        # ldexp computes in FP32 and FP64, which are no input types of it
+        # ldexp has no input types FP32 and FP64, but computes in them
         multiply = self._binaryop[type_ if type_ in rule else next(t for t, r in rule.items() if r[0] is type_)]
         monoid = self._monoid[multiply.return_type]
         return TypedSemiring(self, self.name.removeprefix("ss."), type_, monoid.return_type, monoid, multiply)
@@ -220,7 +220,7 @@ class Semiring(OpBase):
 
     @classmethod
     def register_anonymous(cls, monoid: Any, binaryop: Any, name: str | None = None) -> Any:
-        """A Semiring in no namespace.  Raises: TypeError for operands that are not a Monoid and a BinaryOp."""
+        """A Semiring in no namespace.  Raises: TypeError unless the operands are a Monoid and a BinaryOp."""
         if type(monoid) is ParameterizedMonoid or type(binaryop) is ParameterizedBinaryOp:
             return ParameterizedSemiring(name, monoid, binaryop, anonymous=True)
         return cls._build(name, monoid, binaryop, anonymous=True)
@@ -281,7 +281,7 @@ class Semiring(OpBase):
 
 
 def semiring_of(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
-    """The registered or a new semiring of a Monoid and a BinaryOp; typed when either of them is."""
+    """The semiring of a Monoid and a BinaryOp, registered or new; typed when either of them is."""
     monoid_type = binary_type = None
     if not isinstance(monoid, Monoid):
         monoid_type, monoid = monoid.type, monoid.parent
@@ -318,7 +318,7 @@ def _parent_of(monoid, binaryop, name):
 
 
 class ParameterizedSemiring(ParameterizedUdf):
-    """A Semiring with parameters: call it to get the semiring."""
+    """A family of Semirings: a call with parameters returns the semiring."""
 
     _modname = "semiring"
     opclass = "Semiring"

@@ -1,4 +1,4 @@
-"""Finds the syntax tree of a user's Python function and the values of its free names."""
+"""The syntax tree of a user's Python function, and the values of its free names."""
 
 import ast
 import builtins
@@ -10,9 +10,9 @@ _TREES: dict = {}
 
 
 def function_tree(function):
-    """(Lambda or FunctionDef node, resolve): `resolve(name)` gives a free name's value, or None.
+    """(Lambda or FunctionDef node, resolve): `resolve(name)` is the value of a free name, or None.
 
-    Raises: UdfParseError when the source cannot be had (functions typed at a prompt, built by exec, or from C).
+    Raises: UdfParseError when there is no source (functions typed at a prompt, built by exec, or from C).
     """
     code = getattr(function, "__code__", None)
     if code is None:
@@ -61,19 +61,19 @@ def _file_tree(filename, lines):
         return known[1]
     try:
         tree = ast.parse(text)
-    except SyntaxError:  # the file changed under us
+    except SyntaxError:  # the file has changed since the import
         tree = None
     _TREES[filename] = (hash(text), tree)
     return tree
 
 
 def _lambda(tree, code):
-    """The lambda whose body spans the positions of `code`'s instructions.
+    """The lambda that spans the source positions of `code`'s instructions.
 
-    Columns distinguish several on one line.
+    Columns distinguish several lambdas on one line.
     """
     names = list(code.co_varnames[: code.co_argcount])
-    places = [
+    positions = [
         (line, column)
         for line, _, column, _ in code.co_positions()
         if line is not None and column is not None and (line, column) != (code.co_firstlineno, 0)
@@ -83,7 +83,7 @@ def _lambda(tree, code):
         if not isinstance(node, ast.Lambda) or [a.arg for a in node.args.args] != names:
             continue
         begin, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
-        if node.lineno == code.co_firstlineno and all(begin <= p <= end for p in places):
+        if node.lineno == code.co_firstlineno and all(begin <= p <= end for p in positions):
             if best is None or begin > (best.lineno, best.col_offset):
                 best = node
     return best

@@ -1,4 +1,4 @@
-"""The predefined operators: one row each, its type rule and its definition as text.
+"""The predefined operators: one row each, with the name of a type rule and the definition as text.
 
 A definition is one text, or one per type kind ("b" BOOL, "i" and "u" integers, "f" real, "c" complex; "*" the others),
 in the primitives of primitives.py and Python's operators; x, y are the operands, i, j the position, thunk the scalar.
@@ -7,7 +7,7 @@ type).
 
 A type rule maps an input type T to (type, inner, result): `type` is the typed operator used (another than T: T is
 coerced), the operands are computed in `inner`, and the result has type `result`.
-Spec: GraphBLAS C API 2.1, tables 3.5 to 3.9; SuiteSparse:GraphBLAS 9.4.5 user guide, chapters 6.4 to 6.9.
+Spec: GraphBLAS C API 2.1, tables 3.5 and 3.6; SuiteSparse:GraphBLAS 9.4 user guide, sections 6.2 to 6.4.
 """
 
 from ..dtypes import (
@@ -45,7 +45,7 @@ def _to_bool(types):
 
 
 def _coerced(result, extra=()):
-    """FP32 and FP64 as they are, the integers through them; `extra` types as they are."""
+    """FP32, FP64 and `extra` types as they are; BOOL and integers are coerced to FP32 or FP64."""
     rule = {t: (t, t, result(t)) for t in (*extra, FP32, FP64)}
     rule.update({t: (FP32, FP32, result(FP32)) for t in TO_FP32})
     rule.update({t: (FP64, FP64, result(FP64)) for t in TO_FP64})
@@ -53,7 +53,7 @@ def _coerced(result, extra=()):
 
 
 def _computed(small, large, others):
-    """Integers keep their own typed operator, which computes in and gives `small` or `large`."""
+    """Integers have their own typed operators, which compute in and return `small` (to 16 bits) or `large`."""
     rule = {t: (t, t, t) for t in others}
     rule.update({t: (t, small or t, small or t) for t in TO_FP32})
     rule.update({t: (t, large or t, large or t) for t in TO_FP64})
@@ -123,7 +123,7 @@ UNARY = {
     "ss.frexpe": ("float", "frexpe(x)"),
     "ss.frexpx": ("float", "frexpx(x)"),
     **{f"ss.position{p}": ("position", None) for p in ("i", "i1", "j", "j1")},
-    # numpy's functions of one argument that are not the operators above under another name
+    # unary functions of numpy that differ from the operators above
     "numpy.deg2rad": ("computed in float", "x * 0.017453292519943295"),
     "numpy.radians": ("computed in float", "x * 0.017453292519943295"),
     "numpy.rad2deg": ("computed in float", "x * 57.29577951308232"),
@@ -212,7 +212,7 @@ INDEXUNARY = {
 }
 INDEX_ALIASES = {"indexle": "rowle", "indexgt": "rowgt", "index": "rowindex"}
 
-# numpy's names for operators that exist already
+# numpy's names of the operators above
 UNARY_NUMPY = {
     "abs": "abs", "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
     "arctan": "atan", "arctanh": "atanh", "bitwise_not": "bnot", "conj": "conj", "conjugate": "conj", "invert": "bnot",
@@ -242,7 +242,7 @@ COMMUTATIVE = set(
     "any band bor bxnor bxor eq land lor lxnor lxor max min plus times hypot iseq isne ne pair numpy.gcd numpy.hypot "
     "numpy.lcm numpy.logaddexp numpy.logaddexp2 numpy.maximum numpy.minimum".split()
 )
-# In a product C' = B' A' the positions swap roles too: the row of the first operand is the column of the second.
+# In the transposed product C' = B' A' positions are exchanged, too: the row of the first operand is a column there.
 COMMUTES_IN_PRODUCT = {
     f"ss.first{p}{one}": f"ss.second{q}{one}" for p, q in (("i", "j"), ("j", "i")) for one in ("", "1")
 }

@@ -21,8 +21,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
 def functor(typed: TypedOpBase, name: str) -> str:
     """C++ text of `struct name` with `operator()(x)`, `(x, y)` or `(x, i, j, thunk)` const, of exactly the op's types.
 
-    Needs the lines of `includes(typed)` before it.
-    Raises: UdfParseError when the operator was not lowered and brought no `cuda=` text; ValueError for positional ones.
+    The lines of `includes(typed)` must precede it.
+    Raises: UdfParseError for an operator that is not lowered and has no `cuda=` text; ValueError for a positional one.
 
     >>> from grb_tile import binary
     >>> print(functor(binary.plus["INT32"], "Add"))
@@ -87,8 +87,8 @@ def _body(root, arguments):
 def statements(nodes, arguments, has_name, real=None):
     """(lines that name the nodes of which has_name(node), {id: text} of all nodes) over the texts of the arguments.
 
-    nodes: operands before their users.
-    real: the name of a template's parameter that stands for the type of all nodes, a floating-point one.
+    nodes: operands before the nodes that use them.
+    real: the template parameter that is the type of all nodes, a floating-point one; None: each has its own type.
     """
     text, lines = {}, []
     for node in nodes:

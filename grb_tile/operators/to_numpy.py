@@ -1,7 +1,7 @@
 """Lower a typed expression to a vectorised NumPy function that never warns.
 
-    one primitive on the arguments themselves      the ufunc itself, silenced where it can warn
-    anything else                                  a generated function, one line per node
+    one primitive of the arguments     its ufunc, with warnings disabled where it can warn
+    any other expression               a generated function, one line for each node that is used twice
 
 The result has the expression's dtype and the broadcast shape of all arguments, used or not.
 """
@@ -16,7 +16,7 @@ _silently = np.errstate(all="ignore")
 
 
 def numpy_function(root, count):
-    """The function of `count` arrays that computes `root` entry by entry."""
+    """The function f(a0, ..., a[count - 1]) of arrays that computes `root` for each element."""
     direct = _direct(root, count)
     if direct is not None:
         return direct
@@ -59,13 +59,13 @@ def numpy_function(root, count):
         result = f"spread(dtype, {result}, {', '.join(f'a{k}' for k in range(count))})"
     arguments = ", ".join(f"a{k}" for k in range(count))
     source = "\n".join([f"def lowered({arguments}):", *lines, f"    return {result}"])
-    exec(compile(source, "<operator>", "exec"), names)  # the text is ours: names and numbers of a checked expression
+    exec(compile(source, "<operator>", "exec"), names)  # generated above: names and numbers of a checked expression
     lowered = names["lowered"]
     return _silently(lowered) if warns else lowered
 
 
 def ufunc_of(function):
-    """The NumPy ufunc that an operator's NumPy function is, warnings apart; None where it is more than one."""
+    """The NumPy ufunc of an operator's NumPy function, which may wrap it to disable warnings; None for another one."""
     function = getattr(function, "__wrapped__", function)
     return function if isinstance(function, np.ufunc) else None
 
@@ -125,7 +125,7 @@ def _second(x, y):
 
 
 def _spread(dtype, result, *arrays):
-    """`result`, which some argument does not enter, in the shape all arguments have together."""
+    """`result`, which does not depend on all arguments, broadcast to their common shape."""
     have = np.shape(result)
     shapes = {np.shape(a) for a in arrays}
     if len(have) == 1 and shapes <= {(), (1,), have}:  # a broadcast in NumPy takes 10 us

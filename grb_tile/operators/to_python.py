@@ -24,8 +24,8 @@ def scalar_source(typed: TypedOpBase, name: str) -> tuple[str, str]:
     """(preamble, source): `source` defines function `name` of scalars (x), (x, y) or (x, i, j, thunk) of the op's
     types.
 
-    The preamble's lines are imports: `import numpy as np` and `from grb_tile.operators.scalar import ...`, whose
-    functions stand alone.  Results have the op's return type under Numba.
+    The preamble's lines are imports: `import numpy as np` and `from grb_tile.operators.scalar import ...`.  Results
+    have the op's return type under Numba.
     Raises: ValueError for positional operators and for functions that were not lowered.
 
     >>> from grb_tile import binary
@@ -41,7 +41,7 @@ def scalar_source(typed: TypedOpBase, name: str) -> tuple[str, str]:
 
 
 def expression_source(root, name, arguments):
-    """The same for an expression: `arguments` name its arguments in order."""
+    """scalar_source of an expression; `arguments` are the names of its arguments in order."""
     counts = uses(root)
     text, lines, helpers = {}, [], set()
     for node in postorder(root):
@@ -79,7 +79,7 @@ def expression_source(root, name, arguments):
 
 
 def helper_names():
-    """{function: its module} of operators/scalar.py and scalar_complex.py."""
+    """{name of a function: its module} for scalar.py and scalar_complex.py."""
     global _HELPERS
     if _HELPERS is None:
         _HELPERS = {
@@ -97,7 +97,7 @@ def helper(name):
 
 
 def _operand(text):
-    """`text` as a part of a longer expression: in parentheses, unless it is a name, a number or one call."""
+    """`text` as an operand: in parentheses, unless it is a name, a number or one call."""
     name, bracket, inner = text.partition("(")
     if name.replace(".", "").replace("_", "").isalnum() or not name:
         if not bracket or (inner.endswith(")") and _balanced(inner[:-1])):
@@ -132,7 +132,7 @@ def constant_text(node):
 
 
 def integer_text(dtype, value):
-    """An integer literal of exactly that type; the least INT64 has no literal of its own."""
+    """An integer literal of exactly that type; -2^63 is an expression, because its literal exceeds INT64."""
     if int(value) == -(2**63):
         return "np.int64(-9223372036854775807 - 1)"
     return f"{_np(dtype)}({int(value)})"

@@ -1,12 +1,12 @@
-"""Users' functions: their return types, their lowering, and what happens when they cannot be lowered.
+"""Users' functions: their return types, their lowering, and the fallbacks for functions that cannot be lowered.
 
-    source can be lowered          typed expression: NumPy, Numba and CUDA all have it
-    otherwise, Numba compiles it   an entry-by-entry loop compiled by Numba; CPU only
-    otherwise, it gives a number   a plain Python loop; CPU only
-    otherwise                      UdfParseError with the reasons, as for a wrong number of arguments, async and yield
+    the source can be lowered         a typed expression for NumPy, Numba and CUDA
+    else Numba can compile it         a loop over the entries, compiled by Numba; CPU only
+    else it returns a number          a Python loop over the entries; CPU only
+    else                              UdfParseError, also for a wrong number of arguments, async and yield
 
-Return types follow python-graphblas: integers (and floats, and complex) come back in the operand's type, BOOL operands
-giving integers become INT8, other results keep their type.
+Return types follow python-graphblas: a result of the operand's family (integer, real, complex) has the operand's type,
+an integer result of BOOL operands is INT8, other results keep their type.
 """
 
 import inspect
@@ -20,13 +20,16 @@ from .ir import cast, narrowed
 from .source import function_tree
 from .to_numpy import numpy_function
 
-# INT8 before BOOL and INT64 before UINT64: their return types are consulted for the later ones.
+# INT8 before BOOL and INT64 before UINT64, because their return types decide those of the later ones.
 _ORDER = sorted(BUILTIN, key=lambda t: (t is BOOL, t.rank))
 _SAMPLES = {"b": True, "i": 1, "u": 1, "f": 0.5, "c": 0.5j}
 
 
 class UserFunction:
-    """One Python function as an operator's meaning; `types_for(dtype)` returns the argument types of one operator."""
+    """A Python function that defines an operator: its syntax tree, its types and its compiled form.
+
+    refusal   the UdfParseError that explains why it cannot be lowered, or None
+    """
 
     def __init__(self, function, cuda=None):
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
@@ -42,7 +45,7 @@ class UserFunction:
             self.refusal = error
 
     def natural_expression(self, types):
-        """The expression in the function's own type; None when it cannot be lowered; NoMeaning as it comes."""
+        """The expression for these argument types; None when it cannot be lowered.  Raises: NoMeaning."""
         self._check_arity(len(types))
         if self._tree is None:
             return None
@@ -71,7 +74,7 @@ class UserFunction:
             pass
 
     def natural_type(self, types):
-        """The function's result type for such arguments, None where it is not defined for them."""
+        """The function's result type for these argument types, None where it is not defined for them."""
         self._check_arity(len(types))
         if self._tree is not None:
             try:
@@ -89,7 +92,7 @@ class UserFunction:
             try:
                 compiled.compile(signature)
                 return lookup_dtype(compiled.overloads[signature].signature.return_type)
-            except Exception as error:  # Numba's own, and TypeError for a wrong number of arguments
+            except Exception as error:  # Numba's errors, and TypeError for a wrong number of arguments
                 self.trial_error = error
         samples = [_sample(t) for t in types]
         try:
@@ -111,11 +114,11 @@ class UserFunction:
                 import numba
             except ImportError:
                 return None
-            self._compiled = numba.njit(boundscheck=True)(self.function)  # an index may come from a value
+            self._compiled = numba.njit(boundscheck=True)(self.function)  # an argument may be used as an index
         return self._compiled
 
     def install(self, typed, types, result, argument_types=None):
-        """Give `typed` its meaning for `types`: expression and numpy, or a loop."""
+        """Set the fields of `typed` for argument types `types`: expression and numpy, or a loop as numpy."""
         typed.cuda_text = self.cuda
         typed.python_function = self.function
         expression = self.natural_expression(types) if self._tree is not None else None
@@ -137,7 +140,7 @@ def _sample(type_):
 
 
 def settled_type(natural, operand, known):
-    """The return type users expect (python-graphblas's rule); `known`: what the types before gave."""
+    """The return type by python-graphblas's rule; `known`: {operand type: return type} of the types before."""
     if natural is operand:
         return natural
     for family in ("INT", "FP", "FC"):
@@ -151,9 +154,9 @@ def settled_type(natural, operand, known):
 
 
 def infer_rule(user, types_of):
-    """{type: (type, type, return type)} for all built-in types the function has a meaning for.
+    """{type: (type, type, return type)} for all built-in types for which the function is defined.
 
-    `types_of(dtype)`: the types of the function's arguments.  Raises: UdfParseError when there is none.
+    `types_of(dtype)`: the types of the function's arguments.  Raises: UdfParseError when there is no such type.
     """
     rule, known = {}, {}
     for dtype in _ORDER:
@@ -173,7 +176,7 @@ def infer_rule(user, types_of):
 
 
 def entry_by_entry(user, types, result):
-    """A NumPy-like function that calls the Python function once per entry: through Numba where it can."""
+    """A function of arrays that calls the user's function for each element, compiled by Numba where possible."""
     state = {}
     dtype = result.np_type
 

@@ -1,4 +1,4 @@
-"""UnaryOp: z = f(x), entry by entry."""
+"""UnaryOp: z = f(x) for each entry."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from .to_numpy import numpy_function
 
 
 class TypedUnaryOp(TypedOpBase):
-    """A UnaryOp for one type.  Spec: GraphBLAS C API 2.1, section 3.5.1."""
+    """A UnaryOp for one type.  Spec: GraphBLAS C API 2.1, section 3.4.1."""
 
     __slots__ = ()
     opclass = "UnaryOp"
 
 
 def definition(text, type_):
-    """The text for operands of `type_`: rows give one for all kinds or one per kind."""
+    """The text of a table row for operands of `type_`: a row has one text, or one per kind of type."""
     return text.get(type_.np_type.kind, text.get("*")) if type(text) is dict else text
 
 
 class UnaryOp(FunctionOp):
     """z = f(x), possibly of another type.
 
-    Types: `op.types`; registered functions get the types they compute with.  Spec: GraphBLAS C API 2.1, section 3.5.1.
+    Types: `op.types`; of a registered function the types that it accepts.  Spec: GraphBLAS C API 2.1, section 3.4.1.
 
     >>> from grb_tile.operators import UnaryOp
     >>> import numpy as np
@@ -88,12 +88,13 @@ class UnaryOp(FunctionOp):
 
 
 def _rooted(text, names, operands, result):
-    """The expression of a table text with its arguments replaced by `operands` (casts of the real arguments)."""
+    """The expression of a table text, with the arguments replaced by `operands`, casts of the operator's arguments."""
     root = expression_from_text(text, names, result)
     return substitute(root, operands)
 
 
 def substitute(root, operands):
+    """`root` with argument k replaced by operands[k]."""
     if all(o.op == "arg" for o in operands):
         return root
     made = {}
@@ -108,6 +109,6 @@ def substitute(root, operands):
 
 
 class ParameterizedUnaryOp(FunctionFamily):
-    """A UnaryOp with parameters: call it to get the operator."""
+    """A family of UnaryOps: a call with parameters returns the operator."""
 
     _op_class = UnaryOp

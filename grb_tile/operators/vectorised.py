@@ -1,7 +1,7 @@
-"""NumPy meanings of the primitives that no ufunc has: SuiteSparse's integer division, shifts, powers, bit operators.
+"""NumPy functions of the primitives that no ufunc computes: SuiteSparse's integer division, shifts, powers, bits.
 
-Each takes arrays (or NumPy scalars) of one type, is total (no input raises) and may warn: callers silence NumPy where
-primitives.py says a warning can arise.
+Each takes arrays (or NumPy scalars) of one type and is total (no input raises).  NumPy may warn; callers disable the
+warnings for the types that primitives.py lists.
 """
 
 import math
@@ -17,7 +17,7 @@ def _limits(x):
 
 
 def cdiv(x, y):
-    """C's truncating division of integers; x/0 is 0, the least or the greatest value by x's sign, x/-1 wraps."""
+    """C's truncating division of integers; x/-1 wraps, 0/0 is 0, x/0 the least (x < 0) or greatest value."""
     low, high, _ = _limits(x)
     one = x.dtype.type(1)
     zero = y == 0
@@ -32,20 +32,20 @@ def cdiv(x, y):
 
 
 def floordiv(x, y):
-    """Python's // with x // 0 = 0 for integers and NumPy's meaning for floats."""
+    """Python's //; x // 0 is 0 for integers and as in NumPy for floats."""
     return np.floor_divide(x, y)
 
 
 def trunc_mod(x, y):
-    """C's remainder, the sign of x; 0 for an integer y = 0."""
+    """C's fmod, with the sign of x; 0 for integers with y = 0."""
     return np.fmod(x, y)
 
 
 def integer_power(x, y):
-    """SuiteSparse's pow of integers: through double, rounded, then cast with saturation."""
+    """SuiteSparse's pow of integers: computed in FP64, rounded, then cast with saturation."""
     dtype = lookup_dtype(x.dtype)
     wide = np.power(x.astype(np.float64), y.astype(np.float64))
-    # A vectorised pow may be off by one unit in the last place: whole powers of integers are integers.
+    # A vectorised pow may be off by one unit in the last place, so powers with y >= 0 are rounded to integers.
     return cast(np.asarray(np.where(np.asarray(y) >= 0, np.rint(wide), np.trunc(wide))), dtype)
 
 
@@ -55,7 +55,7 @@ def float_power(x, y):
 
 
 def power(x, y):
-    """C's pow.  NumPy takes a repeated exponent 0.5 for a square root, which -inf and -0 are not to have."""
+    """C's pow.  NumPy computes a repeated exponent 0.5 as sqrt, which is wrong for -inf and -0."""
     z = np.power(x, y)
     half = y == 0.5
     if np.any(half):
@@ -91,7 +91,7 @@ def wrapping_power(x, y):
 
 
 def complex_div(x, y):
-    """SuiteSparse's complex division (Smith's method, with the real and imaginary divisors apart)."""
+    """SuiteSparse's complex division: Smith's method, with separate cases for real and imaginary divisors."""
     wide = np.complex128
     a, b = np.broadcast_arrays(np.asarray(x, wide), np.asarray(y, wide))
     xr, xi, yr, yi = a.real, a.imag, b.real, b.imag
@@ -111,7 +111,7 @@ def complex_div(x, y):
 
 
 def _complex(real, imag):
-    # real + 1j * imag would turn an infinite part into NaN
+    # not real + 1j * imag, which turns an infinite part into NaN
     z = np.empty(np.shape(real), np.complex128)
     z.real, z.imag = real, imag
     return z
@@ -141,13 +141,13 @@ def bshift(x, y):
 
 
 def _bit(x, y):
-    """The mask of bit number y (1-based) and where y names a bit at all."""
+    """(the mask of bit number y, from 1; is 1 <= y <= the number of bits?)"""
     bits = 8 * x.dtype.itemsize
     y = np.asarray(y)
     inside = (y >= 1) & (y <= bits)
     unsigned = np.dtype(f"u{x.dtype.itemsize}")
-    place = (np.where(inside, y, y.dtype.type(1)) - y.dtype.type(1)).astype(unsigned)
-    return (unsigned.type(1) << place).astype(x.dtype), inside
+    shift = (np.where(inside, y, y.dtype.type(1)) - y.dtype.type(1)).astype(unsigned)
+    return (unsigned.type(1) << shift).astype(x.dtype), inside
 
 
 def bget(x, y):
@@ -166,7 +166,7 @@ def bclr(x, y):
 
 
 def shift_left(x, y):
-    """x << y by the low bits of y, as x86 and NumPy below the width; 0 beyond it."""
+    """x << y; 0 where y is negative or at least the width of the type."""
     return np.left_shift(x, y)
 
 
@@ -197,7 +197,7 @@ def c_round(x):
 
 
 def by_part(function):
-    """The complex version of a real function: on each part."""
+    """The complex version of a real function, which is applied to each part."""
 
     def apply(x):
         x = np.asarray(x)
@@ -267,7 +267,7 @@ def frexpe(x):
 
 
 def ldexp(x, y):
-    """x * 2**y, the exponent truncated to C's int: INT_MIN where it is too large, as x86 and SuiteSparse have it."""
+    """x * 2**y, the exponent truncated to C's int; INT_MIN where it is too large, as in SuiteSparse on x86."""
     y = np.asarray(y)
     exponent = cast(y, lookup_dtype(np.int32))
     return np.ldexp(x, np.where(y >= 2147483648.0, np.int32(-(2**31)), exponent))
@@ -294,7 +294,7 @@ def _tgamma(x):
 
 
 def scalar_loop(function):
-    """A ufunc-like of a scalar function of the math module, entry by entry (SciPy is not required)."""
+    """A function of arrays that calls a scalar function of the math module for each element (without SciPy)."""
     one_by_one = np.frompyfunc(function, 1, 1)
 
     def apply(x):
@@ -311,7 +311,7 @@ def gcd(x, y):
 
 
 def binom(n, k):
-    """Binomial coefficient of INT64; 0 when out of range or beyond INT64."""
+    """n! / (k! (n - k)!) in INT64; 0 for k < 0, k > n, and coefficients that exceed INT64."""
 
     def one(a, b):
         if b > a or b < 0:
@@ -337,7 +337,7 @@ def python_max(x, y):
 
 
 def reciprocal_integer(x):
-    """1 // x cut towards 0: only 1 and -1 have one; 0 gives 0."""
+    """1 / x truncated towards 0: x for 1 and -1, otherwise 0; 0 for x = 0."""
     if x.dtype.kind == "u":
         return (x == 1).astype(x.dtype)
     return np.where((x == 1) | (x == -1), x, x.dtype.type(0))

@@ -35,4 +35,4 @@ def test_kernels_are_compiled_once_and_failures_named(release, capsys):
     prebuild.LIST.write_text(json.dumps({"install": [], "release": json.loads(prebuild.LIST.read_text())["install"]}))
     jit.forget()
     assert main(["compile"]) == 0
-    assert "are there already" in capsys.readouterr().out
+    assert "are compiled already" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Edges that occur again in an edge list: one rule for files, data frames and the command, and what it says."""
+"""Repeated edges in an edge list: one rule for files, data frames and the command, and its messages."""
 
 import io
 import json

@@ -120,7 +120,7 @@ def forged(change, arrays=None):
 
 LIES = [
     (lambda h: h.update(shape=[5, 6]), "outside 0..5"),
-    (lambda h: h.update(shape=[4, 7]), "indptr has 6 places"),
+    (lambda h: h.update(shape=[4, 7]), "indptr has 6 elements"),
     (lambda h: h.update(shape=[-1, 7]), "dimension"),
     (lambda h: h.update(shape=[2**61, 7]), "dimension"),
     (lambda h: h.update(shape=[5.0, 7]), "dimension"),
@@ -195,7 +195,7 @@ def test_vectors_that_make_no_vector_are_refused():
     for indices, message in (([5, 2], "not sorted"), ([2, 2], "not unique"), ([2, 9], "outside 0..8")):
         refused(v, "FP64", message, indices=np.array(indices, np.int32))
     full = BitmapVector(3, None, None, np.ones(3), 3)
-    refused(full, "FP64", "is full: 2 entries in 3 places", change={"nvals": 2})
+    refused(full, "FP64", "is full: 2 entries at 3 positions", change={"nvals": 2})
 
 
 def test_a_boolean_is_0_or_1():

@@ -1,4 +1,4 @@
-"""What the command `grb-tile` runs: outside grb_tile, so that Ctrl-C while that is imported is one line, too."""
+"""The entry point of the command `grb-tile`, installed outside grb_tile: it handles Ctrl-C while that is imported."""
 
 import sys
 

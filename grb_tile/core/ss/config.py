@@ -1,8 +1,8 @@
-"""`gb.ss.about`, `gb.ss.config`, `A.ss.config`: SuiteSparse's facts and settings, as python-graphblas has them.
+"""`gb.ss.about`, `gb.ss.config`, `A.ss.config`: facts and settings with python-graphblas's names.
 
-Facts are this library's own.  Settings that tune SuiteSparse (thread counts, chunk sizes, switches between formats) are
-kept so that programs which set them run; here the planner decides, and they have no effect.  A setting that would
-change results or promises output that does not exist warns.
+The facts are those of grb_tile.  Settings that tune SuiteSparse (thread counts, chunk sizes, switches between formats)
+are stored, so that programs that set them run, and have no effect, because the planner decides.  A setting that changes
+results or output in SuiteSparse gives a warning.
 """
 
 import sys
@@ -53,7 +53,7 @@ class About(Mapping):
 
 
 class GlobalConfig(MutableMapping):
-    """`gb.ss.config`: SuiteSparse's settings.  They are kept and have no effect; see the module's text."""
+    """`gb.ss.config`: SuiteSparse's settings, which are stored and have no effect; see the module's docstring."""
 
     _defaults = _DEFAULTS
 
@@ -97,7 +97,7 @@ class ObjectConfig(MutableMapping):
 
     sparsity_status    the storage format: "sparse", "hypersparse", "bitmap" or "full"
     sparsity_control   {"auto"}; setting it to a format, or to several, converts the object once
-    format             "by_row" (Matrix), "by_col" for a dense one in column-major order; may be set where it is dense
+    format             of a Matrix: "by_row", or "by_col" for a dense one in column-major order, which can be set
     bitmap_switch      the density above which a Matrix of this shape is a bitmap (storage/dense.py)
     hyper_switch       SuiteSparse's; None, since the planner decides
     """
@@ -134,7 +134,7 @@ class ObjectConfig(MutableMapping):
             self._order(value)
 
     def _order(self, value):
-        """Bring a dense matrix into row-major ("by_row") or column-major order ("by_col")."""
+        """Convert a dense matrix to row-major ("by_row") or column-major order ("by_col")."""
         if value not in ("by_row", "by_col"):
             raise ValueError(f'format must be "by_row" or "by_col", not {value!r}')
         status = self["sparsity_status"]
@@ -145,7 +145,7 @@ class ObjectConfig(MutableMapping):
             warnings.warn("sparse matrices are stored row-wise: `format` has no effect", UserWarning, stacklevel=3)
 
     def _convert(self, wanted):
-        """Bring the object into one of the wanted formats, once."""
+        """Convert the object to one of the wanted formats, once."""
         known = {"auto", "sparse", "hypersparse", "bitmap", "full"}
         if not wanted or not wanted <= known:
             raise KeyError(f"sparsity_control must be among {sorted(known)}; got {wanted!r}")

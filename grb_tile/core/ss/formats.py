@@ -1,10 +1,12 @@
-"""Import and export of plain arrays in the shapes that SuiteSparse calls csr, hypercsr, bitmapr, fullr, coo, ...
+"""Import and export of arrays in SuiteSparse's formats csr, hypercsr, bitmapr, fullr, coo, ...
 
     info = A.ss.export("csr")          a dict: indptr, col_indices, values, nrows, ncols, is_iso, sorted_cols, format
-    Matrix.ss.import_csr(**info)       the matrix again; import_any finds the format from what is given
+    Matrix.ss.import_csr(**info)       the matrix again; import_any detects the format from its arguments
 
-Everything is copied, except that an import of a full matrix with `take_ownership` shares the array where its type and
-order fit: do not change it afterwards.  `give_ownership` empties the exported object.
+Arrays are copied.  Only an import of a full matrix with `take_ownership` shares the array where its type and order fit:
+do not change it afterwards.  `give_ownership` empties the exported object.
+
+Source: SuiteSparse:GraphBLAS 9.4 user guide, sections 6.12 and 6.13; python-graphblas, core/ss/matrix.py.
 """
 
 from inspect import Parameter, Signature
@@ -24,14 +26,14 @@ MATRIX_FORMATS = (
     "csr", "csc", "hypercsr", "hypercsc", "bitmapr", "bitmapc", "fullr", "fullc", "coo", "coor", "cooc",
 )  # fmt: skip
 VECTOR_FORMATS = ("sparse", "bitmap", "full")
-_ORIENTATIONS = {"rowwise": "r", "columnwise": "c", "colwise": "c"}  # the storage format, in that orientation
+_ORIENTATIONS = {"rowwise": "r", "columnwise": "c", "colwise": "c"}  # the storage format with that orientation
 _IGNORED = {
     "take_ownership", "secure_import", "sorted_rows", "sorted_cols", "sorted_index", "nvec", "nvals", "is_iso",
 }  # fmt: skip
 
 
 def _iso_or_all(obj, values):
-    """(values, is_iso): one value stands for all of an iso object."""
+    """(values, is_iso): an array of one value for an iso object."""
     store = obj._store
     if not store.iso or not store.nvals:
         return np.array(values), False
@@ -39,11 +41,14 @@ def _iso_or_all(obj, values):
 
 
 def export_matrix(A, format=None, raw=False):
-    """The dict of arrays of matrix A; its storage format when none is given."""
-    held = {"dcsr": "hypercsr"}.get(A._store.format, A._store.format)
-    format = held if format is None else format.lower()
+    """The dict of arrays of matrix A in `format`, by default its storage format.
+
+    Raises: ValueError for an unknown format; InvalidValue for a full one when positions are absent.
+    """
+    stored = {"dcsr": "hypercsr"}.get(A._store.format, A._store.format)
+    format = stored if format is None else format.lower()
     if format in _ORIENTATIONS:
-        format = held[:-1] + _ORIENTATIONS[format]
+        format = stored[:-1] + _ORIENTATIONS[format]
     if format not in MATRIX_FORMATS:
         raise ValueError(f"Invalid format: {format}")
     by_columns = format.endswith("c")
@@ -97,7 +102,7 @@ def _dense_parts(A, info, format, raw):
 
 
 def export_vector(v, format=None, raw=False):
-    """The dict of arrays of vector v."""
+    """The dict of arrays of vector v in `format`, by default its storage format; errors as export_matrix."""
     if format is None:
         format = "sparse" if v._store.format == "sparse" else "full" if v.nvals == v.size else "bitmap"
     format = format.lower()
@@ -105,18 +110,18 @@ def export_vector(v, format=None, raw=False):
         raise ValueError(f"Invalid format: {format}")
     if format == "full" and v.nvals != v.size:
         raise InvalidValue(f"format 'full' needs an entry everywhere; {v.name} has {v.nvals} of {v.size}")
-    indices, held = (None, v.to_dense()) if format == "full" else v._tuples()
+    indices, stored = (None, v.to_dense()) if format == "full" else v._tuples()
     info = {"format": format, "size": v.size}
     if format == "sparse":
         info.update(indices=indices.astype(np.uint64), sorted_index=True)
-        values = held
+        values = stored
         if raw:
             info["nvals"] = v.nvals
     else:
-        values = held
+        values = stored
         if format == "bitmap":
-            values = np.zeros(v.size, held.dtype)
-            values[indices] = held
+            values = np.zeros(v.size, stored.dtype)
+            values[indices] = stored
             info["bitmap"] = np.zeros(v.size, bool)
             info["bitmap"][indices] = True
             info["nvals"] = v.nvals
@@ -133,7 +138,7 @@ def _with_type(info, obj, raw):
 
 
 def _one_value(values, is_iso, dtype, subarray_after=None):
-    """(array of one value, or of all, DataType); scalars are one value."""
+    """(array, DataType): of one value for a Scalar, a number or is_iso, otherwise of all values."""
     if type(values) is kinds.Scalar:
         values = values._value
     values, dtype = values_array(values, dtype, subarray_after)
@@ -146,7 +151,10 @@ def import_matrix(
     values, *, nrows=None, ncols=None, is_iso=False, format=None, dtype=None, name=None, indptr=None, col_indices=None,
     row_indices=None, rows=None, cols=None, bitmap=None, **ignored,
 ):  # fmt: skip
-    """A Matrix of the arrays of one of the formats, found from what is given unless `format` says it."""
+    """The Matrix of the arrays of `format`; None: the format is detected from the arguments.
+
+    Raises: ValueError, TypeError for arguments that make no matrix of the format.
+    """
     check_options({key: value for key, value in ignored.items() if key not in _IGNORED})
     format = _matrix_format(values, indptr, row_indices, col_indices, rows, cols, bitmap) if format is None else format
     format = format.lower()
@@ -193,7 +201,7 @@ def import_matrix(
 
 
 def _shared(values, dtype, name):
-    """The full Matrix over a contiguous two-dimensional array, whose memory it shares; None where it is not one."""
+    """The full Matrix that shares a contiguous two-dimensional array; None for an array of another kind."""
     by_columns = values.flags.f_contiguous and not values.flags.c_contiguous
     if type(values) is not np.ndarray or values.ndim != 2 or not (by_columns or values.flags.c_contiguous):
         return None
@@ -203,7 +211,7 @@ def _shared(values, dtype, name):
 
 
 def _in_form(A, format):
-    """A with its store in that dense form; a matrix without positions has none."""
+    """A, converted to the dense `format`; unchanged if it has no positions."""
     if A.nrows * A.ncols:
         A._store = current().convert(A._store, format)
     return A
@@ -254,7 +262,10 @@ def _is_by_columns(array):
 def import_vector(
     values, *, size=None, is_iso=False, format=None, dtype=None, name=None, indices=None, bitmap=None, **ignored
 ):
-    """A Vector of the arrays of one of the formats, found from what is given unless `format` says it."""
+    """The Vector of the arrays of `format`; None: the format is detected from the arguments.
+
+    Raises: ValueError, TypeError for arguments that make no vector of the format.
+    """
     check_options({key: value for key, value in ignored.items() if key not in _IGNORED})
     if indices is not None and bitmap is not None:
         raise TypeError("Cannot provide both `indptr` and `bitmap`")
@@ -280,7 +291,7 @@ def add_formats(tools, export, import_, formats):
     """Give a class of tools export, unpack, import_<format> and pack_<format>."""
 
     def export_method(self, format=None, *, sort=False, give_ownership=False, raw=False, **opts):
-        """A dict of arrays; see the module's text."""
+        """A dict of arrays; see the docstring of core/ss/formats.py.  `sort`: no effect, entries are always sorted."""
         if opts:
             check_options(opts)
         info = export(self._parent, format, raw)
@@ -289,11 +300,11 @@ def add_formats(tools, export, import_, formats):
         return info
 
     def unpack(self, format=None, *, sort=False, raw=False, **opts):
-        """The same, and the object is empty afterwards."""
+        """`export`, after which the object is empty."""
         return export_method(self, format, sort=sort, give_ownership=True, raw=raw, **opts)
 
     def pack(self, values, *, format=None, **arrays):
-        """Replace the object's entries by those of the arrays; its shape and type stay."""
+        """Replace the object's entries by those of the arrays; its shape and type do not change."""
         parent = self._parent
         sizes = ("size",) if parent.ndim == 1 else ("nrows", "ncols")
         wanted = {**dict(zip(sizes, parent.shape, strict=True)), **{k: v for k, v in arrays.items() if k not in sizes}}
@@ -310,8 +321,8 @@ def add_formats(tools, export, import_, formats):
         setattr(tools, f"pack_{name}", _with_format(pack, f"pack_{name}", name, packed, "self"))
 
 
-# What each format needs: (arguments by position, required keywords, optional keywords); sizes and common ones are
-# added.
+# format: (arguments by position, required keywords, optional keywords), to which _signatures adds the sizes and the
+# common ones.
 _ARGUMENTS = {
     "csr": ((), ("indptr", "values", "col_indices"), {"sorted_cols": False}),
     "csc": ((), ("indptr", "values", "row_indices"), {"sorted_rows": False}),
@@ -381,7 +392,7 @@ def _signatures(name, sizes):
 
 
 def _with_format(function, name, fixed, signature, receiver):
-    """`function` for one format: it binds its arguments by `signature` and refuses another format's name."""
+    """`function` for the format `fixed`: binds its arguments by `signature`; another format's name is a ValueError."""
     if receiver is not None:
         parameters = [Parameter(receiver, Parameter.POSITIONAL_OR_KEYWORD), *signature.parameters.values()]
         signature = Signature(parameters)

@@ -1,4 +1,4 @@
-"""`A.ss`: the useful part of python-graphblas's tools of a Matrix."""
+"""`A.ss`: python-graphblas's SuiteSparse methods of a Matrix."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 
 
 class MatrixTools(Tools):
-    """`A.ss`"""
+    """`A.ss`: methods on the Matrix A."""
 
     __slots__ = ()
     deserialize = reader("Matrix")
 
     @property
     def orientation(self) -> str:
-        """Row-wise, where a transpose is cached when it is first needed; a dense matrix may be column-wise."""
+        """ "rowwise", or "columnwise" for a dense matrix in column-major order."""
         return "columnwise" if self._parent._store.format in ("bitmapc", "fullc") else "rowwise"
 
     def iterkeys(self, seek: int = 0) -> Iterator[Any]:
-        """(row, column) of the entries, from entry number `seek` on."""
+        """(row, column) of the entries, from entry number `seek` on (negative: from the end)."""
         rows, columns, _ = self._parent.to_coo(values=False)
         yield from sought(list(zip(rows.tolist(), columns.tolist(), strict=True)), seek)
 
     def concat(self, tiles: Sequence[Any], **opts: Any) -> None:
-        """Make this matrix the concatenation of a list of lists of tiles."""
+        """A = [[tiles[0][0], tiles[0][1], ...], ...].  Raises: DimensionMismatch unless A has their shape."""
         if opts:
             check_options(opts)
         tiles, _ = check_tiles(tiles, is_matrix=True)
@@ -54,7 +54,7 @@ class MatrixTools(Tools):
         self._become("concat", store)
 
     def split(self, chunks: Any, *, name: str | None = None, **opts: Any) -> list[list[Matrix]]:
-        """A list of lists of Matrices of the given heights and widths; see normalize_chunks."""
+        """A cut into a list of lists of Matrices of the given heights and widths; see normalize_chunks."""
         if opts:
             check_options(opts)
         parent = self._parent
@@ -66,7 +66,7 @@ class MatrixTools(Tools):
         ]
 
     def build_diag(self, vector: VectorLike, k: int = 0, **opts: Any) -> None:
-        """Make this matrix the one with `vector` on its k-th diagonal."""
+        """A = the square matrix with `vector` on its k-th diagonal.  Raises: DimensionMismatch for other shapes."""
         if opts:
             check_options(opts)
         vector = expect_type(self._parent, vector, kinds.Vector, within="ss.build_diag", argname="vector")
@@ -74,7 +74,7 @@ class MatrixTools(Tools):
         self._become("build_diag", store)
 
     def build_scalar(self, rows: ArrayLike, columns: ArrayLike, value: Any) -> None:
-        """Put entries of one value into the empty matrix; repeated positions count once."""
+        """A(rows[k], columns[k]) = value; repeated positions are one entry.  Raises: OutputNotEmpty, EmptyObject."""
         parent = self._parent
         rows, columns = indices_array(rows, "row indices"), indices_array(columns, "column indices")
         if rows.size != columns.size:
@@ -104,7 +104,11 @@ class MatrixTools(Tools):
         name: str | None = None,
         **opts: Any,
     ) -> Matrix | None:
-        """A Matrix of the same entries, read and written row after row (or column after column); one size may be -1."""
+        """The nrows by ncols Matrix of the same entries in row-major (column-major) order; one size may be -1.
+
+        inplace   A itself gets the new shape, and None is returned
+        Raises: ValueError unless nrows * ncols is the size of A.
+        """
         if opts:
             check_options(opts)
         parent = self._parent
@@ -122,7 +126,7 @@ class MatrixTools(Tools):
         return None
 
     def flatten(self, order: str = "rowwise", *, name: str | None = None, **opts: Any) -> Vector:
-        """The Vector of size nrows * ncols with the matrix row after row (or column after column)."""
+        """w(i * ncols + j) = A(i, j), or for order="columnwise" w(j * nrows + i) = A(i, j); size nrows * ncols."""
         if opts:
             check_options(opts)
         nrows, ncols = self._parent.shape
@@ -134,7 +138,7 @@ class MatrixTools(Tools):
     def scan(
         self, op: OperatorLike | None = None, order: str = "rowwise", *, name: str | None = None, **opts: Any
     ) -> Matrix:
-        """The prefix sums of each row (or column) over its entries; monoid.plus by default."""
+        """C(i, j) = A(i, first) (+) ... (+) A(i, j) over the entries of each row (column); monoid.plus by default."""
         if opts:
             check_options(opts)
         op = scan_monoid(self._parent, op, "scan")
@@ -146,7 +150,7 @@ class MatrixTools(Tools):
         return kinds.Matrix._from_store(store, op.return_type, name)
 
     def selectk(self, how: str, k: int, order: str = "rowwise", *, name: str | None = None) -> Matrix:
-        """Up to k entries of each row (or column): the first, last, smallest, largest, or random ones."""
+        """At most k entries of each row (or column); how: "first", "last", "smallest", "largest" or "random"."""
         if k < 0:
             raise ValueError("negative k is not allowed")
         how = check_how(how)
@@ -165,20 +169,23 @@ class MatrixTools(Tools):
         asindex: bool = False,
         name: str | None = None,
     ) -> Matrix:
-        """The entries of each row moved to the left (of each column, up), in the order that `how` says."""
+        """C(i, r) = the r-th value of row i in the order `how` (see selectk); with asindex=True its column, UINT64.
+
+        order="columnwise": C(r, j) of column j.  k: the number of columns (rows) of C; None: the longest row (column)
+        """
         how = check_how(how)
         columnwise, xp, major, minor, values = self._lines(order)
-        picked, place = ordered(xp, major, values, how), ranks(xp, major)
+        picked, rank = ordered(xp, major, values, how), ranks(xp, major)
         if k is None:
-            k = int(place.max()) + 1 if place.shape[0] else 0
-        picked, place = picked[place < k], place[place < k]
+            k = int(rank.max()) + 1 if rank.shape[0] else 0
+        picked, rank = picked[rank < k], rank[rank < k]
         major = major[picked]
         if reverse:
-            place = ranks(xp, major, reverse=True)
+            rank = ranks(xp, major, reverse=True)
         kept, dtype = (minor.astype(np.uint64), UINT64) if asindex else (values, self._parent.dtype)
         nrows, ncols = self._parent.shape
         shape = (k, ncols) if columnwise else (nrows, k)
-        return self._from_lines(columnwise, major, place, kept[picked], dtype, shape, name)
+        return self._from_lines(columnwise, major, rank, kept[picked], dtype, shape, name)
 
     def sort(
         self,
@@ -189,18 +196,21 @@ class MatrixTools(Tools):
         permutation: bool = True,
         **opts: Any,
     ) -> tuple[Matrix | None, Matrix | None]:
-        """(sorted values, their old positions) of each row (or column), as Matrices of the same shape."""
+        """(C, P): C(i, r) is the r-th smallest value of row i in the order `op`, P(i, r) its column; shapes as A.
+
+        order="columnwise": C(r, j) of column j, P(r, j) its row.
+        """
         if opts:
             check_options(opts)
-        columnwise, xp, major, minor, held = self._lines(order)
-        picked = sorted_by(self._parent, op, xp, major, minor, held)
-        shape, place = self._parent.shape, ranks(xp, major)
+        columnwise, xp, major, minor, stored = self._lines(order)
+        picked = sorted_by(self._parent, op, xp, major, minor, stored)
+        shape, rank = self._parent.shape, ranks(xp, major)
         C = P = None
         if values:
-            C = self._from_lines(columnwise, major, place, held[picked], self._parent.dtype, shape, "Values")
+            C = self._from_lines(columnwise, major, rank, stored[picked], self._parent.dtype, shape, "Values")
         if permutation:
             minor = minor[picked].astype(np.uint64)
-            P = self._from_lines(columnwise, major, place, minor, None, shape, "Permutation")
+            P = self._from_lines(columnwise, major, rank, minor, None, shape, "Permutation")
         return C, P
 
 

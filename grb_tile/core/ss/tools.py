@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 
 def concat(tiles: Sequence[Any], dtype: DTypeLike | None = None, *, name: str | None = None, **opts: Any) -> Any:
-    """A new Matrix of a list of lists of tiles (a Vector is a column), or a new Vector of a list of Vectors."""
+    """The Matrix [[tiles[0][0], tiles[0][1], ...], ...] (a Vector is a column), or the Vector [tiles[0], ...].
+
+    dtype   of the result; None: that of the first tile
+    Raises: TypeError, ValueError for tiles that are no such lists; DimensionMismatch for shapes that do not fit.
+    """
     if opts:
         check_options(opts)
     tiles, is_matrix = check_tiles(tiles)
@@ -90,7 +94,7 @@ def matrix_stores(tiles):
 
 
 def scan_monoid(parent, op, within):
-    """`op` (monoid.plus when None) as a monoid of the parent's type.  Raises: TypeError for what has none."""
+    """`op` (monoid.plus when None) as a monoid of the parent's type.  Raises: TypeError for an operator without one."""
     op = get_typed_op("plus" if op is None else op, parent.dtype, kind="binary")
     if op.opclass == "BinaryOp" and op.monoid is not None:
         op = op.monoid
@@ -99,7 +103,7 @@ def scan_monoid(parent, op, within):
 
 
 class Tools:
-    """What `.ss` of a Matrix and of a Vector share."""
+    """The methods that `.ss` of a Matrix and of a Vector share."""
 
     __slots__ = ("_parent",)
 
@@ -118,7 +122,7 @@ class Tools:
 
     @property
     def iso_value(self) -> Scalar:
-        """The Scalar that all entries equal.  Raises: ValueError unless is_iso."""
+        """The one value of all entries as a Scalar.  Raises: ValueError unless is_iso."""
         parent = self._parent
         if not (self.is_iso and parent.nvals):
             raise ValueError(f"{type(parent).__name__} is not iso-valued")
@@ -126,7 +130,7 @@ class Tools:
 
     @property
     def format(self) -> str:
-        """The storage format, as SuiteSparse names it."""
+        """The storage format by SuiteSparse's name, such as "csr", "hypercsr", "bitmap", "full"."""
         parent = self._parent
         form = parent._store.format
         if form == "bitmap" and parent._store.words is None:
@@ -135,7 +139,7 @@ class Tools:
 
     @property
     def config(self) -> Any:
-        """How the object is stored, as SuiteSparse's settings; see core/ss/config.py."""
+        """How the object is stored, in the terms of SuiteSparse's settings; see ObjectConfig."""
         return ObjectConfig(self._parent)
 
     serialize = serialize
@@ -145,11 +149,11 @@ class Tools:
         yield from sought(host_array(current().tuples(self._parent._store)[-1]).tolist(), seek)
 
     def iteritems(self, seek: int = 0) -> Iterator[Any]:
-        """(position..., value) of the entries, from entry number `seek` on."""
+        """(index..., value) of the entries, from entry number `seek` on (negative: from the end)."""
         yield from sought(list(zip(*(part.tolist() for part in self._parent._tuples()), strict=True)), seek)
 
     def head(self, n: int = 10, dtype: DTypeLike | None = None, *, sort: bool = False) -> tuple[Array, ...]:
-        """(positions..., values) of the first n entries."""
+        """(indices..., values) of the first n entries, as NumPy arrays; indices are uint64.  sort: no effect."""
         *positions, values = (host_array(part[:n]) for part in current().tuples(self._parent._store))
         values = values if dtype is None else cast(values, lookup_dtype(dtype))
         return (*(p.astype(np.uint64) for p in positions), values)

@@ -1,4 +1,4 @@
-"""`v.ss`: the useful part of python-graphblas's tools of a Vector."""
+"""`v.ss`: python-graphblas's SuiteSparse methods of a Vector."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 
 class VectorTools(Tools):
-    """`v.ss`"""
+    """`v.ss`: methods on the Vector v."""
 
     __slots__ = ()
     deserialize = reader("Vector")
 
     def iterkeys(self, seek: int = 0) -> Iterator[Any]:
-        """The positions, from entry number `seek` on."""
+        """The indices of the entries, from entry number `seek` on (negative: from the end)."""
         yield from sought(self._parent.to_coo(values=False)[0].tolist(), seek)
 
     def concat(self, tiles: Sequence[Any], **opts: Any) -> None:
-        """Make this vector the concatenation of a list of Vectors."""
+        """v = [tiles[0], tiles[1], ...] for Vectors.  Raises: DimensionMismatch unless v has the sum of their sizes."""
         if opts:
             check_options(opts)
         tiles, _ = check_tiles(tiles, is_matrix=False)
@@ -46,7 +46,7 @@ class VectorTools(Tools):
         self._become("concat", store)
 
     def split(self, chunks: Any, *, name: str | None = None, **opts: Any) -> list[Vector]:
-        """A list of Vectors of the given sizes (or all of one size); see normalize_chunks."""
+        """The Vectors v(0:c0), v(c0:c0 + c1), ... for the sizes `chunks`, or one size for all; see normalize_chunks."""
         if opts:
             check_options(opts)
         parent = self._parent
@@ -58,7 +58,7 @@ class VectorTools(Tools):
         ]
 
     def build_diag(self, matrix: MatrixLike, k: int = 0, **opts: Any) -> None:
-        """Make this vector the k-th diagonal of a matrix."""
+        """v = the k-th diagonal of `matrix`.  Raises: DimensionMismatch unless v has the size of the diagonal."""
         if opts:
             check_options(opts)
         matrix = expect_type(
@@ -68,7 +68,7 @@ class VectorTools(Tools):
         self._become("build_diag", found._store)
 
     def build_scalar(self, indices: ArrayLike, value: Any) -> None:
-        """Put entries of one value into the empty vector; repeated positions count once."""
+        """v(indices[k]) = value; repeated indices are one entry.  Raises: OutputNotEmpty."""
         parent = self._parent
         check_empty(parent, parent._store)
         indices = indices_array(indices, "indices")
@@ -78,18 +78,18 @@ class VectorTools(Tools):
     def reshape(
         self, nrows: Any, ncols: int | None = None, order: str = "rowwise", *, name: str | None = None, **opts: Any
     ) -> Matrix:
-        """A Matrix of the same entries; see MatrixTools.reshape."""
+        """The nrows by ncols Matrix of the same entries; see MatrixTools.reshape."""
         return self._parent._as_matrix().ss.reshape(nrows, ncols, order, name=name, **opts)
 
     def scan(self, op: OperatorLike | None = None, *, name: str | None = None, **opts: Any) -> Vector:
-        """w(i) = v(first) (+) ... (+) v(i) over the entries; monoid.plus by default."""
+        """The prefix sums w(i) = v(first) (+) ... (+) v(i) over the entries of v; monoid.plus by default."""
         if opts:
             check_options(opts)
         op = scan_monoid(self._parent, op, "scan")
         return kinds.Vector._from_store(current().scan(self._parent._store, op), op.return_type, name)
 
     def selectk(self, how: str, k: int, *, name: str | None = None) -> Vector:
-        """k of the entries: the first, last, smallest, largest, or random ones."""
+        """The Vector of at most k of the entries; how: "first", "last", "smallest", "largest" or "random"."""
         if k < 0:
             raise ValueError("negative k is not allowed")
         parent, how = self._parent, check_how(how)
@@ -106,7 +106,10 @@ class VectorTools(Tools):
         asindex: bool = False,
         name: str | None = None,
     ) -> Vector:
-        """The entries moved to the left, in the order that `how` says; their old positions with asindex=True."""
+        """w(r) = the r-th value of v in the order `how` (see selectk); with asindex=True its index in v, UINT64.
+
+        size   of w; None: the number of entries.  reverse: the last of them first
+        """
         parent, how = self._parent, check_how(how)
         xp, line, indices, values = entries_of(parent)
         size = indices.shape[0] if size is None else size
@@ -119,18 +122,18 @@ class VectorTools(Tools):
     def sort(
         self, op: OperatorLike = "lt", *, values: bool = True, permutation: bool = True, **opts: Any
     ) -> tuple[Vector | None, Vector | None]:
-        """(sorted values, their old positions) as Vectors of the same size; `op` says what comes before what."""
+        """(w, p): w(r) is the r-th smallest value in the order `op`, p(r) its index in v; both of the size of v."""
         if opts:
             check_options(opts)
         parent = self._parent
-        xp, line, indices, held = entries_of(parent)
-        order = sorted_by(parent, op, xp, line, indices, held)
-        places = xp.arange(order.shape[0])
+        xp, line, indices, stored = entries_of(parent)
+        order = sorted_by(parent, op, xp, line, indices, stored)
+        positions = xp.arange(order.shape[0])
         size, w, p = parent.size, None, None
         if values:
-            w = kinds.Vector.from_coo(places, held[order], parent.dtype, size=size, name="values")
+            w = kinds.Vector.from_coo(positions, stored[order], parent.dtype, size=size, name="values")
         if permutation:
-            p = kinds.Vector.from_coo(places, indices[order].astype(np.uint64), size=size, name="permutation")
+            p = kinds.Vector.from_coo(positions, indices[order].astype(np.uint64), size=size, name="permutation")
         return w, p
 
 

@@ -22,13 +22,13 @@ def _sorts_itself(sort_neighbors: Any = None, **others: Any) -> bool | str:
 
 
 def reversed_graph(G: nx.Graph) -> algorithms.Graph:
-    """The pattern of `G` with edges in the other direction."""
+    """The pattern of `G` with its edges reversed."""
     found = graph(G)
     return algorithms.Graph(found.AT, directed=True) if G.is_directed() else found
 
 
 def _limit(of: algorithms.Graph, cutoff: float | None) -> int | None:
-    """The number of levels within `cutoff`: NetworkX goes on while level < cutoff."""
+    """The number of levels within `cutoff`: NetworkX continues while level < cutoff."""
     if cutoff is None:
         return None
     return max(0, min(int(np.ceil(min(cutoff, of.n))), of.n)) if cutoff == cutoff else 0
@@ -66,7 +66,7 @@ def all_pairs_shortest_path_length(G, cutoff=None):
 
 
 def paths_to(G: nx.Graph, source: Any, cutoff: float | None, *, reverse: bool = False) -> dict[Any, list]:
-    """{node: the nodes from `source` to it}, with NetworkX's choice among paths of equal length."""
+    """{node: the path from `source` to it}, NetworkX's choice among paths of equal length."""
     nodes = nodes_of(G)
     found = {source: [source]}
     limit = None if cutoff is None else max(cutoff, 0)
@@ -98,7 +98,7 @@ def all_pairs_shortest_path(G, cutoff=None):
 
 @implements(light=True)
 def bidirectional_shortest_path(G, source, target):
-    """A path of fewest edges, by a search that stops at the target."""
+    """A shortest path by number of edges, from a search that stops at the target."""
     start, end = ends(G, source, target)
     parents = algorithms.bfs(graph(G), start, levels=False, parents=True, target=end).parents
     if end not in parents:
@@ -153,7 +153,7 @@ def bfs_successors(G, source, depth_limit=None, sort_neighbors=None):
 
 
 def _sources(G: nx.Graph, sources: Any) -> list[Any]:
-    """The nodes that bfs_layers starts from, in NetworkX's order."""
+    """The sources of bfs_layers, in NetworkX's order."""
     found = [sources] if sources in G else list(set(sources))
     for source in found:
         if source not in G:
@@ -217,12 +217,12 @@ def _nodes_at(levels: Iterable[tuple[np.ndarray, np.ndarray]]) -> Iterator[tuple
 
 @implements(light=search(limit="cutoff"))
 def predecessor(G, source, target=None, cutoff=None, return_seen=None):
-    """For each node its neighbours that are one level nearer to the source."""
+    """{node: its neighbours in the level before its own}."""
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} not in G")
     nodes = nodes_of(G)
     seen = {source: 0}
-    # NetworkX stops after level `cutoff`, and 0 is no limit
+    # NetworkX stops after level `cutoff`; 0 means no limit
     for depth, reached in _nodes_at(levels_in_order(G, [nodes.number(source)], limit=_level(cutoff))):
         seen.update(dict.fromkeys(nodes.of(reached), depth))
     before = _tight(G, seen)
@@ -238,7 +238,7 @@ def _level(cutoff: float | None) -> float | None:
 
 
 def _tight(G: nx.Graph, seen: dict[Any, int]) -> dict[Any, list]:
-    """{node: its neighbours one level before}, in order of discovery."""
+    """{node: its neighbours in the level before its own}, in order of discovery.  seen: {node: level}."""
     before: dict[Any, list] = {node: [] for node in seen}
     adj = G._adj
     for node, depth in seen.items():

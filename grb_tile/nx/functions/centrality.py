@@ -15,7 +15,7 @@ from .weighted_paths import weighted
 
 
 def _sources(G: nx.Graph, k: int | None, seed: Any) -> list[int] | None:
-    """NetworkX's own sample, so that the same seed gives the same estimate; None for all nodes."""
+    """The numbers of NetworkX's own sample, so that a seed gives NetworkX's estimate; None for all nodes."""
     if k is None:
         return None
     chosen = nx.utils.create_py_random_state(seed).sample(list(G), k)
@@ -29,7 +29,7 @@ def _within_reach(G: nx.Graph, weight: Any = None, k: int | None = None, **other
 
 
 def _above_zero(G: nx.Graph, weight: Any) -> algorithms.Graph:
-    """The graph with the least weight of parallel edges; NotImplementedError where one is not above 0."""
+    """The graph with the least weight of parallel edges.  Raises: NotImplementedError unless all are positive."""
     if weight is None:
         return graph(G)
     found = weighted(G, weight, nonnegative=True)

@@ -1,4 +1,4 @@
-"""Triangles and what is counted with them (networkx.algorithms.cluster)."""
+"""Triangles and clustering coefficients (networkx.algorithms.cluster)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..registry import implements
 
 
 def chosen(G: nx.Graph, nodes: Any) -> list[int]:
-    """The numbers of `nodes`, a node or a container of nodes; all when None.  What is no node is left out."""
+    """The numbers of `nodes`, a node or a container of nodes (None: all); other objects in it are left out."""
     if nodes is None:
         return list(range(len(G)))
     return list(dict.fromkeys(map(nodes_of(G).number, G.nbunch_iter(nodes))))
 
 
 def is_one_node(G: nx.Graph, nodes: Any = None, **others: Any) -> bool:
-    """Whether `nodes` is one node, whose neighbours alone NetworkX looks at."""
+    """`light` of a function of nodes: whether `nodes` is one node, for which NetworkX visits its neighbours only."""
     try:
         return nodes is not None and nodes in G
     except TypeError:  # a list of nodes
@@ -30,7 +30,7 @@ def is_one_node(G: nx.Graph, nodes: Any = None, **others: Any) -> bool:
 
 
 def answer(G: nx.Graph, nodes: Any, numbers: list[int], values: list) -> Any:
-    """{node: value}, or the one value where `nodes` is a node."""
+    """{node: value}, or the value where `nodes` is one node."""
     if nodes is not None and nodes in G:
         return values[0]
     labels = nodes_of(G).labels
@@ -46,7 +46,7 @@ def _triangles(G: nx.Graph, numbers: list[int]) -> np.ndarray:
 
 
 def _neighbours(G: nx.Graph) -> np.ndarray:
-    """The number of neighbours other than itself of each node."""
+    """The number of neighbours of each node, without itself."""
     found = graph(G)
     loops = found.A.diag()
     counts = np.zeros(found.n, np.int64)
@@ -67,7 +67,7 @@ def triangles(G, nodes=None):
 
 
 def _weighted(G: nx.Graph, weight: Any) -> algorithms.Graph:
-    """The graph with these weights; where it is refused, NetworkX must find an iterator of nodes as it was."""
+    """The graph with these weights.  Called before an iterator of nodes is read, because NetworkX may get the call."""
     found = finite(graph(G, weight), weight, nonnegative=True)
     if weight is not None and found.A.nvals and not found.emax:
         raise NotImplementedError(f"{weight}: all weights are 0")
@@ -75,11 +75,11 @@ def _weighted(G: nx.Graph, weight: Any) -> algorithms.Graph:
 
 
 def _coefficients(found: algorithms.Graph, numbers: list[int], weight: Any) -> list[float]:
-    """c of these nodes, 0 without pairs of neighbours."""
+    """The clustering coefficients of these nodes; 0 for a node without pairs of neighbours."""
     if not numbers:
         return []
-    chosen_ones = None if len(numbers) == found.n else numbers
-    values = algorithms.clustering(found, nodes=chosen_ones, weighted=weight is not None).to_numpy(0)
+    nodes = None if len(numbers) == found.n else numbers
+    values = algorithms.clustering(found, nodes=nodes, weighted=weight is not None).to_numpy(0)
     return [value or 0 for value in values[numbers].tolist()]
 
 

@@ -29,9 +29,9 @@ def _weighted(G: nx.Graph, weight: Any) -> algorithms.Graph:
 
 
 def _partitions(method: Callable, G: nx.Graph, weight: Any, seed: Any, **options: Any) -> Iterator[list[set]]:
-    """The communities after the first level, after two levels, and so on; levels that change nothing are left out.
+    """The communities after 1, 2, ... levels; levels that change nothing are left out.
 
-    Level k is the last of a run of k levels, all with the same seed.
+    The communities after k levels are the result of a run with max_level=k; all runs have the same seed.
     """
     if not any(G._adj.values()):
         return iter([[{node} for node in G]])
@@ -54,7 +54,7 @@ def _partitions(method: Callable, G: nx.Graph, weight: Any, seed: Any, **options
 def _communities(
     method: Callable, G: nx.Graph, weight: Any, seed: Any, max_level: int | None, **options: Any
 ) -> list[set]:
-    """The last of the partitions, or that of the level asked for."""
+    """The communities after `max_level` levels; None: after the last one."""
     if max_level is not None:
         if max_level <= 0:
             raise ValueError("max_level argument must be a positive integer or None")
@@ -90,7 +90,7 @@ def leiden_partitions(G, weight="weight", resolution=1, seed=None):
 
 @implements()
 def modularity(G, communities, weight="weight", resolution=1):
-    found = _weighted(G, weight)  # where it is refused, NetworkX must find an iterator of communities as it was
+    found = _weighted(G, weight)  # before an iterator of communities is read, because NetworkX may get the call
     communities = list(communities)
     nodes = nodes_of(G)
     labels = np.full(len(nodes), -1, np.int64)
@@ -110,9 +110,9 @@ def _unweighted(G: nx.Graph, weight: Any = None, seed: Any = None) -> bool | str
 
 
 def _stable(G: nx.Graph, orders: Iterator[np.ndarray], start: int) -> list[set] | None:
-    """The communities where no node would change its label, after turns in each of the orders; None: not compiled.
+    """Label propagation in these orders until no node changes its label: the communities; None: no compiled loop.
 
-    start   the state of the random numbers that choose among equally frequent labels; 0: the greatest one
+    start   the state of the random numbers that choose among equally frequent labels; 0: the greatest label is chosen
     """
     near, label, state = lists(G, False), np.arange(len(G)), np.array([start])
     for order in orders:
@@ -138,7 +138,7 @@ def asyn_lpa_communities(G, weight=None, seed=None):
 def label_propagation_communities(G):
     if not len(G):
         return {}.values()
-    # nodes of one colour are no neighbours, so turns one after another give what turns at once give
+    # nodes of one colour are not adjacent, so sequential updates equal a synchronous one
     colours = np.fromiter(map(greedy_color(G).__getitem__, G), np.int64, len(G))
     order = np.argsort(colours, kind="stable")
     found = _stable(G, repeat(order), 0)

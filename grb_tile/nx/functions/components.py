@@ -18,7 +18,7 @@ from ..registry import implements
 def sets_of(G: nx.Graph, labels: np.ndarray, late: np.ndarray | None = None) -> Iterator[set]:
     """The sets of nodes with equal labels, in order of the first node of each.
 
-    late   a number for each node: sets whose nodes have lesser ones come first
+    late   a number for each node, equal in a set: the first sort key of the sets
     """
     _, first, member = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(first.size, np.int64)
@@ -101,9 +101,9 @@ def is_forest(G):
 
 
 def two_colours(G: nx.Graph) -> np.ndarray | None:
-    """A colour 0 or 1 for each node such that the ends of edges differ; None where there is none.
+    """A proper colouring with 0 and 1, by node number; None if the graph is not bipartite.
 
-    In each component the first node that an edge leaves has colour 1, and nodes without edges have 0, as in NetworkX.
+    In each component the first node with an outgoing edge has colour 1; nodes without edges have 0, as in NetworkX.
     """
     found = graph(G)
     both = found

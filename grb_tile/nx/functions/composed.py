@@ -1,4 +1,4 @@
-"""Functions that NetworkX forms with functions of the backend: its own text runs, and what it calls runs here."""
+"""Functions whose NetworkX code runs unchanged, because the functions that it calls are the backend's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OVER_SEARCHES = (
 
 
 def over_ours(name: str) -> Callable:
-    """NetworkX's function `name`."""
+    """NetworkX's function `name`, which calls functions of the backend."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         return original(name)(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Degrees and what follows from them (networkx.algorithms.centrality.degree_alg, reciprocity, tournament, regular)."""
+"""Degrees and measures of them (networkx.algorithms.centrality.degree_alg, reciprocity, tournament, regular)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..registry import implements
 
 
 def _counted(G: nx.Graph, weight: Any, count: Callable[..., algorithms.VertexResult]) -> np.ndarray:
-    """Edges at each node, parallel ones each, or the sum of their weights."""
+    """`count` of the graph: edges at each node, parallel ones counted each, or the sum of their weights."""
     found = graph(G, weight, parallel=sum)
     return count(found, weighted=weight is not None or G.is_multigraph()).to_numpy()
 
@@ -32,7 +32,7 @@ def in_degrees(G: nx.Graph, weight: Any = None) -> np.ndarray:
 
 
 def degrees(G: nx.Graph, weight: Any = None) -> np.ndarray:
-    """Both in a directed graph; in an undirected one loops count twice."""
+    """d(i) = in_degree + out_degree of a directed graph; of an undirected one loops count twice."""
     return _counted(G, weight, algorithms.degree)
 
 

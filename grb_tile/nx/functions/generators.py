@@ -1,4 +1,4 @@
-"""Generators and readers: NetworkX makes the graph, which is then one of the backend."""
+"""Generators and readers: NetworkX makes the graph, which becomes a backend graph (see adopt)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ for _name in (*CLASSIC, *SMALL, *RANDOM, *READERS):
 
 
 def _instances(name: str, ours: type, theirs: type) -> None:
-    """`nx.Graph(data, backend="grb_tile")` and its like; subclasses of NetworkX's classes stay what they are."""
+    """`nx.Graph(data, backend="grb_tile")` and the other classes; subclasses of NetworkX's classes keep their class."""
 
     @implements(name, kind="graph")
     def new(cls, *args, **kwargs):

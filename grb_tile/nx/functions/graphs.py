@@ -1,7 +1,7 @@
 """Functions that make a graph of a graph, or read and write its attributes.
 
-Graphs are dictionaries for the backend, too, so NetworkX's own functions do the work; the graphs that they give are the
-backend's, so that what is called next runs on grb_tile.
+Backend graphs have NetworkX's dictionaries, so NetworkX's own functions run.  The graphs that they return become
+backend graphs, so that later calls run on grb_tile.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ATTRIBUTES = (
 
 
 def adopting(name: str) -> Callable:
-    """NetworkX's function `name`, whose graph becomes one of the backend; an instance of another class stays one."""
+    """NetworkX's function `name`; a result of NetworkX's four graph classes becomes a backend graph."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         result = original(name)(*args, **kwargs)

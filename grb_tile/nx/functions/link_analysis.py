@@ -18,9 +18,10 @@ def _can_rank(alpha: float = 0.85, **others: Any) -> bool | str:
 
 
 def _over_nodes(G: nx.Graph, given: dict | None, name: str) -> np.ndarray | None:
-    """The values of a dictionary over the nodes as an array, 0 where it has none.
+    """The values of a dictionary as an array over the nodes, 0 where it has none.
 
-    Raises: NotImplementedError for values that NetworkX does not scale to a sum of 1 without a warning.
+    Raises: NotImplementedError, which sends the call to NetworkX, for negative, infinite and NaN values, and where all
+    are 0; ZeroDivisionError, as NetworkX, where all of `personalization` are 0.
     """
     if given is None:
         return None
@@ -57,7 +58,7 @@ def pagerank(G, alpha=0.85, personalization=None, max_iter=100, tol=1e-6, nstart
 
 
 def _weights(G: nx.Graph, weight: Any) -> algorithms.Graph:
-    """The graph with finite weights, parallel edges added up."""
+    """The graph with finite weights; those of parallel edges are added."""
     return finite(graph(G, weight, parallel=sum), weight, squared=True)
 
 

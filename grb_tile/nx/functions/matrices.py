@@ -24,9 +24,10 @@ def _numbers(G: nx.Graph, nodelist: Any) -> list[int] | None:
 
 
 def _cast(values: np.ndarray, dtype: Any) -> np.ndarray:
-    """`values` as `dtype`, as NumPy makes it of Python's numbers: OverflowError for what an integer type does not hold.
+    """`values` cast to `dtype` as NumPy casts Python's numbers.
 
-    Raises: NotImplementedError for types whose values depend on the classes of the weights (text, objects, records).
+    Raises: OverflowError for values outside an integer type; NotImplementedError for types whose values depend on the
+    classes of the weights (text, objects, records).
     """
     dtype = np.dtype(dtype)
     if dtype.kind not in "biufc":
@@ -37,12 +38,12 @@ def _cast(values: np.ndarray, dtype: Any) -> np.ndarray:
 
 
 def _sum_of(dtype: np.dtype) -> Callable[[list], Any]:
-    """The sum of the weights of parallel edges in this type, to which SciPy casts each of them."""
+    """A function of the weights of parallel edges: their sum in this type, to which SciPy casts each of them."""
     return lambda weights: np.array(weights, dtype).sum(dtype=dtype).item()
 
 
 def _indices(array: np.ndarray, count: int) -> np.ndarray:
-    """As SciPy makes them: 32 bits where they are enough."""
+    """`array` as indices of a SciPy matrix: int32 where `count` is below 2^31."""
     return array.astype(np.int32) if count < 2**31 else array
 
 
@@ -57,14 +58,14 @@ def _are_bool(G: nx.Graph, weight: Any) -> bool:
 
 
 def _depends_on_the_rest(values: np.ndarray, chosen: np.ndarray) -> bool:
-    """Whether the chosen ones of these values may be of a lesser type for themselves: 1 beside 0.5, True beside 2."""
+    """Whether the chosen values alone might have a smaller type than all: 1 of [1, 0.5], True of [True, 2]."""
     if values.dtype.kind == "f":
         return bool((chosen == np.trunc(chosen)).all())
     return values.dtype.kind == "i" and bool(((chosen == 0) | (chosen == 1)).all())
 
 
 def _refuse_loops(A: Any, dtype: np.dtype | None) -> None:
-    """NotImplementedError where NetworkX, which adds the weight of a loop twice and subtracts it, gives another one."""
+    """Raises: NotImplementedError where NetworkX, which adds the weight of a loop twice and subtracts it, rounds it."""
     if (dtype or A.dtype).kind in "bu" or A.dtype.kind == "b" or not np.isfinite(A.data).all():
         raise NotImplementedError("a loop whose weight NetworkX does not find again when it subtracts it")
 
@@ -83,7 +84,7 @@ def to_scipy_sparse_array(G, nodelist=None, dtype=None, weight="weight", format=
     parallel = sum
     if G.is_multigraph():
         if dtype is None and _are_bool(G, weight):
-            dtype = np.dtype(bool)  # a sum of which is True for SciPy, too
+            dtype = np.dtype(bool)  # whose sum is True in SciPy, too
         elif dtype is not None and dtype.kind in "biu":
             parallel = _sum_of(dtype)
     found = graph(G, weight, parallel=parallel)

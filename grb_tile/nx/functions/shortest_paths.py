@@ -1,4 +1,4 @@
-"""Functions that choose among searches by their arguments (networkx.algorithms.shortest_paths.generic)."""
+"""Functions that choose a search by their arguments (networkx.algorithms.shortest_paths.generic), distance measures."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ LENGTHS = {
 
 
 def _search(functions: dict, G: nx.Graph, source: Any, target: Any, weight: Any, method: str) -> Any:
-    """What the functions of the method give; of a target alone from it along reversed edges."""
+    """The result of the method's function; for a target without a source, a search from it along reversed edges."""
     if method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
     all_pairs, one_pair, one_source = functions["unweighted" if weight is None else method]
@@ -67,14 +67,14 @@ def _search(functions: dict, G: nx.Graph, source: Any, target: Any, weight: Any,
 
 
 def _reaches_few(G: nx.Graph, source: Any, target: Any) -> bool:
-    """Whether a search from the one end that is given reaches few nodes."""
+    """Whether a search from the given source or target reaches few nodes."""
     if source is None and target is None:
         return False
     return reaches_few(G, [target], reverse=True) if source is None else reaches_few(G, [source])
 
 
 def _path_of_few(G: nx.Graph, source: Any = None, target: Any = None, method: str = "dijkstra", **others: Any) -> bool:
-    """Whether NetworkX searches from both ends, which reaches few nodes of most graphs, or a search reaches few."""
+    """`light` of shortest_path: NetworkX searches from both ends (in most graphs few nodes), or _reaches_few."""
     return (source is not None and target is not None and method == "dijkstra") or _reaches_few(G, source, target)
 
 
@@ -102,7 +102,7 @@ def shortest_path_length(G, source=None, target=None, weight=None, method="dijks
 
 
 def _sums(G: nx.Graph) -> tuple[int, int]:
-    """(pairs of nodes with a path, sum of the lengths of shortest paths)."""
+    """(number of pairs of nodes with a path, sum of the lengths of their shortest paths)."""
     found, reached, total = graph(G), 0, 0
     for _, L in batches_of_levels(found, range(found.n)):
         reached += L.nvals
@@ -142,7 +142,7 @@ def average_shortest_path_length(G, weight=None, method=None):
 
 
 def _all_paths(source: Any, target: Any, before: dict[Any, list]) -> Any:
-    """Each path from `source` to `target` along `before`, by depth-first search from the target."""
+    """All paths from `source` to `target` along the predecessors `before`, by depth-first search from the target."""
     if target not in before:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
     path, on_path, waiting = [target], {target}, [iter(before[target])]
@@ -258,10 +258,10 @@ def radius(G, e=None, usebounds=False, weight=None):
 @implements()
 def center(G, e=None, usebounds=False, weight=None):
     if not len(G) and e is None and weight is None and usebounds is not True and not G.is_directed():
-        raise nx.NetworkXPointlessConcept("G has no nodes.")  # as NetworkX, which asks first whether G is a tree
+        raise nx.NetworkXPointlessConcept("G has no nodes.")  # as NetworkX, which first tests whether G is a tree
     found = _all(G, e, weight)
-    least_one = min(found.values())
-    return [node for node in found if found[node] == least_one]
+    smallest = min(found.values())
+    return [node for node in found if found[node] == smallest]
 
 
 @implements()

@@ -29,7 +29,7 @@ def _strong(G: nx.Graph) -> algorithms.ComponentsResult:
 
 
 def _strong_sets(G: nx.Graph) -> Iterator[set]:
-    """The strong components, each after those that it leads to, as NetworkX's are."""
+    """The strongly connected components in reverse topological order of the condensation, as in NetworkX."""
     if not len(G):
         return
     labels = _strong(G).labels
@@ -80,8 +80,8 @@ def core_number(G):
 def _generations(G: nx.Graph) -> tuple[np.ndarray, list[int]]:
     """(the numbers of the nodes in the order in which NetworkX removes them, where each generation ends).
 
-    t<next> = f max.plus P: a node follows when the last edge that enters it is removed; see searches.  On the CPU it is
-    a compiled loop with a queue.
+    t<next> = f max.plus P: nodes are ordered by the last edge that enters them; see searches.py.  On the CPU a
+    compiled loop with a queue computes it.
     """
     if not G.is_directed():
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
@@ -220,7 +220,7 @@ def _largest_first(G: nx.Graph, strategy: Any = "largest_first", interchange: bo
 def greedy_color(G, strategy="largest_first", interchange=False):
     if not len(G):
         return {}
-    # nodes of equal degree in the order of the graph
+    # by descending degree; nodes of equal degree in the order of the graph
     order = np.argsort(-degrees(G), kind="stable")
     colours = algorithms.coloring(graph(G), order=order.tolist()).to_numpy()
     return dict(zip(nodes_of(G).of(order), colours[order].tolist()))

@@ -1,6 +1,6 @@
-"""Paths of least weight (networkx.algorithms.shortest_paths.weighted and dense).
+"""Shortest paths by weight (networkx.algorithms.shortest_paths.weighted and dense).
 
-Dijkstra's functions leave negative weights to NetworkX, whose answer depends on the order of its heap.
+Dijkstra's functions leave negative weights to NetworkX, whose result depends on the order of its heap.
 """
 
 from __future__ import annotations
@@ -23,17 +23,20 @@ from ..registry import implements
 def weighted(
     G: nx.Graph, weight: Any, *, nonnegative: bool = False, sources: Iterable[Any] | None = None, ends: bool = False
 ) -> algorithms.Graph:
-    """The graph with the least weight of parallel edges; NotImplementedError where a negative one must not be.
+    """The graph with the least weight of parallel edges.
 
-    sources   a weight that is a function is called for the edges that a search from these meets; None: for all edges
-    ends      the search ends at a target or a cutoff, and so do NetworkX's calls of a function: left to NetworkX
+    nonnegative   negative weights raise NotImplementedError
+    sources       a function `weight` is called for the edges that a search from these visits; None: for all edges
+    ends          the search ends at a target or a cutoff; then a function `weight` raises NotImplementedError, because
+                  NetworkX calls it only up to there
 
-    Functions that give an iterator call it before they return: NetworkX takes a call that is refused, but no iterator.
+    Functions that return an iterator call this before they return, because NetworkX takes over a call that raises
+    NotImplementedError, but not an iterator that does.
     """
     if callable(weight):
         if ends:
             raise NotImplementedError("weight: a function, which NetworkX calls up to the target or the cutoff only")
-        found = graph_by_function(G, weight, sources, hides=nonnegative)  # Dijkstra's functions alone take None
+        found = graph_by_function(G, weight, sources, hides=nonnegative)  # only Dijkstra's functions accept None
     else:
         found = graph(G, weight, parallel=None if weight is None else min)
     return finite(found, weight, nonnegative=nonnegative)
@@ -42,12 +45,13 @@ def weighted(
 def _search(found: algorithms.Graph, sources: list[int], trees: bool, target: int | None = None) -> tuple[Any, Any]:
     """(distances, predecessors or None) from the nearest of `sources`; a source is its own predecessor.
 
-    target   the only node whose distance and path are wanted
+    trees    whether predecessors are computed
+    target   the search may stop at this node
     """
     if len(sources) == 1:
         result = algorithms.sssp(found, sources[0], predecessors=trees, target=target)
         return result.distances, result.predecessors
-    # one more node with an edge of weight 0 to each source
+    # an added node n with an edge of weight 0 to each source
     n = found.n
     A = found.A.dup(gb.dtypes.INT64) if found.A.dtype == gb.dtypes.BOOL else found.A.dup()
     A.resize(n + 1, n + 1)
@@ -64,7 +68,7 @@ def _search(found: algorithms.Graph, sources: list[int], trees: bool, target: in
 
 
 def _paths(G: nx.Graph, distances: Any, before: Any, target: Any = None) -> dict[Any, list]:
-    """{node: path to it} along the tree `before`, for all nodes in order of distance, or for `target` alone."""
+    """{node: path to it} along the tree of predecessors `before`, in order of distance; of `target` if one is given."""
     labels = nodes_of(G).labels
     if target is not None:
         return {target: [labels[number] for number in path_to(nodes_of(G).number(target), before)]}
@@ -86,7 +90,7 @@ def _paths(G: nx.Graph, distances: Any, before: Any, target: Any = None) -> dict
 
 
 def _within(distances: Any, sources: list[int], cutoff: float | None) -> Any:
-    """The distances up to `cutoff`, and those of the sources, whatever it is, as in NetworkX."""
+    """The distances up to `cutoff`; those of the sources are kept for a negative one, too, as in NetworkX."""
     if cutoff is None:
         return distances
     near = gb.select.valuele(distances, cutoff).new()
@@ -107,7 +111,7 @@ def _numbers(G: nx.Graph, sources: Any) -> list[int]:
 def _dijkstra(
     G: nx.Graph, found: algorithms.Graph, numbers: list[int], target: Any = None, cutoff: Any = None
 ) -> tuple:
-    """(distances, paths) from the nearest of the nodes with these numbers, or those of `target`."""
+    """(distances, paths) from the nearest of the nodes with these numbers; of `target` its distance and path."""
     end = None if target is None else nodes_of(G).number(target)
     distances, before = _search(found, numbers, True, end)
     distances = _within(distances, numbers, cutoff)
@@ -187,7 +191,7 @@ def bidirectional_dijkstra(G, source, target, weight="weight"):
 
 
 def _tight(G: nx.Graph, found: algorithms.Graph, distances: Any) -> dict[Any, list]:
-    """{node: the nodes before it on paths of least weight}, those nearest to the source first."""
+    """{node: its predecessors on shortest paths}, those nearest to the source first: d(i) + A(i, j) = d(j)."""
     d = distances.to_dense(np.nan if distances.dtype.np_type.kind == "f" else -1)
     reached = np.zeros(found.n, bool)
     reached[distances.to_coo(values=False)[0]] = True
@@ -298,7 +302,7 @@ def _predecessors(G: nx.Graph, source: Any, weight: Any) -> tuple[Any, Any, algo
     found = weighted(G, weight, sources=[source])
     loops = found.A.diag()
     if loops.nvals and loops.dtype.np_type.kind != "b" and loops.reduce(gb.monoid.min).new().value < 0:
-        raise nx.NetworkXUnbounded("Negative cycle detected.")  # as NetworkX, wherever the loop is
+        raise nx.NetworkXUnbounded("Negative cycle detected.")  # as NetworkX, even for a loop that is not reached
     return *_search(found, [nodes_of(G).number(source)], True), found
 
 
@@ -340,11 +344,15 @@ def negative_edge_cycle(G, weight="weight", heuristic=True):
 
 
 def distance_matrix(found: algorithms.Graph) -> np.ndarray:
-    """D(i, j) = weight of the least path, infinite where there is none."""
+    """D(i, j) = length of a shortest path, infinite where there is none; FP64.
+
+    Raises: NotImplementedError for a negative cycle, and for integer lengths of 2^53 and more.
+    """
     try:
         D = algorithms.apsp(found, weighted=True, memory=np.finfo(np.float64).max).values
     except algorithms.NegativeCycleError as error:
-        raise NotImplementedError("a cycle of negative weight") from error  # what NetworkX gives depends on its order
+        # NetworkX's result depends on its order of loops
+        raise NotImplementedError("a cycle of negative weight") from error
     if found.A.dtype.np_type.kind != "f" and D.nvals and np.abs(D.to_coo()[2], dtype=np.float64).max() >= 2.0**53:
         raise NotImplementedError("lengths exceed 53 bits, which FP64 holds exactly")
     return D.to_dense(np.inf, dtype=gb.dtypes.FP64)

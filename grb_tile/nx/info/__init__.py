@@ -1,9 +1,9 @@
-"""What NetworkX reads at `import networkx`: the backend's name and its functions.  Imports nothing, grb_tile least."""
+"""What NetworkX reads at `import networkx`: the backend's name and functions.  It must not import grb_tile."""
 
 from .names import FUNCTIONS
 
-# Adjacencies below which should_run sends a call back to NetworkX.  A dispatched call costs 0.3 to 1 ms on a CPU before
-# it looks at an edge, and a traversal of NetworkX 0.3 to 1 us for each adjacency, so the two meet near 1000.
+# Adjacencies below which should_run leaves a call to NetworkX.  The overhead of a dispatched call is 0.3 to 1 ms on a
+# CPU, and a traversal of NetworkX takes 0.3 to 1 us for each adjacency, so the break-even point is near 1000.
 MIN_EDGES = 1000
 
 

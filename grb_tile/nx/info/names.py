@@ -1,4 +1,4 @@
-"""The functions of the backend, by the names of NetworkX's dispatch; tests/nx compares the list with the code."""
+"""The functions of the backend by their dispatched names; tests/nx compares the list with the registry."""
 
 FUNCTIONS = """
 adamic_adar_index adjacency_matrix adjacency_spectrum algebraic_connectivity all_pairs_all_shortest_paths

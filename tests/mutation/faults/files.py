@@ -86,8 +86,8 @@ FAULTS = [
     Fault(
         "grb_tile/io/serialize.py",
         "values of a bitmap as many as entries",
-        'places = head["shape"][0] if layout == "bitmap" else nvals',
-        "places = nvals",
+        'positions = head["shape"][0] if layout == "bitmap" else nvals',
+        "positions = nvals",
     ),
     Fault(
         "grb_tile/io/serialize.py",

@@ -354,8 +354,8 @@ FAULTS = [
     Fault(
         "grb_tile/cli/info.py",
         "a head that is not known is shown as none",
-        "what is looked at\n        return\n",
-        'what is looked at\n        facts["head"] = None\n        return\n',
+        "the head of the file holds\n        return\n",
+        'the head of the file holds\n        facts["head"] = None\n        return\n',
         ("tests/cli/test_memory.py",),
     ),
     Fault(
