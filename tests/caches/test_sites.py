@@ -78,7 +78,8 @@ REASONS = {
         algorithms/pattern.py: loopless, algorithms/pattern.py: loopless_transpose,
         algorithms/similarity.py: _Score.__init__, algorithms/sssp.py: Weights._total,
         algorithms/sssp.py: Weights.check_overflow, algorithms/sssp.py: Weights.usual_delta,
-        algorithms/triangles.py: _all, algorithms/triangles.py: _order, algorithms/triangles.py: triangle_count
+        algorithms/triangles.py: _all, algorithms/triangles.py: _order, algorithms/triangles.py: _permutation,
+        algorithms/triangles.py: triangle_count
     """,
     "kept with a NetworkX graph, under its attributes: tests/nx/test_conversion.py": """
         nx/adjacency.py: _weights, nx/adjacency.py: finite, nx/adjacency.py: graph, nx/adjacency.py: pattern_of,

@@ -160,8 +160,8 @@ FAULTS = [
     Fault(
         "algorithms/clustering.py",
         "edges in both directions count as a triangle",
-        "2 * (D * (D - 1) - 2 * b)",
-        "2 * (D * (D - 1))",
+        "pairs = binary.times(binary.minus(_pairs(D) & both).new(), 2.0).new()",
+        "pairs = binary.times(_pairs(D), 2.0).new()",
     ),
     Fault(
         "algorithms/k_truss.py",
