@@ -54,10 +54,10 @@ def rows_kernel(
 ) -> str:
     """The kernel of a row-wise product: segments, pull_early_exit, listed_rows or binned_rows.
 
-    full: x is.  streams: nothing is masked, and x is full or no single match decides a row.  stops_early: may a row
-    end before its last entry?  has_terminal: has the monoid a terminal value?  reads_most(): is most of the matrix read
-    all the same?  one_match: one match decides a row and the pull's kernel takes the matrix.  listed: entries of a mask
-    that is a list, else None.  longest(): entries of the longest row.
+    full: x is.  streams: nothing is masked, or by a mask of many rows, and x is full or no single match decides a row.
+    stops_early: may a row end before its last entry?  has_terminal: has the monoid a terminal value?  reads_most(): is
+    most of the matrix read all the same?  one_match: one match decides a row and the pull's kernel takes the matrix.
+    listed: entries of a mask that is a list, else None.  longest(): entries of the longest row.
     """
     serves_segments = streams and (not stops_early or has_terminal)
     wanted = forced_kernel("rows")

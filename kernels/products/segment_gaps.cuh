@@ -39,25 +39,25 @@ struct XGaps {
   GRB_DEVICE bool has(int64_t column) const { return __ldg(words + (column >> 5)) >> (column & 31) & 1; }
 };
 
-// Where rows are written.  GAPS: `words`, the presence of w, has a bit for each row with entries, and loses those of
-// rows whose sum is empty.
-template <class S, bool GAPS> struct RowOutput {
-  typename S::Z* w;
+// Where rows are written.  GAPS: `words`, the presence of w, has a bit for each row with entries that the mask admits,
+// and loses those of rows whose sum is empty.
+template <class Z, bool GAPS> struct RowOutput {
+  Z* w;
   unsigned* words;
   unsigned missing;                // bits that this thread has cleared
-  GRB_DEVICE RowOutput(typename S::Z* w, unsigned* words) : w(w), words(words), missing(0) {}
+  GRB_DEVICE RowOutput(Z* w, unsigned* words) : w(w), words(words), missing(0) {}
   GRB_DEVICE void clear(int64_t row) {
-    atomicAnd(words + (row >> 5), ~(1u << (row & 31)));
-    missing++;
+    const unsigned before = atomicAnd(words + (row >> 5), ~(1u << (row & 31)));
+    missing += before >> (row & 31) & 1;
   }
-  template <class R> GRB_DEVICE void put(R row, const Total<S>& total) {
+  template <class R> GRB_DEVICE void put(R row, const Z& value, bool have) {
     if constexpr (GAPS) {
-      if (!total.have) {
+      if (!have) {
         clear(row);
         return;
       }
     }
-    w[row] = total.value;
+    w[row] = value;
   }
   // *count -= the bits that this warp has cleared.  The warp calls together.
   GRB_DEVICE void subtract_missing(unsigned long long* count) {

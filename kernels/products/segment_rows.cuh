@@ -45,7 +45,7 @@ template <class S, bool ALL> GRB_DEVICE Total<S> lifted(const Total<S>& total, i
 // before the first and `tail` that from the last; elsewhere `tail` is the whole.  `open`, in lane 0, is what came
 // before; after, what is open after lane 31.  Returns, where rows begin, the whole of the row that was open there.
 // ALL: no lane's `tail` is empty.
-template <class S, bool ALL> GRB_DEVICE Total<S> close_rows(unsigned begun, Total<S> head, Total<S> tail,
+template <bool ALL, class S> GRB_DEVICE Total<S> close_rows(unsigned begun, Total<S> head, Total<S> tail,
                                                             Total<S>& open) {
   int lane = lane_number();
   if constexpr (S::fold != NO_FOLD) {          // a ballot instead of a scan
@@ -104,9 +104,10 @@ template <class S, class R, class Output>
 GRB_DEVICE Ends<S> close_ends(const Ends<S>& ends, R opened, const R* names, Output& out) {
   unsigned begun = __ballot_sync(ALL_LANES, ends.begins);
   Ends<S> all;
-  Total<S> closed = close_rows<S, false>(begun, ends.head, ends.tail, all.tail);
+  Total<S> closed = close_rows<false>(begun, ends.head, ends.tail, all.tail);
   int first = begun ? __ffs(int(begun)) - 1 : 0;
-  if (ends.begins && lane_number() != first) out.put(names == nullptr ? opened : names[opened], closed);
+  if (ends.begins && lane_number() != first)
+    out.put(names == nullptr ? opened : names[opened], closed.value, closed.have);
   all.head.value = shuffle(closed.value, first);
   all.head.have = __shfl_sync(ALL_LANES, int(closed.have), first) != 0;
   all.begins = begun != 0;

@@ -16,7 +16,7 @@ template <class S> constexpr bool in_bits = S::fold != NO_FOLD && S::reads_a && 
     is_same<typename S::A, bool> && is_same<typename S::X, bool>;
 
 // The matrix as backends/cuda/products/segments.py stores it; R: type of row numbers.
-template <class I, class R, class S> struct SegmentedMatrix {
+template <class I, class R, class A> struct SegmentedMatrix {
   const uint8_t* begins;           // bit k: a row begins with entry k
   const R* before;                 // rows begun before each slice
   const R* names;                  // the rows with entries; null: all
@@ -24,7 +24,7 @@ template <class I, class R, class S> struct SegmentedMatrix {
   const I* cols;
   const uint16_t* offsets;         // DELTA
   const int32_t* bases;            // DELTA
-  const typename S::A* values;
+  const A* values;
   GRB_DEVICE R name(R row) const { return names == nullptr ? row : names[row]; }
   // The number of the first slice of warp `number` of the grid.
   GRB_DEVICE int64_t first_slice(int64_t number) const { return slices * number / warp_count(); }
@@ -40,24 +40,31 @@ template <class R> struct SliceRows {
 };
 
 // One warp's slices, its sums in registers.
+//
+// x with gaps: a product without its x is start() where the monoid has one, and which rows meet an entry is a segmented
+// OR of bits; else (and for positional operators that read the row) each total says whether it has a value.
 template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
   using Z = typename S::Z;
   using A = typename S::A;
   static constexpr bool gaps = GAPS != NO_GAPS;
-  static constexpr bool in_bytes = in_bits<S> || (gaps && is_same<typename S::X, bool>);
+  static constexpr bool padded = gaps && S::has_start && !S::reads_i;
+  using T = Total<choose<gaps && !padded, WithGaps<S>, S>>;
+  using Out = choose<gaps, WithGaps<S>, S>;                      // of the warp's ends and rows
+  static constexpr bool bitwise = in_bits<S> && !gaps;
+  static constexpr bool in_bytes = bitwise || (gaps && is_same<typename S::X, bool>);
   using X = choose<in_bytes, uint8_t, typename S::X>;            // bool as the byte that it is: 0, 1, ABSENT
   static constexpr bool needs_columns = gathers<S> || S::reads_k || gaps;
   static constexpr bool is_delta = COLUMNS == DELTA_COLUMNS && gathers<S>;
   static constexpr bool is_relabelled = COLUMNS == RELABELLED_COLUMNS && gathers<S>;
   static constexpr bool needs_values = S::reads_a && !S::a_iso;
 
-  const SegmentedMatrix<I, R, S>& m;
+  const SegmentedMatrix<I, R, A>& m;
   const typename S::X* x_given;
   const X* table;                  // the first `cached` values of x
   int64_t cached;
   const XGaps x_gaps;
   Z* buffer;
-  RowOutput<S, gaps>& out;
+  RowOutput<Z, gaps>& out;
   const int whole, whole_words;    // slices that are full; those whose values load as words
 
   // the slice that is loaded
@@ -70,12 +77,13 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
   unsigned present = 0;            // gaps: bit u: entry u * 32 + l has its x
   R row_before = 0;
   // the carry
-  Total<S> open;                   // of the row that is open: spread over the lanes, or in lane 0 alone
-  Total<S> front;                  // what belongs to the row that was open where this warp's entries begin
+  T open;                          // of the row that is open: spread over the lanes, or in lane 0 alone
+  T front;                         // what belongs to the row that was open where this warp's entries begin
+  bool open_there = false, front_there = false;          // padded: have these rows met an entry?
   bool spread = false, started = false;
 
-  GRB_DEVICE WarpSum(const SegmentedMatrix<I, R, S>& m, const typename S::X* x, const X* table, int64_t cached,
-                     const XGaps& x_gaps, Z* buffer, RowOutput<S, gaps>& out)
+  GRB_DEVICE WarpSum(const SegmentedMatrix<I, R, A>& m, const typename S::X* x, const X* table, int64_t cached,
+                     const XGaps& x_gaps, Z* buffer, RowOutput<Z, gaps>& out)
       : m(m), x_given(x), table(table), cached(cached), x_gaps(x_gaps), buffer(buffer), out(out),
         whole(int(m.entries / SLICE)),
         // A view may begin at any address.
@@ -99,7 +107,7 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
   }
 
   GRB_DEVICE void load_values(int slice) {
-    if constexpr (in_bits<S>) {
+    if constexpr (bitwise) {
       const A* from = m.values + (int64_t(slice) * SLICE + lane_number() * LANE_ENTRIES);
       if (slice < whole_words) {
         word = __ldcs(reinterpret_cast<const uint2*>(from));
@@ -200,7 +208,7 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
   // p[u] of entry u * 32 + l; in_bits: returns those of this lane's own eight entries.  Positional operators that read
   // the row multiply while they reduce, where the row is known.
   GRB_DEVICE unsigned multiply(X (&x)[LANE_ENTRIES], Z (&p)[LANE_ENTRIES]) {
-    if constexpr (in_bits<S>) {
+    if constexpr (bitwise) {
       uint2 other;
       exchange(reinterpret_cast<X*>(buffer), x, &other);
       return product_bits<S>(word, other);
@@ -211,6 +219,7 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
         if constexpr (needs_values) value = a[u];
         else if constexpr (S::reads_a) value = m.values[0];
         p[u] = S::times(value, x[u], 0, S::reads_k ? int64_t(c[u]) : int64_t(0), 0);
+        if constexpr (padded) p[u] = present >> u & 1 ? p[u] : S::start();
       }
     }
     return 0;
@@ -223,47 +232,48 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
 
   // No row begins in the slice: all products belong to the open row.
   GRB_DEVICE void add_to_open(Z (&p)[LANE_ENTRIES], unsigned products, R opened) {
-    Total<S> run;
-    if constexpr (in_bits<S>) {
+    T run;
+    if constexpr (bitwise) {
       run.set(folded<S>(products, 0xff));
     } else {
 #pragma unroll
       for (int u = 0; u < LANE_ENTRIES; u++) {
         if constexpr (S::reads_i) p[u] = S::times(A(), X(), m.name(opened), 0, 0);
-        if constexpr (gaps) run.join(p[u], present >> u & 1);
-        else if (u == 0) run.set(p[u]);
-        else run.take(p[u]);
+        if (u == 0) begin(run, p[u], present >> u & 1);
+        else go_on(run, p[u], present >> u & 1);
       }
     }
-    if constexpr (gaps) open.join(run.value, run.have);
+    if constexpr (gaps && !padded) open.join(run.value, run.have);
     else open.take(run.value);
+    open_there = open_there || present != 0;
     spread = true;
   }
   GRB_DEVICE void gather_open() {
-    join_lanes<S>(open, 32);
-    if (lane_number() != 0) open = Total<S>();
+    join_lanes(open, 32);
+    if (lane_number() != 0) open = T();
+    if constexpr (padded) open_there = __any_sync(ALL_LANES, open_there) && lane_number() == 0;
     spread = false;
   }
 
-  // The total of a row, or of what a lane has of it, from product p on; `there`: gaps only, else it is.
-  GRB_DEVICE void begin(Total<S>& run, Z p, unsigned there) const {
-    if constexpr (gaps) {
-      run = Total<S>();
+  // The total of a row, or of what a lane has of it, from product p on; there: is p, where totals say what they have?
+  GRB_DEVICE static void begin(T& run, Z p, unsigned there) {
+    if constexpr (gaps && !padded) {
+      run = T();
       run.join(p, there);
     } else {
       run.set(p);
     }
   }
-  GRB_DEVICE void go_on(Total<S>& run, Z p, unsigned there) const {
-    if constexpr (gaps) run.join(p, there);
+  GRB_DEVICE static void go_on(T& run, Z p, unsigned there) {
+    if constexpr (gaps && !padded) run.join(p, there);
     else run.take(p);
   }
 
   // At most one row begins in this lane: `head` is the sum before it, `run` that from it (all, if none begins).
   // there: bit u: the lane's product u is there (gaps).
   GRB_DEVICE void reduce_single(const SliceRows<R>& rows, Z (&p)[LANE_ENTRIES], unsigned products, unsigned there,
-                                Total<S>& head, Total<S>& run) {
-    if constexpr (in_bits<S>) {
+                                T& head, T& run) {
+    if constexpr (bitwise) {
       const unsigned below = rows.here ? rows.here - 1 : 0;
       head.value = folded<S>(products, below);
       run.value = folded<S>(products, 0xff & ~below);
@@ -281,31 +291,46 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
 
   // Several rows begin in this lane: sums of rows that are inside it go to buffer[number of the row in the slice].
   // earlier: rows that begin in lower lanes; returns those of the slice.
-  GRB_DEVICE int reduce_many(const SliceRows<R>& rows, Z (&p)[LANE_ENTRIES], unsigned there, Total<S>& head,
-                             Total<S>& run, int& earlier) {
+  GRB_DEVICE int reduce_many(const SliceRows<R>& rows, Z (&p)[LANE_ENTRIES], unsigned there, T& head,
+                             T& run, int& earlier) {
     const int mine = __popc(rows.here), upto = warp_scan(mine, [](int i, int j) { return i + j; });
     earlier = upto - mine;
     int number = earlier;
+    bool met = false;              // padded: has the row met an entry in this lane?
 #pragma unroll
     for (int u = 0; u < LANE_ENTRIES; u++) {
       if (rows.here >> u & 1) {
         if (number == earlier) head = run;
-        else put_in_buffer(rows.before - 1, number, run);
+        else put_in_buffer(rows.before - 1, number, run.value, padded ? met : run.have);
         number++;
       }
       if constexpr (S::reads_i) p[u] = product_in_row(rows.before - 1 + number);
-      if (u == 0 || rows.here >> u & 1) begin(run, p[u], there >> u & 1);
+      if (u == 0 || rows.here >> u & 1) begin(run, p[u], there >> u & 1), met = false;
       else go_on(run, p[u], there >> u & 1);
+      met = met || (there >> u & 1);
     }
     return __shfl_sync(ALL_LANES, upto, 31);
   }
 
   // The sum of row opened + number, which write_rows writes.
-  GRB_DEVICE void put_in_buffer(R opened, int number, const Total<S>& total) {
-    buffer[number] = total.value;
+  GRB_DEVICE void put_in_buffer(R opened, int number, const Z& value, bool have) {
+    buffer[number] = value;
     if constexpr (gaps) {
-      if (!total.have && (number > 0 || started)) out.clear(m.name(opened + number));
+      if (!have && (number > 0 || started)) out.clear(m.name(opened + number));
     }
+  }
+
+  // padded: has the row met an entry that was open where the first one of this lane begins (valid where one does)?
+  // there: of the lane's products.  open_there becomes that of the row that is open after lane 31.
+  GRB_DEVICE bool close_presence(const SliceRows<R>& rows, unsigned there) {
+    const unsigned here = rows.here, lower = lanes_below(), earlier = rows.begun & lower;
+    const bool head = (there & ((here & (0u - here)) - 1)) != 0;         // before the first row; here 0: not looked at
+    const bool tail = here ? there >> (31 - __clz(int(here))) : there;   // from the last row on
+    const unsigned tails = __ballot_sync(ALL_LANES, tail);
+    const bool carry = __ballot_sync(ALL_LANES, open_there) & 1;
+    const unsigned from = earlier ? ~0u << (31 - __clz(int(earlier))) : ~0u;
+    open_there = lane_number() == 0 && (tails & ~0u << (31 - __clz(int(rows.begun)))) != 0;
+    return head || (tails & from & lower) != 0 || (!earlier && carry);
   }
 
   // The buffer's sums to rows opened .. opened + count - 1; the first belongs to the warp before, if none began here
@@ -322,39 +347,41 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
 
   // Reduces the slice's products by rows and writes the rows that end in it.
   GRB_DEVICE void segmented_sum(const SliceRows<R>& rows, Z (&p)[LANE_ENTRIES], unsigned products) {
-    if constexpr (!S::reads_i && !in_bits<S>) exchange(buffer, p, p);
+    if constexpr (!S::reads_i && !bitwise) exchange(buffer, p, p);
     if (spread) gather_open();
-    if constexpr (in_bits<S>) {
+    if constexpr (bitwise) {
       if (!rows.single) {
 #pragma unroll
         for (int u = 0; u < LANE_ENTRIES; u++) p[u] = products >> u & 1;
       }
     }
-    Total<S> head, run;
+    T head, run;
     int earlier = 0, count = 0;
     unsigned there = 0xff;
     if constexpr (gaps) there = present_in_order();
     if (rows.single) reduce_single(rows, p, products, there, head, run);
     else count = reduce_many(rows, p, there, head, run, earlier);
-    Total<S> closed = close_rows<S, !gaps>(rows.begun, head, run, open);
+    T closed = close_rows<!gaps || padded>(rows.begun, head, run, open);
+    bool have = closed.have;
+    if constexpr (padded) have = close_presence(rows, there);
     const int first = __ffs(int(rows.begun)) - 1;
     if (rows.single) {
-      if (rows.here && (started || lane_number() != first)) out.put(rows.out, closed);
+      if (rows.here && (started || lane_number() != first)) out.put(rows.out, closed.value, have);
     } else {
-      if (rows.here) put_in_buffer(rows.before - 1, earlier, closed);
+      if (rows.here) put_in_buffer(rows.before - 1, earlier, closed.value, have);
       __syncwarp();
       write_rows(rows.before - 1, count);
       __syncwarp();
     }
     if (!started) {                // entries before the first row belong to the previous warp
       front.value = shuffle(closed.value, first);
-      front.have = __shfl_sync(ALL_LANES, int(closed.have), first) != 0;
+      front.have = front_there = __shfl_sync(ALL_LANES, int(have), first) != 0;
       started = true;
     }
   }
 
   // Slices from .. stop - 1; what is open at both ends.
-  GRB_DEVICE Ends<S> run(int slice, int stop) {
+  GRB_DEVICE Ends<Out> run(int slice, int stop) {
     if (slice < stop) {
       load_columns(slice);
       load_rows(slice);
@@ -378,9 +405,11 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
       if (rows.begun == 0) add_to_open(p, products, rows.opened);
       else segmented_sum(rows, p, products);
     }
-    if (spread) join_lanes<S>(open, 32);
-    Ends<S> ends;
-    ends.head = front, ends.tail = open, ends.begins = started;
+    if (spread) gather_open();
+    Ends<Out> ends;
+    ends.head.value = front.value, ends.head.have = front.have;
+    ends.tail.value = open.value, ends.tail.have = padded ? open_there : open.have;
+    ends.begins = started;
     return ends;
   }
 };

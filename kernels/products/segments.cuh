@@ -47,8 +47,8 @@ template <class S> struct WarpEnds {
 
 // Carry-out fix-up inside a block, by warp 0: lane l has the ends of warp l where `warps` warps have entries.
 // scale: warps of the grid that one of them stands for.
-template <class I, class R, class S, class Output>
-GRB_DEVICE Ends<S> block_fix_up(const SegmentedMatrix<I, R, S>& m, const WarpEnds<S>& shared, int64_t first,
+template <class I, class R, class A, class S, class Output>
+GRB_DEVICE Ends<S> block_fix_up(const SegmentedMatrix<I, R, A>& m, const WarpEnds<S>& shared, int64_t first,
                                 int64_t scale, bool has_entries, Output& out) {
   Ends<S> ends;
   R opened = 0;
@@ -61,8 +61,8 @@ GRB_DEVICE Ends<S> block_fix_up(const SegmentedMatrix<I, R, S>& m, const WarpEnd
 }
 
 // Carry-out fix-up across blocks, by the block that arrives last: thread t has the ends of block t.
-template <class I, class R, class S, class Output>
-GRB_DEVICE Ends<S> grid_fix_up(const SegmentedMatrix<I, R, S>& m, const WarpEnds<S>& shared, const typename S::Z* parts,
+template <class I, class R, class A, class S, class Output>
+GRB_DEVICE Ends<S> grid_fix_up(const SegmentedMatrix<I, R, A>& m, const WarpEnds<S>& shared, const typename S::Z* parts,
                                const uint8_t* part_flags, Output& out) {
   const int warp = threadIdx.x >> 5, together = blockDim.x >> 5, blocks = int(gridDim.x);
   Ends<S> ends;
@@ -81,11 +81,12 @@ GRB_DEVICE Ends<S> grid_fix_up(const SegmentedMatrix<I, R, S>& m, const WarpEnds
   return ends;
 }
 
-// The product; count: gaps only, grows by the entries of w.
+// The product; count: gaps only, the entries of w, shrinks by those whose rows are empty.
 template <class I, class R, class S, int COLUMNS, int GAPS>
-GRB_DEVICE void segments_product(const SegmentedMatrix<I, R, S>& m, const typename S::X* x_given, int64_t cached,
-                                 const XGaps& x_gaps, RowOutput<S, GAPS != NO_GAPS>& out, typename S::Z* parts,
-                                 uint8_t* part_flags, unsigned* arrived, unsigned long long* count) {
+GRB_DEVICE void segments_product(const SegmentedMatrix<I, R, typename S::A>& m, const typename S::X* x_given,
+                                 int64_t cached, const XGaps& x_gaps, RowOutput<typename S::Z, GAPS != NO_GAPS>& out,
+                                 typename S::Z* parts, uint8_t* part_flags, unsigned* arrived,
+                                 unsigned long long* count) {
   using Z = typename S::Z;
   using Sum = WarpSum<I, R, S, COLUMNS, GAPS>;
   using X = typename Sum::X;
@@ -99,10 +100,11 @@ GRB_DEVICE void segments_product(const SegmentedMatrix<I, R, S>& m, const typena
       table[k] = read_only(reinterpret_cast<const X*>(x_given) + k);
     __syncthreads();
   }
-  const WarpEnds<S> shared{reinterpret_cast<Z*>(reinterpret_cast<unsigned char*>(segment_memory) + table_bytes)};
+  unsigned char* buffers = reinterpret_cast<unsigned char*>(segment_memory) + table_bytes;
+  const WarpEnds<typename Sum::Out> shared{reinterpret_cast<Z*>(buffers)};
 
   Sum sum(m, x_given, table, cached, x_gaps, shared.buffers + warp * SLICE, out);
-  Ends<S> ends = sum.run(int(m.first_slice(warp_number())), int(m.first_slice(warp_number() + 1)));
+  Ends<typename Sum::Out> ends = sum.run(int(m.first_slice(warp_number())), int(m.first_slice(warp_number() + 1)));
 
   shared.put(warp, ends);
   __syncthreads();
@@ -126,11 +128,8 @@ GRB_DEVICE void segments_product(const SegmentedMatrix<I, R, S>& m, const typena
     ends = grid_fix_up(m, shared, parts, part_flags, out);
   }
   // The last row: where a slice is not full, the bit after the last entry has closed it.
-  if (threadIdx.x == 0 && m.entries % SLICE == 0) out.put(m.name(R(m.rows - 1)), ends.tail);
-  if constexpr (GAPS != NO_GAPS) {
-    out.subtract_missing(count);
-    if (threadIdx.x == 0) atomicAdd(count, (unsigned long long)m.rows);
-  }
+  if (threadIdx.x == 0 && m.entries % SLICE == 0) out.put(m.name(R(m.rows - 1)), ends.tail.value, ends.tail.have);
+  if constexpr (GAPS != NO_GAPS) out.subtract_missing(count);
 }
 
 template <class I, class R, class S, int COLUMNS, int THREADS, int BLOCKS>
@@ -141,14 +140,15 @@ matvec_segments(const uint8_t* __restrict__ begins, const R* __restrict__ before
                 const typename S::A* __restrict__ a_values, const typename S::X* __restrict__ x_given,
                 int64_t cached, typename S::Z* __restrict__ w, typename S::Z* parts, uint8_t* part_flags,
                 unsigned* arrived) {
-  const SegmentedMatrix<I, R, S> m{begins, before, names, rows, entries, slices, cols, offsets, bases, a_values};
-  RowOutput<S, false> out(w, nullptr);
+  const SegmentedMatrix<I, R, typename S::A> m{begins,  before, names,   rows,  entries,
+                                               slices,  cols,   offsets, bases, a_values};
+  RowOutput<typename S::Z, false> out(w, nullptr);
   segments_product<I, R, S, COLUMNS, NO_GAPS>(m, x_given, cached, XGaps{}, out, parts, part_flags, arrived, nullptr);
 }
 
 // The same for an x with gaps: x_words are its presence bits.  GAPS == MARKED_GAPS: x_given is mark_gaps's, found[1]
-// says whether bits decide.  w_words has a bit for each row with entries before, for each with a result after;
-// found[0] grows by their number.
+// says whether bits decide.  w_words has a bit for each row that may have a result before, for each that has one after;
+// found[0] is their number before and after.  Rows without a bit are computed, too.
 template <class I, class R, class S, int COLUMNS, int GAPS, int THREADS, int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
 matvec_segments_gaps(const uint8_t* __restrict__ begins, const R* __restrict__ before, const R* __restrict__ names,
@@ -158,11 +158,11 @@ matvec_segments_gaps(const uint8_t* __restrict__ begins, const R* __restrict__ b
                      int64_t cached, typename S::Z* __restrict__ w, typename S::Z* parts, uint8_t* part_flags,
                      unsigned* arrived, const unsigned* __restrict__ x_words, const int32_t* __restrict__ order,
                      unsigned* w_words, unsigned long long* found) {
-  using G = WithGaps<S>;
-  const SegmentedMatrix<I, R, G> m{begins, before, names, rows, entries, slices, cols, offsets, bases, a_values};
+  const SegmentedMatrix<I, R, typename S::A> m{begins,  before, names,   rows,  entries,
+                                               slices,  cols,   offsets, bases, a_values};
   const XGaps x_gaps{x_words, order, GAPS == GAPS_BY_BITS || found[1] != 0};
-  RowOutput<G, true> out(w, w_words);
-  segments_product<I, R, G, COLUMNS, GAPS>(m, x_given, cached, x_gaps, out, parts, part_flags, arrived, found);
+  RowOutput<typename S::Z, true> out(w, w_words);
+  segments_product<I, R, S, COLUMNS, GAPS>(m, x_given, cached, x_gaps, out, parts, part_flags, arrived, found);
 }
 
 }  // namespace grb

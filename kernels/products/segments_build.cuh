@@ -42,12 +42,15 @@ __global__ void encode_columns(const I* cols, int64_t entries, int64_t slices, u
   if (lane_number() == 0 && count != nullptr && found) atomicAdd(count, found);
 }
 
-// x with ABSENT at its gaps, in the given order (null: its own), and the presence of w where all rows with entries have
-// a result (occupied; null: all of `rows`).  found[1] becomes 1 where a value of x is ABSENT itself.
+// x with ABSENT at its gaps, in the given order (null: its own); n 0: there are none.  w_words: the rows that may have
+// a result, those with entries (occupied; null: all of `rows`) that the mask (null: none) admits; found[0] grows by
+// their number.  found[1] becomes 1 where a value of x is ABSENT itself.
 template <class X>
 __global__ void mark_gaps(const unsigned* x_words, const X* x, const int32_t* order, int64_t n, X* out,
-                          unsigned long long* found, const unsigned* occupied, int64_t rows, unsigned* w_words) {
+                          const unsigned* occupied, const unsigned* mask, bool complement, int64_t rows,
+                          unsigned* w_words, unsigned long long* found) {
   const int64_t words = (rows + 63) / 64 * 2;
+  unsigned long long count = 0;
   GRB_EACH(r, n > words ? n : words) {
     if (r < n) {
       const int64_t k = order == nullptr ? r : order[r];
@@ -59,9 +62,14 @@ __global__ void mark_gaps(const unsigned* x_words, const X* x, const int32_t* or
     }
     if (r < words) {
       const int64_t left = rows - r * 32;
-      w_words[r] = occupied != nullptr ? occupied[r] : left >= 32 ? ~0u : left > 0 ? (1u << left) - 1 : 0;
+      unsigned bits = occupied != nullptr ? occupied[r] : left >= 32 ? ~0u : left > 0 ? (1u << left) - 1 : 0;
+      if (mask != nullptr) bits &= complement ? ~mask[r] : mask[r];
+      w_words[r] = bits;
+      count += __popc(bits);
     }
   }
+  count = warp_reduce(count, [](unsigned long long p, unsigned long long q) { return p + q; });
+  if (lane_number() == 0 && count) atomicAdd(found, count);
 }
 
 }  // namespace grb

@@ -66,6 +66,9 @@ EARLY_STEP = define(128, "entries", "what a row that stops at the terminal value
 READS_MOST = define(
     0.5, "share of the entries", "a product that must read it all the same gains nothing by stopping early", H200
 )
+STREAMED_MASK = define(
+    0.4, "share of the rows", "a mask that admits more selects among all results: rows read one by one take twice", H200
+)
 BUILD_AFTER = define(
     3, "products", "break-even counter (ski rental): making other columns costs 2 to 10 products", H200
 )

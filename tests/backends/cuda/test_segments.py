@@ -15,7 +15,7 @@ from grb_tile.operators import Monoid, get_typed_op
 from grb_tile.operators.semiring import Semiring
 from grb_tile.planner import tuning
 from grb_tile.storage import convert
-from grb_tile.storage.store import BitmapVector
+from grb_tile.storage.store import BitmapVector, StoredMask
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -317,12 +317,13 @@ def bitmap(dtype, values, present):
     return BitmapVector(present.size, dtype, words.view(np.uint64), values, int(present.sum()), values.size == 1)
 
 
-def check_gaps(A, x, semiring):
+def check_gaps(A, x, semiring, mask=None):
     """The product several times, before and after the columns were encoded; the launches of its form."""
-    want = NUMPY.matvec_rows(A, x, semiring, None)
+    want = NUMPY.matvec_rows(A, x, semiring, mask)
     for _ in range(tuning.BUILD_AFTER + 2):
-        found = shim().matvec_rows(A, x, semiring, None)
+        found = shim().matvec_rows(A, x, semiring, mask)
         agree.assert_same(found, want)
+        assert found.nvals == want.nvals
     form = (shim().store_to_device(A).forms or {}).get("segments")  # none where x or A is empty
     return {} if form is None else form.launches
 
@@ -382,3 +383,29 @@ def test_an_iso_vector_with_gaps():
     x = bitmap(dtypes.FP64, np.array([1.5]), rng.random(200) < 0.6)
     launches = check_gaps(A, x, get_typed_op("plus_times", dtypes.FP64, kind="semiring"))
     assert {key[2] for key in launches} == {row_segments.BY_BITS}
+
+
+@pytest.mark.parametrize(("name", "type_"), [("plus_times", "FP64"), ("min_plus", "INT64"), ("plus_pair", "INT32"),
+                                             ("lor_land", "BOOL"), ("max_firstj1", "INT64")])  # fmt: skip
+@pytest.mark.parametrize("complement", [False, True])
+@pytest.mark.parametrize("share", [1.0, 0.6])
+def test_a_mask_of_many_rows_selects_among_all(name, type_, complement, share, monkeypatch):
+    """A list or a bitmap that admits many rows; one that admits few leaves the segments."""
+    monkeypatch.setattr(tuning, "READS_MOST", 0.0)
+    semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
+    rng = rng_of(78, len(name), semiring.type.rank, complement, int(share))
+    for nrows, ncols, count in ((300, 200, 5000), (2000, 500, 3000), (130, 70, 900)):
+        A = random_matrix(rng, nrows, ncols, count, semiring.type)
+        x = (
+            full_vector(rng, ncols, semiring.type2)
+            if share == 1
+            else vector_with_gaps(rng, ncols, semiring.type2, share)
+        )
+        for admitted in (0.8, 0.1):
+            at = np.flatnonzero(rng.random(nrows) < (1 - admitted if complement else admitted))
+            pattern = samples.random_vector(rng, (nrows, at), dtypes.BOOL, 1.0)
+            for form in (pattern, convert.to_bitmap(pattern)):
+                shim().store_to_device(A).forms = None
+                launches = check_gaps(A, x, semiring, StoredMask(form, complement))
+                if name != "lor_land":  # where a value is true, one match decides
+                    assert bool(launches) is (admitted == 0.8)

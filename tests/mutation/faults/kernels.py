@@ -356,8 +356,8 @@ FAULTS = [
     Fault(
         "kernels/products/segment_rows.cuh",
         "a row that crosses the slices of a warp is not written",
-        "if (ends.begins && lane_number() != first) out.put(names == nullptr ? opened : names[opened], closed);",
-        "if (ends.begins && lane_number() > first + 1) out.put(names == nullptr ? opened : names[opened], closed);",
+        "if (ends.begins && lane_number() != first)\n",
+        "if (ends.begins && lane_number() > first + 1)\n",
         SEGMENTS,
     ),
     Fault(
@@ -370,15 +370,15 @@ FAULTS = [
     Fault(
         "kernels/products/segment_sum.cuh",
         "x with gaps: an empty row inside a lane keeps its bit",
-        "if (!total.have && (number > 0 || started)) out.clear(m.name(opened + number));",
-        "if (!total.have && number == 0 && started) out.clear(m.name(opened + number));",
+        "if (!have && (number > 0 || started)) out.clear(m.name(opened + number));",
+        "if (!have && number == 0 && started) out.clear(m.name(opened + number));",
         SEGMENTS,
     ),
     Fault(
-        "kernels/products/segments.cuh",
-        "x with gaps: the rows with entries are not counted",
-        "if (threadIdx.x == 0) atomicAdd(count, (unsigned long long)m.rows);",
-        "",
+        "kernels/products/segment_gaps.cuh",
+        "x with gaps: a row that the mask leaves out is counted as lost",
+        "missing += before >> (row & 31) & 1;",
+        "missing++;",
         SEGMENTS,
     ),
     Fault(

@@ -4,8 +4,9 @@ Row-wise (kernels/products/rows.cuh): rows are binned by length, the mask is tes
 monoids stop early. x is full or a bitmap; values of A, x and w are read and written only where the result depends on
 them. The planner (planner/choose_kernel.py) chooses the kernel:
 
-    segments            no mask, all entries are read: entries are balanced, not rows (products/segments.py); x full or
-                        with gaps; bit_blocks: the same over 8 x 8 bitmap blocks, x full (products/bitblocks.py)
+    segments            all entries are read: entries are balanced, not rows (products/segments.py); x full or with
+                        gaps, no mask or one that admits many rows, which selects among the results; bit_blocks: the
+                        same over 8 x 8 bitmap blocks, x full and no mask (products/bitblocks.py)
     pull_early_exit     one match decides a row (any monoid, structure only): most rows end at their first lookup
                         (products/pull.py)
     listed_rows         the mask is a short list: only its rows
@@ -24,7 +25,7 @@ import numpy as np
 
 from ....planner import tuning
 from ....planner.choose_kernel import has_capacity, hypersparse_kernel, rows_kernel, sorts_products
-from ....planner.choose_precision import exact, precision_of
+from ....planner.choose_precision import precision_of
 from ....planner.record import UNRECORDED
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, forms_of, index_dtype
@@ -110,15 +111,21 @@ def _rows(device, A, x, held, s, mask, plan, precision):
         pattern, complement = mask.pattern, mask.complement
         if not complement and pattern.format == "sparse":
             listed = pattern.nvals
-    streams = mask is None and (full or not (s.structure_only or s.any))
+    streams = mask is None and full
+    if not streams and not (s.structure_only or s.any):
+        streams = mask is None or _admits_many(mask, size)
     kernel = rows_kernel(
         plan, A.indices.shape[0], A.indptr.shape[0], size, full, streams, s.early_exit, s.has_terminal,
         partial(row_segments.reads_most, device, A), pull.suits(A, s), listed, partial(longest_row, device, A),
     )  # fmt: skip
     if kernel == "segments":
-        if not full:
-            return _by_entries_with_gaps(device, A, x, s, (x_words, x_values), plan, precision)
-        return _by_entries(device, A, x, s, plan, precision)
+        if full and mask is None:
+            return _by_entries(device, A, x, s, plan, precision)
+        selected = occupied_words(device, A)[1], None if mask is None else words_of(device, pattern), complement
+        w = device.empty(size, s.dtype.np_type)
+        given = None if full else x_words, x_values
+        words, found = row_segments.multiply_rows(device, A, s, given, w, selected, plan, precision)
+        return counted_later(device, size, s.dtype, words, w, found)
     if kernel == "listed_rows":
         rows = pattern.indices.astype(np.int64, copy=False)
     elif mask is not None:
@@ -153,14 +160,12 @@ def _by_entries(device, A, x, s, plan, precision):
     return _at_occupied_rows(device, A, x, s, w)
 
 
-def _by_entries_with_gaps(device, A, x, s, present, plan, precision):
-    """The same for an x with gaps; present: its words and values."""
-    if precision != "exact":
-        plan.use_precision(exact("bitmap blocks, which alone have rounded values, are for full vectors here"))
-    w = device.empty(A.nrows, s.dtype.np_type)
-    occupied = occupied_words(device, A)[1]
-    words, found = row_segments.multiply_gaps(device, A, s, present, w, occupied, plan)
-    return counted_later(device, A.nrows, s.dtype, words, w, found)
+def _admits_many(mask, size):
+    """Is a product of all rows, of which the mask selects, at most what one row at a time costs for those selected?"""
+    held = known_count(mask.pattern)
+    if held is None:
+        return False
+    return (size - held if mask.complement else held) >= tuning.STREAMED_MASK * size
 
 
 def _by_blocks(device, A, x, held, s, mask, precision, plan):

@@ -273,32 +273,43 @@ def multiply(
     _run(device, A, form, s, columns, x_values, w)
 
 
-def multiply_gaps(
-    device: Device, A: Compressed, s: Lowered, x: tuple[Any, Any], w: Any, occupied: Any, plan: Plan = UNRECORDED
-) -> tuple[Any, Any]:
-    """w = A (+.x) x for an x with gaps: (presence words of w, counters; the first is the number of its entries).
+def multiply_rows(
+    device: Device, A: Compressed, s: Lowered, x: tuple[Any, Any], w: Any, rows: tuple[Any, Any, bool],
+    plan: Plan = UNRECORDED, precision: str = "exact",
+) -> tuple[Any, Any]:  # fmt: skip
+    """w = A (+.x) x where x has gaps, rows are masked, or both: (words of w, counters: the first is w.nvals).
 
-    x: (its presence words, its values, of any value at absent positions).  occupied: words of the rows with entries,
-    None: all.
+    x: (its presence words, None: all; its values, of any value at absent positions).  rows: (words of the rows with
+    entries, None: all; words of the mask, None: none; is it complemented?).  Every row is computed.
     """
-    form = segments_of(device, A)
-    x_words, x_values = x
-    marks = s.reads_x and not s.x_iso
-    if marks:
-        columns = columns_of(device, A, form, plan)
-    else:
-        columns = form.plain
-        plan.use_kernel(KERNELS[PLAIN], "columns_unread")
+    (x_words, x_values), (occupied, mask, complement) = x, rows
     found, words = device.counters(), device.empty((A.nrows + 63) >> 6, np.uint64)
-    marked = device.empty(x_values.shape[0], x_values.dtype) if marks else None
-    count = x_values.shape[0] if marks else 0
+    marked, order, count = None, None, 0
+    if x_words is None:
+        multiply(device, A, s, x_values, w, plan, precision)
+    else:
+        if precision != "exact":
+            plan.use_precision(exact("bitmap blocks, which alone have rounded values, are for full vectors here"))
+        form, columns, kind = segments_of(device, A), None, BY_BITS
+        if s.reads_x and not s.x_iso:
+            columns, kind = columns_of(device, A, form, plan), MARKED
+            order, count = columns.order, x_values.shape[0]
+            marked = device.empty(count, x_values.dtype)
+        else:
+            plan.use_kernel(KERNELS[PLAIN], "columns_unread")
     device.launcher.kernel(BUILD, "mark_gaps", "", (moved_type(x_values),)).over(max(count, 2 * words.shape[0]), (
-        x_words.view(np.uint32), x_values, columns.order, count, marked, found,
-        None if occupied is None else occupied.view(np.uint32), A.nrows, words.view(np.uint32),
+        _half_words(x_words), x_values, order, count, marked, _half_words(occupied), _half_words(mask), complement,
+        A.nrows, _half_words(words), found,
     ))  # fmt: skip
-    gaps = x_words.view(np.uint32), columns.order, words.view(np.uint32), found
-    _run(device, A, form, s, columns, marked if marks else x_values, w, MARKED if marks else BY_BITS, gaps)
+    if x_words is not None:
+        gaps = _half_words(x_words), order, _half_words(words), found
+        _run(device, A, form, s, columns or form.plain, x_values if marked is None else marked, w, kind, gaps)
     return words, found
+
+
+def _half_words(words):
+    """Words of 64 bits as twice as many of 32."""
+    return None if words is None else words.view(np.uint32)
 
 
 def _run(device, A, form, s, columns, x_values, w, kind=None, gaps=()):
