@@ -19,8 +19,7 @@ from ..backends.select import on_host
 from ..config import config
 from ..dtypes import FP64, _index_dtypes, cast_scalar, lookup_dtype
 from ..operators import get_typed_op
-from ..storage.constructors import empty_vector
-from ..storage.store import index_dtype
+from ..storage.constructors import vector_of_scalar
 from . import elements, kinds, recorder
 from .arguments import check_options, expect_type, literal, name_of_choice, output_type, scalar_of, type_argument
 from .base import BaseType
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from .annotations import DTypeLike, OperatorLike, ScalarLike
-
-_POSITION = np.zeros(1, index_dtype(1))  # of the vectors of all Scalars: two of them share a structure
 
 
 @kinds.register
@@ -266,10 +263,7 @@ class Scalar(BaseType):
     # ---------------------------------------------------------------- operations: on a vector of size 1
 
     def _as_vector(self, *, name=None):
-        store = empty_vector(1, self.dtype)
-        if self._value is not None:
-            store.indices, store.shared = _POSITION, True
-            store.values = np.array([self._value], self.dtype.np_type)
+        store = vector_of_scalar(self._value, self.dtype)
         return kinds.Vector._from_store(store, self.dtype, self._expr_name if name is None else name)
 
     def _as_matrix(self, *, name=None):
