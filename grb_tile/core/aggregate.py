@@ -242,10 +242,7 @@ class TypedAggregator(AggregatorBase):
             yield part if isinstance(part, TypedAggregator) else typed(part, self.type)
 
     def whole(self, x):
-        """The aggregate of all entries as a vector store of size 1 (without an entry when x has none).
-
-        A full vector of one value may have any size: one product is formed, and as many equal ones are reduced.
-        """
+        """The aggregate of all entries as a vector store of size 1 (without an entry when x has none)."""
         agg, is_vector = self.parent, x.format in ("sparse", "bitmap")
         if agg.position is not None:
             return self.lines(row_matrix(x), False) if is_vector else self._whole_position(x)
@@ -259,22 +256,18 @@ class TypedAggregator(AggregatorBase):
 
     def _whole_product(self, x, is_vector):
         """The aggregate by a semiring of all entries: an inner product of a vector; of a matrix by its rows."""
-        agg = self.parent
-        equal = is_vector and x.iso and x.nvals == x.size > 1
-        if is_vector and not equal:
+        if is_vector:
             x, init, semiring = self._factors(x, x.size)
             if semiring.binaryop.kind == "pair":  # as many equal products as entries
                 return _reduce_whole(iso_like(x, semiring.return_type, 1), semiring.monoid)
             return vector_of_scalar(current().inner(x, init, semiring), semiring.return_type)
-        per_line = self._products(row_matrix(full_vector(1, x.dtype, first_value(x))) if equal else x, False)
-        monoid = _typed(agg.semiring2 or agg.semiring, per_line.dtype, kind="semiring").monoid
-        return _reduce_whole(iso_like(x, per_line.dtype, first_value(per_line)) if equal else per_line, monoid)
+        per_line, joining = self._products(x, False), self.parent.semiring2 or self.parent.semiring
+        return _reduce_whole(per_line, _typed(joining, per_line.dtype, kind="semiring").monoid)
 
     def _whole_position(self, A):
         if self.name not in ("first", "last"):
             raise ValueError(f"Aggregator {self.name} may not be used with Matrix.reduce_scalar.")
-        per_line = self.lines(A, False)
-        return self.lines(row_matrix(per_line), False)
+        return self.lines(row_matrix(self.lines(A, False)), False)
 
 
 def _reduce_whole(x, monoid):
