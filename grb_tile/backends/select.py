@@ -36,7 +36,8 @@ from grb_tile.exceptions import GraphblasException, InvalidValue
 from grb_tile.planner.record import when_forced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
     from .protocol import Backend, Store
 
@@ -47,6 +48,7 @@ AVAILABLE = {
     "reference": ("grb_tile.backends.reference", "ReferenceBackend"),
 }
 FOR_TESTS = ("numpy", "reference")  # not offered by the command
+HOST = "cpu"  # the backend of numbers where the one in use computes on a device
 NUMBERED = "cuda"  # the backend whose name may have a device's number after it
 _made: dict[str, Backend] = {}  # the one of device 0 without its number
 _active: Backend | None = None
@@ -187,6 +189,20 @@ def on_device() -> Backend:
     if backend.on_device:
         return backend
     return named(NUMBERED)
+
+
+def on_host(compute: Callable[[], Any]) -> Any:
+    """compute(), whose operands are single numbers of the host: by the host backend in use, or by that of the CPU.
+
+    A launch and a read-back take ten times as long as the operation, so a device has no part in it.
+    """
+    if not current().on_device:
+        return compute()
+    token = _here.set(HOST)
+    try:
+        return compute()
+    finally:
+        _here.reset(token)
 
 
 def _made_on_device() -> Backend | None:

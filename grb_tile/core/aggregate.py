@@ -20,15 +20,15 @@ from warnings import warn
 
 import numpy as np
 
-from ..backends.select import current
-from ..dtypes import BOOL, INT64, lookup_dtype
+from ..backends.select import current, on_host
+from ..dtypes import BOOL, INT64, cast_scalar, lookup_dtype
 from ..exceptions import NotImplementedException
 from ..operations.multiply import matmul, matvec
 from ..operations.record import Record
 from ..operations.shaping import diagonal_matrix
 from ..operations.write import true_entries
 from ..operators import AggregatorBase, get_typed_op, registered, typed_semiring
-from ..storage.constructors import empty_vector, full_vector, iso_like, row_matrix
+from ..storage.constructors import full_vector, iso_like, row_matrix, vector_of_scalar
 from ..storage.place import first_value
 from ..storage.store import StoredMask
 from . import kinds
@@ -222,15 +222,18 @@ class TypedAggregator(AggregatorBase):
         return w if agg.finalize is None else _map(agg.finalize, w)
 
     def _products(self, A, at, mask=None):
+        A, init, semiring = self._factors(A, A.nrows if at else A.ncols)
+        return matvec(A, at, init, semiring, mask)
+
+    def _factors(self, x, size):
+        """(the entries, the vector of initval, the semiring) of the product of a line with `size` positions."""
         agg = self.parent
-        dtype = self.type
         if agg.applybegin is not None:
-            A = current().apply(A, _typed(agg.applybegin, A.dtype, kind="unary"))
-        semiring = _typed(agg.semiring, dtype, agg.init_dtype, kind="semiring")
+            x = current().apply(x, _typed(agg.applybegin, x.dtype, kind="unary"))
+        semiring = _typed(agg.semiring, self.type, agg.init_dtype, kind="semiring")
         if agg.switch:
             semiring = _typed(agg.semiring, agg.init_dtype, self.type, kind="semiring").flip()
-        init = full_vector(A.nrows if at else A.ncols, agg.init_dtype, agg.init)
-        return matvec(A, at, init, semiring, mask)
+        return x, full_vector(size, agg.init_dtype, agg.init), semiring
 
     def _parts(self):
         """The typed aggregators of a composite."""
@@ -239,36 +242,36 @@ class TypedAggregator(AggregatorBase):
             yield part if isinstance(part, TypedAggregator) else typed(part, self.type)
 
     def whole(self, x):
-        """The aggregate of all entries as a vector store of size 1 (without an entry when x has none).
-
-        A full vector of one value may have any size: one product is formed, and as many equal ones are reduced.
-        """
+        """The aggregate of all entries as a vector store of size 1 (without an entry when x has none)."""
         agg, is_vector = self.parent, x.format in ("sparse", "bitmap")
-        equal = is_vector and x.iso and x.nvals == x.size > 1 and agg.position is None
-        if is_vector and not equal:
-            return self.lines(row_matrix(x), False)
-        if agg.composite is not None:
-            return agg.formula(*[part.whole(x) for part in self._parts()])
-        if agg.monoid is not None:
-            monoid = _typed(agg.monoid, self.type, kind="monoid")
-            return _reduce_whole(x if equal else _reduce_lines(x, False, monoid, None), monoid)
         if agg.position is not None:
-            return self._whole_position(x)
-        per_line = self._products(row_matrix(full_vector(1, x.dtype, first_value(x))) if equal else x, False)
-        monoid = _typed(agg.semiring2 or agg.semiring, per_line.dtype, kind="semiring").monoid
-        total = _reduce_whole(iso_like(x, per_line.dtype, first_value(per_line)) if equal else per_line, monoid)
-        return total if agg.finalize is None else _map(agg.finalize, total)
+            return self.lines(row_matrix(x), False) if is_vector else self._whole_position(x)
+        if agg.composite is not None:
+            parts = [part.whole(x) for part in self._parts()]
+            return on_host(lambda: agg.formula(*parts))
+        if agg.monoid is not None:
+            return _reduce_whole(x, _typed(agg.monoid, self.type, kind="monoid"))
+        total = self._whole_product(x, is_vector)
+        return total if agg.finalize is None else on_host(lambda: _map(agg.finalize, total))
+
+    def _whole_product(self, x, is_vector):
+        """The aggregate by a semiring of all entries: an inner product of a vector; of a matrix by its rows."""
+        if is_vector:
+            x, init, semiring = self._factors(x, x.size)
+            if semiring.binaryop.kind == "pair":  # as many equal products as entries
+                return _reduce_whole(iso_like(x, semiring.return_type, 1), semiring.monoid)
+            return vector_of_scalar(current().inner(x, init, semiring), semiring.return_type)
+        per_line, joining = self._products(x, False), self.parent.semiring2 or self.parent.semiring
+        return _reduce_whole(per_line, _typed(joining, per_line.dtype, kind="semiring").monoid)
 
     def _whole_position(self, A):
         if self.name not in ("first", "last"):
             raise ValueError(f"Aggregator {self.name} may not be used with Matrix.reduce_scalar.")
-        per_line = self.lines(A, False)
-        return self.lines(row_matrix(per_line), False)
+        return self.lines(row_matrix(self.lines(A, False)), False)
 
 
 def _reduce_whole(x, monoid):
-    value = current().reduce(x, monoid)
-    return empty_vector(1, monoid.type) if value is None else full_vector(1, monoid.type, value)
+    return vector_of_scalar(current().reduce(x, monoid), monoid.type)
 
 
 def _reduce_lines(A, at, monoid, mask):
@@ -302,8 +305,8 @@ class Aggregate(Record):
             # a matrix that comes transposed matters only to aggregators that look at the order of its entries
             if self.xt and self.op.parent.position is not None:
                 store = backend.transpose(store)
-            w = backend.cast(self.op.whole(store), self.dtype)
-            return first_value(w) if w.nvals else None
+            w = self.op.whole(store)
+            return cast_scalar(first_value(w), self.dtype) if w.nvals else None
         w = self.op.lines(store, self.xt != (self.kind == "columnwise"), mask)
         w = backend.cast(w, self.dtype)
         return w if mask is None else backend.restrict(w, mask)

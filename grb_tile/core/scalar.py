@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import operations as ops
+from ..backends.select import on_host
 from ..config import config
 from ..dtypes import FP64, _index_dtypes, cast_scalar, lookup_dtype
 from ..operators import get_typed_op
-from ..storage.constructors import empty_vector
+from ..storage.constructors import vector_of_scalar
 from . import elements, kinds, recorder
 from .arguments import check_options, expect_type, literal, name_of_choice, output_type, scalar_of, type_argument
 from .base import BaseType
@@ -262,10 +263,7 @@ class Scalar(BaseType):
     # ---------------------------------------------------------------- operations: on a vector of size 1
 
     def _as_vector(self, *, name=None):
-        store = empty_vector(1, self.dtype)
-        if self._value is not None:
-            store.indices = np.zeros(1, store.indices.dtype)
-            store.values = np.array([self._value], self.dtype.np_type)
+        store = vector_of_scalar(self._value, self.dtype)
         return kinds.Vector._from_store(store, self.dtype, self._expr_name if name is None else name)
 
     def _as_matrix(self, *, name=None):
@@ -346,7 +344,7 @@ class Scalar(BaseType):
 
 
 class ScalarRecord(ops.Record):
-    """The only element of a vector of size 1 that another record computes."""
+    """The only element of a vector of size 1 that another record computes, always on the host."""
 
     __slots__ = ("inner", "scalar", "other")
 
@@ -366,7 +364,7 @@ class ScalarRecord(ops.Record):
         return self.inner.operands()
 
     def compute(self, mask=None):
-        return elements.read(self.inner.compute(), 0)
+        return elements.read(on_host(self.inner.compute), 0)
 
     def extra(self):
         return self.inner.extra()

@@ -8,6 +8,7 @@ from .place import arrays_of, at, is_host, moved_like
 from .store import BitmapVector, Compressed, Dense, SparseVector, index_dtype
 
 _ROW_ZERO = np.zeros(1, np.int64)
+_FIRST = np.zeros(1, index_dtype(1))
 
 
 def _one(value, dtype):
@@ -88,6 +89,15 @@ def bit_patterns(x):
     if np_type.itemsize == 16:
         values = values[::2] | values[1::2]
     return x.with_values(dtype, values, x.iso)
+
+
+def vector_of_scalar(value, dtype):
+    """The vector of size 1 with the entry `value`, without one for None; all with one share the array of positions."""
+    if value is None:
+        return empty_vector(1, dtype)
+    store = SparseVector(1, dtype, _FIRST, _one(value, dtype))
+    store.shared = True
+    return store
 
 
 def full_vector(size, dtype, value):

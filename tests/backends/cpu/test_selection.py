@@ -11,6 +11,7 @@ from grb_tile.backends.cpu.vectorised import in_chunks, mapping as numpy_mapping
 from grb_tile.backends.reference import ReferenceBackend
 from grb_tile.operators import get_typed_op
 from grb_tile.planner import tuning
+from grb_tile.storage import bits
 from grb_tile.storage.convert import to_csr, to_dcsr
 from grb_tile.storage.store import BitmapVector, StoredMask
 from support.stores import masks, matrix, same_matrix, same_vector, vector
@@ -128,6 +129,28 @@ def test_apply_and_reduce_in_chunks(monkeypatch, count):
     for a, b in zip(found[0], [f() for f in applied], strict=True):
         same_vector(a, b)
     np.testing.assert_array_equal(found[1], [numpy_mapping.reduce(x, monoid) for monoid in reductions])
+
+
+@pytest.mark.parametrize("count", [127, 128, 129, 640, 641])
+@pytest.mark.parametrize("present", ["some", "the last", "from the second chunk"])
+def test_reduce_a_bitmap_in_chunks(count, present):
+    """Chunks without an entry take no part, and what stands at absent positions none either."""
+    rng = np.random.default_rng(8)
+    at = {
+        "some": np.arange(0, count, 3),
+        "the last": np.array([count - 1]),
+        "from the second chunk": np.arange(70, count),
+    }
+    at = at[present]
+    values = np.full(count, np.nan)
+    values[at] = rng.integers(1, 3, at.size)
+    x = BitmapVector(count, gb.dtypes.FP64, bits.from_indices(at, count), values, at.size, False)
+    for monoid in ("plus", "max", "min", "times", "any"):
+        wanted = REFERENCE.reduce(x, getattr(gb.monoid, monoid)["FP64"])
+        found = numpy_mapping.reduce(x, getattr(gb.monoid, monoid)["FP64"])
+        assert found.dtype == wanted.dtype and (found == wanted or monoid == "any" and found in values[at])
+    assert numpy_mapping.reduce(x, gb.monoid.plus["INT64"]) == values[at].sum()
+    assert numpy_mapping.reduce(x, gb.monoid.land["BOOL"])
 
 
 def test_a_reduction_stops_at_the_terminal_value():

@@ -7,7 +7,8 @@ import pytest
 from backends import samples
 
 import grb_tile as gb
-from cuda_emulation.backend import shim, using_shim
+from cuda_emulation.backend import EMULATED, shim, using_shim
+from cuda_emulation.launcher import EmulatedKernel
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.runtime import device
@@ -161,3 +162,43 @@ def test_inner_products_of_positions_beyond_what_is_allocated():
         assert u.inner(full).new().value == 12.0 == full.inner(u).new().value
         assert full.inner(full).new().value == 4.0 * n
         assert u.inner(v, gb.semiring.ss.min_firstj).new().value == 2**40
+
+
+LAUNCHES = {  # kernels of an aggregate of a vector: none where the count says it all, one for each sum
+    "count": 0, "exists": 0, "sum": 1, "prod": 1, "min": 1, "max": 1, "any_value": 1, "L1norm": 1, "hypot": 1,
+    "sum_of_squares": 1, "count_nonzero": 1, "mean": 1, "geometric_mean": 1, "peak_to_peak": 2, "stdp": 2, "vars": 2,
+}  # fmt: skip
+
+
+@pytest.mark.skipif(not EMULATED, reason="launches are counted by the CPU emulation")
+@pytest.mark.parametrize("format", ["sparse", "bitmap", "full"])
+@pytest.mark.sampled(1)
+def test_aggregates(format, monkeypatch):
+    """Formulas of sums and counts are computed on the host: an aggregate reads a number for each sum."""
+    names, launch = [], EmulatedKernel.__call__
+    monkeypatch.setattr(
+        EmulatedKernel, "__call__", lambda *args, **more: names.append(args[0].name) or launch(*args, **more)
+    )
+    n = 300
+    at = np.arange(n) if format == "full" else np.arange(2, n, 3)
+    with select.using("cpu"):
+        u = gb.Vector.from_coo(at, (np.arange(at.size) % 3 + 1) / 2, size=n)
+        want = {name: u.reduce(getattr(gb.agg, name)).new() for name in LAUNCHES}
+        whole = gb.Matrix.from_coo(at % 7, at, (np.arange(at.size) % 3 + 1) / 2, nrows=7, ncols=n)
+        wanted = {name: whole.reduce_scalar(getattr(gb.agg, name)).new() for name in ("sum", "mean", "max", "count")}
+        u._store = convert.convert(u._store, "sparse" if format == "sparse" else "bitmap")
+    with using_shim():
+        u, whole = u.to_device("cuda"), whole.to_device("cuda")
+        for name, most in LAUNCHES.items():
+            names.clear()
+            found = u.reduce(getattr(gb.agg, name)).new()
+            assert found.dtype == want[name].dtype and len(names) == most, (name, names)
+            assert name == "any_value" or np.isclose(found.value, want[name].value, rtol=1e-12), name
+        for name in ("sum", "max"):
+            names.clear()
+            assert np.isclose(whole.reduce_scalar(getattr(gb.agg, name)).new().value, wanted[name].value)
+            assert len(names) == 1, names
+        for name in ("mean", "count"):
+            assert np.isclose(whole.reduce_scalar(getattr(gb.agg, name)).new().value, wanted[name].value)
+        empty = gb.Vector(float, n).to_device("cuda")
+        assert all(empty.reduce(getattr(gb.agg, name)).new().is_empty for name in LAUNCHES)

@@ -6,6 +6,7 @@ floating point does not depend on the number of cores.
 
 import numpy as np
 
+from ....storage import bits
 from ..jit import cache as jit
 
 CHUNK = 1 << 16
@@ -55,6 +56,25 @@ def reduced(function, values, terminal=None):
         return function(values[begin : begin + CHUNK])
 
     return function(np.array([first, *jit.share_out(job, (count - 1) // CHUNK, jit.thread_count())]))
+
+
+def reduced_bits(function, words, values, terminal=None):
+    """function(the values at the set bits) as `reduced`, for one bit at least: those of a chunk are listed alone."""
+    size = values.shape[0]
+    if size < LEAST:
+        return function(values[bits.to_indices(words, size)])
+
+    def job(chunk, worker):
+        begin = chunk * CHUNK
+        part = values[begin : begin + CHUNK]
+        at = bits.to_indices(words[begin >> 6 : begin + CHUNK >> 6], part.shape[0])
+        return function(part[at]) if at.shape[0] else None
+
+    first = job(0, 0)
+    if terminal is not None and first is not None and first == terminal:
+        return first
+    rest = jit.share_out(lambda chunk, worker: job(chunk + 1, worker), (size - 1) // CHUNK, jit.thread_count())
+    return function(np.array([x for x in (first, *rest) if x is not None]))
 
 
 def releases_the_lock(ufunc):

@@ -10,7 +10,7 @@ from ....storage.convert import all_positions, choose_format, row_ids, share, to
 from ....storage.host_memory import check_memory
 from ....storage.store import BitmapVector, Compressed, full_values
 from .entries import empty_like, is_idempotent, is_matrix, keep_entries, like, vector_of
-from .in_chunks import mapped, reduced, releases_the_lock
+from .in_chunks import mapped, reduced, reduced_bits, releases_the_lock
 
 MAX_SIZE = 2**60
 VALUE_KINDS = {
@@ -266,13 +266,16 @@ def reduce(x, monoid):
     if x.iso:
         one = cast(values[:1], monoid.type)
         return one[0] if count == 1 or is_idempotent(monoid) else monoid.reduce_equal(one, count)
-    if x.format == "bitmap" and x.words is not None:
-        values = values[bits.to_indices(x.words, x.size)]  # a fifth of the time of an array of bools
+    words = x.words if x.format == "bitmap" else None
     if monoid.terminal is ANY:
-        return cast(values[:1], monoid.type)[0]
+        first = 0 if words is None else int(bits.to_indices(words, x.size)[0])
+        return cast(values[first : first + 1], monoid.type)[0]
+    function = lambda part: monoid.reduce(cast(part, monoid.type))  # noqa: E731
     if not releases_the_lock(monoid.ufunc):
-        return monoid.reduce(cast(values, monoid.type))
-    return reduced(lambda part: monoid.reduce(cast(part, monoid.type)), values, monoid.terminal)
+        return function(values if words is None else values[bits.to_indices(words, x.size)])
+    if words is None:
+        return reduced(function, values, monoid.terminal)
+    return reduced_bits(function, words, values, monoid.terminal)
 
 
 def scan(x, monoid):
