@@ -41,6 +41,7 @@ from grb_tile.storage.place import host
 
 from . import plain
 from .graph import GraphOperations
+from .indices import IndexArrays
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     Positions = np.ndarray | range | None
 
 
-class Backend(GraphOperations):
+class Backend(GraphOperations, IndexArrays):
     """Base class of backends; each method states what the primitive returns."""
 
     name = "abstract"  # for reports and messages
@@ -491,7 +492,7 @@ class Backend(GraphOperations):
 
 PRIMITIVES = [
     name
-    for cls in (Backend, GraphOperations)
+    for cls in (Backend, GraphOperations, IndexArrays)
     for name, value in vars(cls).items()
     if isinstance(value, FunctionType) and not name.startswith("_")
 ]

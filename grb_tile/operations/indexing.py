@@ -18,7 +18,6 @@ import numpy as np
 
 from ..backends.select import current
 from ..dtypes import cast_scalar
-from ..planner import tuning
 from ..storage.constructors import (
     column_matrix,
     empty_matrix,
@@ -123,43 +122,6 @@ def _text(K):
     return f"[{' '.join(map(str, K))}]" if len(K) <= 8 else f"[{K[0]}, {K[1]}, ..., {K[-1]}]"
 
 
-def _last_of_each(K, size):
-    """Positions of the last occurrence of each index (below `size`) in K, by ascending index; None when no index is
-    repeated and K ascends or is short.
-    """
-    if K is None or isinstance(K, range) or len(K) < 2:
-        return None
-    if type(K) is not np.ndarray:
-        return _last_on_device(current().xp, K)
-    if len(K) <= tuning.SHORT_INDEX and len(set(K.tolist())) == len(K):
-        return None
-    if bool((K[1:] > K[:-1]).all()):
-        return None
-    if size > tuning.INDEX_TABLE * len(K):
-        last = np.unique(K[::-1], return_index=True)[1]
-        return len(K) - 1 - last
-    last = np.full(size, -1)
-    last[K] = np.arange(len(K))  # of equal indices NumPy writes the last
-    return last[(last >= 0).nonzero()[0]]
-
-
-def _chosen(K, keep):
-    """K[keep], which a device then copies once."""
-    K = K[keep]
-    if type(K) is np.ndarray:
-        K.setflags(write=False)
-    return K
-
-
-def _last_on_device(xp, K):
-    """_last_of_each for an array on the device."""
-    if bool((K[1:] > K[:-1]).all()):
-        return None
-    order = K.argsort()  # stable: of equal indices the last comes last
-    ordered = K[order]
-    return order[xp.concatenate((ordered[1:] != ordered[:-1], xp.ones(1, bool)))]
-
-
 def assign(c, value, I, J=None, *, dtype, desc=PLAIN, subassign=False):
     """The store of C after an assignment; `value` is a store, a NumPy scalar or EMPTY (see the head of this file).
 
@@ -220,9 +182,8 @@ def _assign_vector(c, value, I, dtype, desc, subassign):
         mask = backend.to_device(
             stored_mask(desc.mask)
         )  # copied once; results made from its structure reside there too
-    keep = _last_of_each(I, c.size)
+    I, keep = backend.last_of_each(I, c.size)
     if keep is not None:
-        I = _chosen(I, keep)
         if not _is_scalar(value):
             value = backend.gather_vector(value, keep)
         if subassign and mask is not None:
@@ -265,10 +226,8 @@ def _holds_everywhere(c, value, dtype):
 def _assign_matrix(c, value, I, J, dtype, desc, subassign):
     backend = current()
     mask = stored_mask(desc.mask)
-    keep_rows, keep_cols = _last_of_each(I, c.nrows), _last_of_each(J, c.ncols)
+    (I, keep_rows), (J, keep_cols) = backend.last_of_each(I, c.nrows), backend.last_of_each(J, c.ncols)
     if keep_rows is not None or keep_cols is not None:
-        I = I if keep_rows is None else _chosen(I, keep_rows)
-        J = J if keep_cols is None else _chosen(J, keep_cols)
         if not _is_scalar(value):
             value = backend.gather_matrix(value, keep_rows, keep_cols)
         if subassign and mask is not None:

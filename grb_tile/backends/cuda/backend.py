@@ -272,7 +272,7 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
 
     def has_ascending_columns(self, A):
         rows = self._find("structure.arrays", "row_ids")(self.device, A)
-        descents, repeats, _ = self._find("structure.arrays", "order_facts")(self.device, rows, A.indices)
+        descents, repeats, *_ = self._find("structure.arrays", "order_facts")(self.device, rows, A.indices)
         return not (descents or repeats)
 
     @reporting
