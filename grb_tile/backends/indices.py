@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 class IndexArrays:
     """Base of Backend: primitives that make and order arrays of positions, none of which is written to later."""
 
+    def positions(self, I: Positions) -> Any:
+        """A range or an array of positions as an int64 array of this backend's, not to be written to."""
+        return np.arange(I.start, I.stop, I.step, dtype=np.int64) if type(I) is range else self.array(I, np.int64)
+
     def positions_in(self, array: Any, size: int) -> Any:
         """The positions `array` of a dimension of `size` as int64: a copy, where this backend wants to have it.
 

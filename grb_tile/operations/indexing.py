@@ -31,7 +31,7 @@ from ..storage.constructors import (
 )
 from ..storage.convert import to_sparse
 from ..storage.place import first_value, is_host
-from ..storage.store import StoredMask
+from ..storage.store import Dense, StoredMask
 from . import checks
 from .record import Record
 from .write import PLAIN, finish, finish_region, is_known_empty, put_value, stored_mask
@@ -159,18 +159,19 @@ def _assign_line(c, value, I, J, dtype, desc, subassign):
     K = J if by_row else I
     as_matrix = row_matrix if by_row else column_matrix
     place = (where, None) if by_row else (None, where)
-    if is_known_empty(c):
+    if desc.is_plain and K is None and value is EMPTY:
+        return backend.outside(c, *place)
+    empty = is_known_empty(c)
+    if empty or desc.is_plain and K is None:  # what the line held does not matter
         line = empty_vector(c.ncols if by_row else c.nrows, c.dtype)
-        after = backend.to_device(_assign_vector(line, value, K, dtype, desc, subassign))
-        return backend.expand_matrix(as_matrix(after), *place, c.nrows, c.ncols)
-    if by_row:
+    elif by_row:
         line = vector_of_row(backend.gather_matrix(c, where, None))
     else:
         line = vector_of_column(backend.gather_matrix(c, None, where))
     line.shared = True  # it may have C's arrays
     after = backend.to_device(_assign_vector(line, value, K, dtype, desc, subassign))
     new = backend.expand_matrix(as_matrix(after), *place, c.nrows, c.ncols)
-    return backend.union(backend.outside(c, *place), new, None)
+    return new if empty else backend.union(backend.outside(c, *place), new, None)
 
 
 def _assign_vector(c, value, I, dtype, desc, subassign):
@@ -190,15 +191,16 @@ def _assign_vector(c, value, I, dtype, desc, subassign):
             mask = StoredMask(backend.gather_vector(mask.pattern, keep), mask.complement)
     if subassign and I is not None:
         part = backend.gather_vector(c, I)
-        old = backend.expand_vector(part, I, c.size)  # before `part` may be updated in place
+        rest = backend.outside(c, I, None)  # before `part` may be updated in place
         t = _values_in(value, len(I), None, dtype, mask)
         after = finish(part, t, dtype, mask, desc)
-        rest = backend.restrict(c, StoredMask(old, True)) if old.nvals else c
         return backend.union(rest, backend.expand_vector(after, I, c.size), None)
     if I is None:
         return finish(c, _values_in(value, c.size, None, dtype, mask), dtype, mask, desc)
     t = _values_in(value, len(I), None, dtype, None)
     t = backend.expand_vector(t, I, c.size)
+    if desc.is_plain and c.format == t.format == "sparse" and t.nvals != len(I):
+        return backend.union(backend.outside(c, I, None), backend.cast(t, dtype), None)
     region = None if t.nvals == len(I) else partial(_deleted, c, t, I, dtype)
     return finish_region(c, t, region, dtype, mask, desc)
 
@@ -235,6 +237,8 @@ def _assign_matrix(c, value, I, J, dtype, desc, subassign):
     shape = (c.nrows if I is None else len(I), c.ncols if J is None else len(J))
     if I is None and J is None:
         return finish(c, _values_in(value, *shape, dtype, mask), dtype, mask, desc)
+    if desc.is_plain and value is EMPTY:
+        return backend.outside(c, I, J)
     if subassign:
         part = backend.gather_matrix(c, I, J)
         t = _values_in(value, *shape, dtype, mask)
@@ -246,7 +250,9 @@ def _assign_matrix(c, value, I, J, dtype, desc, subassign):
     else:
         t = backend.expand_matrix(_values_in(value, *shape, dtype, None), I, J, c.nrows, c.ncols)
     if desc.is_plain and not is_known_empty(c):
-        return backend.union(backend.outside(c, I, J), backend.cast(t, dtype), None)
+        covered = type(c) is Dense and t.nvals_if_read == shape[0] * shape[1]
+        rest = c if covered else backend.outside(c, I, J)  # where both are present T's entry stands
+        return backend.union(rest, backend.cast(t, dtype), None)
     region = partial(_in_region, c, I, J)  # C's own entries there: all that can be deleted
     return finish_region(c, t, region, dtype, mask, desc)
 

@@ -159,6 +159,10 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
                     return result
         return super().cast(store, dtype)
 
+    def outside(self, A, I, J):
+        result = super().outside(A, I, J)
+        return plain.outside(self, A, I, J) if result is NotImplemented else result
+
     @reporting
     def concat_matrices(self, tiles, dtype):
         tiles = [list(map(self.store_to_device, row)) for row in tiles]
