@@ -32,6 +32,10 @@ class IndexArrays:
         """
         return positions_in(array, size)
 
+    def region_positions(self, I: Positions, J: Positions, width: int) -> Any:
+        """I[k] * width + J[l] for each k, and for each l within it, as one array; I and J arrays or ranges."""
+        return (self.positions(I)[:, None] * width + self.positions(J)).reshape(-1)
+
     def last_of_each(self, I: Positions, size: int) -> tuple[Positions, Any]:
         """(the positions in I, below `size`, ascending without repeats; places in I of the last occurrence of each).
 

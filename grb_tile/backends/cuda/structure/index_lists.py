@@ -29,7 +29,7 @@ def positions_in(device, array, size):
     if type(array) is np.ndarray:
         if count < device.launcher.size(tuning.GPU_INDEX, _FEW):
             return host_indices.positions_in(array, size)
-        given, array = None, device.upload(np.ascontiguousarray(array))
+        given, array = None, device.upload(np.ascontiguousarray(array, array.dtype.newbyteorder("=")))
     else:
         given, array = array, device.array(array)
     I = array.astype(np.int64, copy=array is given)
@@ -61,6 +61,13 @@ def last_of_each(device, I, size):
         ends -= 1
         ordered, last = gather(device, ordered, ends), gather(device, last, ends)
     return device.note_order(ordered, True), last.astype(np.int64, copy=False)
+
+
+def region_positions(device, I, J, width):
+    """Semantics: backends/indices.py.  Nothing is read back: the order is known where that of I and of J is."""
+    found = (positions_of(device, I)[:, None] * width + positions_of(device, J)).reshape(-1)
+    ordered = all(ascends(device, K) if type(K) in (range, np.ndarray) else device.known_order(K) for K in (I, J))
+    return device.note_order(found, True) if ordered else found
 
 
 def find_in_range(device, positions, I):
