@@ -29,7 +29,7 @@ PRIMITIVES = {  # where a function returns NotImplemented, the host computes
     "products.tiles": {"tile_facts": ""},  # read back, and kept with A
 }  # fmt: skip
 DECLINING = {  # where a function returns NotImplemented, so does the primitive
-    "structure.gather": {"outside": "A"},
+    "structure.outside": {"outside": "A"},
     "products.matmul": {"reduce_matmul": "A B mask BT"},
     "products.inner_windows": {"matmul_inner": "A B"},
     "products.spmm": {"spmm": "A"},

@@ -20,8 +20,8 @@ from .arrays import (
     vector_of,
 )
 from .formats import choose_format
-from .index_lists import ascends, columns_in_list, find_in_range, named, positions_of
-from .positions import keep_entries, listed
+from .index_lists import ascends, columns_in_list, find_in_range, positions_of
+from .positions import listed
 from .sorting import pair_order, sorted_pairs, stable_order
 
 # ---------------------------------------------------------------------- gather
@@ -115,31 +115,6 @@ def gather_matrix(device, A, I, J):
     if unsorted and rows.shape[0] > 1:
         rows, cols, at = sorted_pairs(device, rows, cols, nrows, ncols, None if A.iso else at)
     return choose_format(device, compressed(device, nrows, ncols, A.dtype, rows, cols, _picked(device, A, at), A.iso))
-
-
-def outside(device, A, I, J):
-    """Of a list: each entry is flagged; of rows of CSR: the other rows are copied.  NotImplemented otherwise."""
-    if I is None or J is not None or not is_plain(A.dtype) or A.format not in ("sparse", "csr"):
-        return NotImplemented
-    if len(I) == 0 or A.indices.shape[0] == 0:
-        return A
-    if A.format == "sparse":
-        return keep_entries(device, A, listed(device, ~named(device, A.indices, I)))
-    lengths = A.indptr[1:] - A.indptr[:-1]
-    if type(I) is range:
-        low, high = min(I[0], I[-1]), max(I[0], I[-1])
-        lengths[low : high + 1 : abs(I.step)] = 0
-    else:
-        lengths[positions_of(device, I)] = 0
-    indptr = device.zeros(A.nrows + 1, np.int64)
-    device.xp.cumsum(lengths, out=indptr[1:])
-    total = device.read(indptr[-1:])[0]
-    if total == A.indices.shape[0]:
-        return A
-    at = ranges(device, A.indptr[:-1], indptr[1:], total, want_segment=False)[1]
-    values = _picked(device, A, at) if total else A.values[:0]
-    result = Compressed(A.nrows, A.ncols, A.dtype, indptr, gather(device, A.indices, at), values, A.iso and total > 0)
-    return choose_format(device, conversions.share(A, result) if A.iso else result)
 
 
 def entries_of_rows(device, A, wanted):

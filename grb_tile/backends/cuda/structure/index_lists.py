@@ -10,7 +10,6 @@ from ... import indices as host_indices
 from .arrays import gather, order_facts, ranges, segment_starts
 from .sorting import sorted_by_key
 
-_LIMIT = 1 << 62  # above every position
 _FEW = 4  # positions that are many in tests
 
 
@@ -92,19 +91,7 @@ def choose_in_range(device, positions, I):
     return chosen, gather(device, at, chosen)
 
 
-def named(device, positions, I):
-    """Flags: which of the `positions` are in the list or range I?"""
-    if type(I) is range:
-        offset = positions.astype(np.int64) - I[0] if I.step > 0 else I[0] - positions.astype(np.int64)
-        flags = (offset >= 0) & (offset < len(I) * abs(I.step))
-        return flags if abs(I.step) == 1 else flags & (offset % abs(I.step) == 0)
-    I = positions_of(device, I)
-    if not ascends(device, I):
-        I = sorted_by_key(device, I, _LIMIT)[0]
-    return _look_up(device, positions, I)[1]
-
-
-def _look_up(device, positions, I):
+def look_up(device, positions, I):
     """(place in the ascending I of each of the positions, is it there?)"""
     count = positions.shape[0]
     at, hit = device.empty(count, np.int64), device.empty(count, np.bool_)
@@ -155,7 +142,7 @@ def columns_in_list(device, cols, J, ncols):
     if ascends(device, J):
         if int(J[-1]) - int(J[0]) == count - 1:
             return (*choose_in_range(device, cols, range(int(J[0]), int(J[-1]) + 1)), True)
-        at, hit = _look_up(device, cols, positions_of(device, J))
+        at, hit = look_up(device, cols, positions_of(device, J))
         chosen = device.xp.nonzero(hit)[0]
         return chosen, gather(device, at, chosen), True
     J = positions_of(device, J)
