@@ -118,9 +118,7 @@ class DenseForms(Backend):
                 return range(I.start * width, I.stop * width)
         if type(I) is np.ndarray and len(I) == 1:
             return self._positions(range(int(I[0]), int(I[0]) + 1), J, lines, width)
-        return self.run_reported(
-            lambda: (self.positions(I)[:, None] * width + self.positions(J)).reshape(-1), "extract"
-        )
+        return self.region_positions(I, J, width)
 
     # ------------------------------------------------------------------ placement
 

@@ -23,7 +23,13 @@ def host_array(data, dtype):
 
 
 def outside(backend, A, I, J):
-    """A without its entries in the region I x J, which are gathered and moved back to where they are."""
+    """A without its entries in the region I x J, which are gathered and moved back to where they are.
+
+    Of a vector A (J None): in the region I.
+    """
+    if len(A.shape) == 1:
+        region = backend.expand_vector(backend.gather_vector(A, I), I, A.size)
+        return backend.restrict(A, StoredMask(region, True)) if region.nvals else A
     region = backend.expand_matrix(backend.gather_matrix(A, I, J), I, J, A.nrows, A.ncols)
     return backend.restrict(A, StoredMask(region, True)) if region.nvals else A
 

@@ -41,6 +41,7 @@ from grb_tile.storage.place import host
 
 from . import plain
 from .graph import GraphOperations
+from .indices import IndexArrays
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     Positions = np.ndarray | range | None
 
 
-class Backend(GraphOperations):
+class Backend(GraphOperations, IndexArrays):
     """Base class of backends; each method states what the primitive returns."""
 
     name = "abstract"  # for reports and messages
@@ -141,8 +142,11 @@ class Backend(GraphOperations):
         """T[i + top, j + left] = A[i,j] for each tile A of a grid (a list of rows of tiles), cast to `dtype`."""
         return plain.concat_matrices(self, tiles, dtype)
 
-    def outside(self, A: Compressed, I: Positions, J: Positions) -> Compressed:
-        """T[i,j] = A[i,j] unless i is in I and j in J (each an int64 array without duplicates, a range, or None)."""
+    def outside(self, A: Any, I: Positions, J: Positions) -> Any:
+        """T[i,j] = A[i,j] unless i is in I and j in J (each an int64 array without duplicates, a range, or None).
+
+        Of a vector A (J None): t[i] = A[i] unless i is in I.
+        """
         return plain.outside(self, A, I, J)
 
     def check_memory(self, wanted: int, what: str, remedy: str) -> None:
@@ -464,10 +468,6 @@ class Backend(GraphOperations):
         """
         return plain.host_array(data, dtype)
 
-    def positions(self, I: Positions) -> Any:
-        """A range or an array of positions as an int64 array of this backend's, not to be written to."""
-        return np.arange(I.start, I.stop, I.step, dtype=np.int64) if type(I) is range else self.array(I, np.int64)
-
     def is_array(self, x: Any) -> bool:
         """Is `x` an array of the class that this backend's stores have?"""
         return isinstance(x, np.ndarray)
@@ -491,7 +491,7 @@ class Backend(GraphOperations):
 
 PRIMITIVES = [
     name
-    for cls in (Backend, GraphOperations)
+    for cls in (Backend, GraphOperations, IndexArrays)
     for name, value in vars(cls).items()
     if isinstance(value, FunctionType) and not name.startswith("_")
 ]

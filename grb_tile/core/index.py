@@ -10,6 +10,7 @@ Vectors, matrices and masks are refused with a hint to use a mask; so are tuples
 
 import numpy as np
 
+from ..backends.select import current
 from ..exceptions import IndexOutOfBound
 from . import kinds
 from .arguments import any_bool, output_type
@@ -139,19 +140,7 @@ def _resolve_array(array, size):
             return AxisIndex(0, np.empty(0, np.int64), size)
         hint = "; for a Boolean array use a mask, e.g. `x.dup(mask=m.V)`" if array.dtype.kind == "b" else ""
         raise TypeError(f"Invalid dtype for index: {array.dtype}{hint}")
-    if array.size:
-        low, high = int(array.min()), int(array.max())
-        if high >= size or low < -size:
-            bad = high if high >= size else low
-            raise IndexOutOfBound(f"Index out of range: index={bad}, size={size}")
-        array = array.astype(np.int64, copy=True)
-        if low < 0:
-            array[array < 0] += size
-    else:
-        array = array.astype(np.int64)
-    if type(array) is np.ndarray:
-        array.setflags(write=False)  # nobody changes it, so a device copies it once
-    return AxisIndex(array.shape[0], array, size)
+    return AxisIndex(array.shape[0], current().positions_in(array, size), size)
 
 
 def _resolve_range(index, size):

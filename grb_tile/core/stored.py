@@ -116,7 +116,7 @@ class Stored(Collection, BaseType):
             check_options(opts)
         resolved = Resolved(self, keys)
         if resolved.shape:
-            del Updater(self)[keys]
+            Updater(self)._delete(resolved)
         else:
             self._delete_element(resolved)
 

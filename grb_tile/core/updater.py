@@ -85,7 +85,9 @@ class Updater(ops.Descriptor):
         self._assign(self._resolve(keys), value, False)
 
     def __delitem__(self, keys):
-        resolved = self._resolve(keys)
+        self._delete(self._resolve(keys))
+
+    def _delete(self, resolved):
         if not resolved.shape:
             self.parent._delete_element(resolved)
         else:

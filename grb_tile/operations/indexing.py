@@ -18,7 +18,6 @@ import numpy as np
 
 from ..backends.select import current
 from ..dtypes import cast_scalar
-from ..planner import tuning
 from ..storage.constructors import (
     column_matrix,
     empty_matrix,
@@ -32,7 +31,7 @@ from ..storage.constructors import (
 )
 from ..storage.convert import to_sparse
 from ..storage.place import first_value, is_host
-from ..storage.store import StoredMask
+from ..storage.store import Dense, StoredMask
 from . import checks
 from .record import Record
 from .write import PLAIN, finish, finish_region, is_known_empty, put_value, stored_mask
@@ -123,43 +122,6 @@ def _text(K):
     return f"[{' '.join(map(str, K))}]" if len(K) <= 8 else f"[{K[0]}, {K[1]}, ..., {K[-1]}]"
 
 
-def _last_of_each(K, size):
-    """Positions of the last occurrence of each index (below `size`) in K, by ascending index; None when no index is
-    repeated and K ascends or is short.
-    """
-    if K is None or isinstance(K, range) or len(K) < 2:
-        return None
-    if type(K) is not np.ndarray:
-        return _last_on_device(current().xp, K)
-    if len(K) <= tuning.SHORT_INDEX and len(set(K.tolist())) == len(K):
-        return None
-    if bool((K[1:] > K[:-1]).all()):
-        return None
-    if size > tuning.INDEX_TABLE * len(K):
-        last = np.unique(K[::-1], return_index=True)[1]
-        return len(K) - 1 - last
-    last = np.full(size, -1)
-    last[K] = np.arange(len(K))  # of equal indices NumPy writes the last
-    return last[(last >= 0).nonzero()[0]]
-
-
-def _chosen(K, keep):
-    """K[keep], which a device then copies once."""
-    K = K[keep]
-    if type(K) is np.ndarray:
-        K.setflags(write=False)
-    return K
-
-
-def _last_on_device(xp, K):
-    """_last_of_each for an array on the device."""
-    if bool((K[1:] > K[:-1]).all()):
-        return None
-    order = K.argsort()  # stable: of equal indices the last comes last
-    ordered = K[order]
-    return order[xp.concatenate((ordered[1:] != ordered[:-1], xp.ones(1, bool)))]
-
-
 def assign(c, value, I, J=None, *, dtype, desc=PLAIN, subassign=False):
     """The store of C after an assignment; `value` is a store, a NumPy scalar or EMPTY (see the head of this file).
 
@@ -197,18 +159,19 @@ def _assign_line(c, value, I, J, dtype, desc, subassign):
     K = J if by_row else I
     as_matrix = row_matrix if by_row else column_matrix
     place = (where, None) if by_row else (None, where)
-    if is_known_empty(c):
+    if desc.is_plain and K is None and value is EMPTY:
+        return backend.outside(c, *place)
+    empty = is_known_empty(c)
+    if empty or desc.is_plain and K is None:  # what the line held does not matter
         line = empty_vector(c.ncols if by_row else c.nrows, c.dtype)
-        after = backend.to_device(_assign_vector(line, value, K, dtype, desc, subassign))
-        return backend.expand_matrix(as_matrix(after), *place, c.nrows, c.ncols)
-    if by_row:
+    elif by_row:
         line = vector_of_row(backend.gather_matrix(c, where, None))
     else:
         line = vector_of_column(backend.gather_matrix(c, None, where))
     line.shared = True  # it may have C's arrays
     after = backend.to_device(_assign_vector(line, value, K, dtype, desc, subassign))
     new = backend.expand_matrix(as_matrix(after), *place, c.nrows, c.ncols)
-    return backend.union(backend.outside(c, *place), new, None)
+    return new if empty else backend.union(backend.outside(c, *place), new, None)
 
 
 def _assign_vector(c, value, I, dtype, desc, subassign):
@@ -220,24 +183,24 @@ def _assign_vector(c, value, I, dtype, desc, subassign):
         mask = backend.to_device(
             stored_mask(desc.mask)
         )  # copied once; results made from its structure reside there too
-    keep = _last_of_each(I, c.size)
+    I, keep = backend.last_of_each(I, c.size)
     if keep is not None:
-        I = _chosen(I, keep)
         if not _is_scalar(value):
             value = backend.gather_vector(value, keep)
         if subassign and mask is not None:
             mask = StoredMask(backend.gather_vector(mask.pattern, keep), mask.complement)
     if subassign and I is not None:
         part = backend.gather_vector(c, I)
-        old = backend.expand_vector(part, I, c.size)  # before `part` may be updated in place
+        rest = backend.outside(c, I, None)  # before `part` may be updated in place
         t = _values_in(value, len(I), None, dtype, mask)
         after = finish(part, t, dtype, mask, desc)
-        rest = backend.restrict(c, StoredMask(old, True)) if old.nvals else c
         return backend.union(rest, backend.expand_vector(after, I, c.size), None)
     if I is None:
         return finish(c, _values_in(value, c.size, None, dtype, mask), dtype, mask, desc)
     t = _values_in(value, len(I), None, dtype, None)
     t = backend.expand_vector(t, I, c.size)
+    if desc.is_plain and c.format == t.format == "sparse" and t.nvals != len(I):
+        return backend.union(backend.outside(c, I, None), backend.cast(t, dtype), None)
     region = None if t.nvals == len(I) else partial(_deleted, c, t, I, dtype)
     return finish_region(c, t, region, dtype, mask, desc)
 
@@ -265,10 +228,8 @@ def _holds_everywhere(c, value, dtype):
 def _assign_matrix(c, value, I, J, dtype, desc, subassign):
     backend = current()
     mask = stored_mask(desc.mask)
-    keep_rows, keep_cols = _last_of_each(I, c.nrows), _last_of_each(J, c.ncols)
+    (I, keep_rows), (J, keep_cols) = backend.last_of_each(I, c.nrows), backend.last_of_each(J, c.ncols)
     if keep_rows is not None or keep_cols is not None:
-        I = I if keep_rows is None else _chosen(I, keep_rows)
-        J = J if keep_cols is None else _chosen(J, keep_cols)
         if not _is_scalar(value):
             value = backend.gather_matrix(value, keep_rows, keep_cols)
         if subassign and mask is not None:
@@ -276,6 +237,8 @@ def _assign_matrix(c, value, I, J, dtype, desc, subassign):
     shape = (c.nrows if I is None else len(I), c.ncols if J is None else len(J))
     if I is None and J is None:
         return finish(c, _values_in(value, *shape, dtype, mask), dtype, mask, desc)
+    if desc.is_plain and value is EMPTY:
+        return backend.outside(c, I, J)
     if subassign:
         part = backend.gather_matrix(c, I, J)
         t = _values_in(value, *shape, dtype, mask)
@@ -287,7 +250,9 @@ def _assign_matrix(c, value, I, J, dtype, desc, subassign):
     else:
         t = backend.expand_matrix(_values_in(value, *shape, dtype, None), I, J, c.nrows, c.ncols)
     if desc.is_plain and not is_known_empty(c):
-        return backend.union(backend.outside(c, I, J), backend.cast(t, dtype), None)
+        covered = type(c) is Dense and t.nvals_if_read == shape[0] * shape[1]
+        rest = c if covered else backend.outside(c, I, J)  # where both are present T's entry stands
+        return backend.union(rest, backend.cast(t, dtype), None)
     region = partial(_in_region, c, I, J)  # C's own entries there: all that can be deleted
     return finish_region(c, t, region, dtype, mask, desc)
 

@@ -1,6 +1,6 @@
 // GraphBLAS build from tuples: sortedness test, segment flags, sort keys, and a fold of each segment of duplicates.
 //
-// Phases: order_facts     are the positions sorted, are there duplicates?
+// Phases: order_facts     are the positions sorted, are there duplicates, which is the least, which the greatest?
 //         pair_keys       (row, column) pairs as sort keys, for structure/radix_sort.cuh
 //         segment_flags   where a segment of equal positions begins, after the sort
 //         fold_segments   duplicates folded from left to right
@@ -15,12 +15,16 @@
 namespace grb {
 
 // facts[0] = how often position k is below position k-1, facts[1] = how often they are equal,
-// facts[2] = the first k that equals k-1 (initialised to 2^63 - 1).
+// facts[2] = the first k that equals k-1 (initialised to 2^63 - 1), facts[3] and facts[4] = 2^63 + the least and the
+// greatest of cols (initialised to 2^64 - 1 and 0).
 template <class R, class C>
 __global__ void order_facts(const R* rows, const C* cols, int64_t n, unsigned long long* facts) {
-  unsigned long long below = 0, equal = 0, first = ~0ull >> 1;
-  GRB_EACH(i, n - 1) {
-    int64_t k = i + 1;
+  unsigned long long below = 0, equal = 0, first = ~0ull >> 1, least = ~0ull, most = 0;
+  GRB_EACH(k, n) {
+    const unsigned long long place = (unsigned long long)int64_t(cols[k]) ^ (1ull << 63);
+    least = place < least ? place : least;
+    most = place > most ? place : most;
+    if (k == 0) continue;
     bool same_row = rows == nullptr || rows[k] == rows[k - 1];
     if (same_row && cols[k] == cols[k - 1]) {
       equal++;
@@ -32,7 +36,11 @@ __global__ void order_facts(const R* rows, const C* cols, int64_t n, unsigned lo
   below = warp_sum(below);
   equal = warp_sum(equal);
   first = warp_min(first);
+  least = warp_min(least);
+  most = warp_max(most);
   if (lane_number() == 0) {
+    if (least < facts[3]) atomicMin(&facts[3], least);
+    if (most > facts[4]) atomicMax(&facts[4], most);
     if (below) atomicAdd(&facts[0], below);
     if (equal) {
       atomicAdd(&facts[1], equal);

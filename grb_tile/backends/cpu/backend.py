@@ -79,7 +79,7 @@ class NumpyPrimitives(Backend):
         return structure.concat_matrices(tiles, dtype, self._copy_rows)
 
     def outside(self, A, I, J):
-        if A.indices.shape[0] > structure.FEW_FLAGS:
+        if len(A.shape) == 1 or A.indices.shape[0] > structure.FEW_FLAGS:
             return super().outside(A, I, J)
         return structure.outside(A, I, J)
 

@@ -159,6 +159,10 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
                     return result
         return super().cast(store, dtype)
 
+    def outside(self, A, I, J):
+        result = super().outside(A, I, J)
+        return plain.outside(self, A, I, J) if result is NotImplemented else result
+
     @reporting
     def concat_matrices(self, tiles, dtype):
         tiles = [list(map(self.store_to_device, row)) for row in tiles]
@@ -272,7 +276,7 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
 
     def has_ascending_columns(self, A):
         rows = self._find("structure.arrays", "row_ids")(self.device, A)
-        descents, repeats, _ = self._find("structure.arrays", "order_facts")(self.device, rows, A.indices)
+        descents, repeats, *_ = self._find("structure.arrays", "order_facts")(self.device, rows, A.indices)
         return not (descents or repeats)
 
     @reporting

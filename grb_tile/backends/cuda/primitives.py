@@ -17,6 +17,7 @@ PRIMITIVES = {  # where a function returns NotImplemented, the host computes
     "structure.gather": {
         "gather_vector": "u", "gather_matrix": "A", "expand_vector": "u", "expand_matrix": "A",
     },
+    "structure.index_lists": {"positions_in": "", "last_of_each": "", "region_positions": ""},
     "elementwise.elementwise": {"union": "x y mask", "intersect": "x y mask", "restrict": "x mask"},
     "elementwise.mapping": {"select": "x mask", "apply": "x mask", "reduce": "x"},
     "elementwise.compare": {"is_equal": "x y"},
@@ -28,6 +29,7 @@ PRIMITIVES = {  # where a function returns NotImplemented, the host computes
     "products.tiles": {"tile_facts": ""},  # read back, and kept with A
 }  # fmt: skip
 DECLINING = {  # where a function returns NotImplemented, so does the primitive
+    "structure.outside": {"outside": "A"},
     "products.matmul": {"reduce_matmul": "A B mask BT"},
     "products.inner_windows": {"matmul_inner": "A B"},
     "products.spmm": {"spmm": "A"},

@@ -48,6 +48,9 @@ GPU_SORTED_KEYS = define(
 GPU_BUILT_ON_HOST = define(
     1024, "entries", "up to which sorted host arrays are built on the host and copied once", H200
 )
+GPU_INDEX = define(
+    1 << 11, "positions of an index", "checked and sorted by NumPy in the time of the device's launches (40 us)", H200
+)
 
 KERNEL_COST = define(
     2,

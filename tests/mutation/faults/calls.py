@@ -98,15 +98,16 @@ FAULTS = [
     Fault(
         "grb_tile/operations/indexing.py",
         "a vector's slice under a mask is written everywhere",
-        "    t = backend.expand_vector(t, I, c.size)\n    region = ",
-        "    t = full_vector(c.size, dtype, 1) if desc.mask else backend.expand_vector(t, I, c.size)\n    region = ",
+        "    t = backend.expand_vector(t, I, c.size)\n    if desc.is_plain",
+        "    t = full_vector(c.size, dtype, 1) if desc.mask else backend.expand_vector(t, I, c.size)\n"
+        "    if desc.is_plain",
     ),
     Fault(
         "grb_tile/operations/indexing.py",
         "a column written to a hypersparse matrix keeps old entries",
-        "    return backend.union(backend.outside(c, *place), new, None)\n",
+        "    return new if empty else backend.union(backend.outside(c, *place), new, None)\n",
         '    rest = c if c.format == "dcsr" and not by_row else backend.outside(c, *place)\n'
-        "    return backend.union(rest, new, None)\n",
+        "    return new if empty else backend.union(rest, new, None)\n",
     ),
     Fault(
         "grb_tile/operations/product_chains.py",
@@ -228,7 +229,7 @@ FAULTS = [
         "        along = 1 if axis == 1 else 0  #",
     ),
     Fault(
-        "grb_tile/core/index.py",
+        "grb_tile/backends/indices.py",
         "negative numbers in an array of indices count from one before the end",
         "            array[array < 0] += size\n",
         "            array[array < 0] += size - 1\n",

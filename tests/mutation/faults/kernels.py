@@ -243,9 +243,30 @@ FAULTS = [
     Fault(
         "kernels/structure/build.cuh",
         "a duplicate at the last position is overlooked",
-        "  GRB_EACH(i, n - 1) {\n    int64_t k = i + 1;",
-        "  GRB_EACH(i, n - 2) {\n    int64_t k = i + 1;",
+        "  GRB_EACH(k, n) {\n    const unsigned long long place",
+        "  GRB_EACH(k, n - 1) {\n    const unsigned long long place",
         STRUCTURE,
+    ),
+    Fault(
+        "kernels/structure/build.cuh",
+        "the least position of a list is sought among positive ones",
+        "least = ~0ull, most = 0;",
+        "least = 1ull << 63, most = 0;",
+        ("tests/backends/cuda/test_index_lists.py",),
+    ),
+    Fault(
+        "grb_tile/backends/cuda/structure/index_lists.py",
+        "a repeated index in assign on a device: the first wins",
+        "gather(device, last, ends)",
+        "gather(device, last, starts)",
+        ("tests/backends/cuda/test_index_lists.py",),
+    ),
+    Fault(
+        "grb_tile/backends/cuda/structure/outside.py",
+        "rows without adjacent ones: the rows dropped keep their pointers",
+        "    indptr[low + 1 : stop] = first\n",
+        "",
+        ("tests/backends/cuda/test_index_lists.py",),
     ),
     Fault(
         "kernels/structure/build.cuh",

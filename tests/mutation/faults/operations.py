@@ -174,10 +174,10 @@ FAULTS = [
         WRITE,
     ),
     Fault(
-        "grb_tile/operations/indexing.py",
+        "grb_tile/backends/indices.py",
         "a repeated index in assign: the first wins",
-        "    last = np.unique(K[::-1], return_index=True)[1]",
-        "    last = len(K) - 1 - np.unique(K, return_index=True)[1]",
+        "        last = len(I) - 1 - np.unique(I[::-1], return_index=True)[1]",
+        "        last = np.unique(I, return_index=True)[1]",
         ASSIGN,
     ),
     Fault(

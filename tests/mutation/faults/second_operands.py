@@ -51,8 +51,8 @@ FAULTS = [
     Fault(
         "grb_tile/backends/cuda/structure/gather.py",
         "a vector whose values another one has is not marked",
-        "    u.shared = s.shared = True\n    positions, values",
-        "    positions, values",
+        "    u.shared = s.shared = True\n    values = s.values\n",
+        "    values = s.values\n",
         ON_DEVICE,
     ),
     Fault(

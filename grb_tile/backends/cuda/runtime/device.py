@@ -76,6 +76,7 @@ class Device:
         self._counters = []
         self._kept = weakref.WeakValueDictionary()
         self._positions = {}  # id of a host array -> (its copy, a weak reference to it)
+        self._ascending = {}  # id of an index array -> (does it ascend without repeats?, a weak reference to it)
         self._partial = None
         self._mailbox = None
         self.copies = HostCopies(xp, self.number)
@@ -109,6 +110,17 @@ class Device:
             found = self.array(I, np.int64), weakref.ref(I, lambda _: self._positions.pop(key, None))
             self._positions[key] = found
         return found[0]
+
+    def note_order(self, I: Any, ascends: bool) -> Any:
+        """`I`, an index array on the device that nobody writes to: whether it ascends without repeats is known now."""
+        key = id(I)
+        self._ascending[key] = ascends, weakref.ref(I, lambda _: self._ascending.pop(key, None))
+        return I
+
+    def known_order(self, I: Any) -> bool | None:
+        """Does `I` ascend without repeats?  None where `note_order` was not told."""
+        found = self._ascending.get(id(I))
+        return None if found is None else found[0]
 
     def upload(self, data: np.ndarray) -> Any:
         """A copy of a contiguous NumPy array on the device; a small one by one call of the driver."""

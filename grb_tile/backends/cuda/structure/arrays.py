@@ -24,7 +24,7 @@ _INDEX = {
     "?": "bool",
 }
 _MOVED = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t", 16: "ulonglong2"}
-_FACTS_START = np.array([0, 0, 2**63 - 1], np.uint64)
+_FACTS_START = np.array([0, 0, 2**63 - 1, 2**64 - 1, 0], np.uint64)
 
 
 def index_type(array):
@@ -219,18 +219,22 @@ def row_ids(device, A, dtype=np.int64):
 
 
 def order_facts(device, rows, cols):
-    """(descents, repeats, first repeat) of a list of positions or pairs, in one read-back."""
-    facts = device.array(_FACTS_START.copy())
+    """(descents, repeats, first repeat, least column, greatest column) of positions or pairs, in one read-back.
+
+    A list of positions is a list of columns; it has one element at least.
+    """
+    facts = device.upload(_FACTS_START)
     count = cols.shape[0]
-    if count > 1:
+    if count:
         kernel = device.launcher.kernel(
             "structure/build.cuh",
             "order_facts",
             "",
             ("int64_t" if rows is None else index_type(rows), index_type(cols)),
         )
-        kernel.over(count - 1, (rows, cols, count, facts))
-    return device.read(facts)
+        kernel.over(count, (rows, cols, count, facts))
+    descents, repeats, first, least, greatest = device.read(facts)
+    return descents, repeats, first, least - 2**63, greatest - 2**63
 
 
 # ---------------------------------------------------------------------- formats of vectors

@@ -44,11 +44,11 @@ def build_vector(device, size, indices, values, dup, dtype):
     count = indices.shape[0]
     iso = values.shape[0] == 1 and count != 1
     if count > 1:
-        descents, repeats, first = order_facts(device, None, indices)
+        descents, repeats, first, *_ = order_facts(device, None, indices)
         if descents:
             indices, taken = sorted_with(device, indices, size, None if iso else values)
             values = values if iso else taken
-            _, repeats, first = order_facts(device, None, indices)
+            _, repeats, first, *_ = order_facts(device, None, indices)
         if repeats:
             if dup is None:
                 repeated_index = device.read(indices[first : first + 1])[0]
@@ -83,11 +83,11 @@ def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
     count = rows.shape[0]
     iso = values.shape[0] == 1 and count != 1
     if count > 1:
-        descents, repeats, first = order_facts(device, rows, cols)
+        descents, repeats, first, *_ = order_facts(device, rows, cols)
         if descents:
             rows, cols, taken = sorted_pairs(device, rows, cols, nrows, ncols, None if iso else values)
             values = values if iso else taken
-            _, repeats, first = order_facts(device, rows, cols)
+            _, repeats, first, *_ = order_facts(device, rows, cols)
         if repeats:
             if dup is None:
                 i, j = device.read(rows[first : first + 1], cols[first : first + 1])

@@ -21,6 +21,7 @@ from .arrays import (
 )
 from .formats import choose_format
 from .index_lists import ascends, columns_in_list, find_in_range, positions_of
+from .positions import listed
 from .sorting import pair_order, sorted_pairs, stable_order
 
 # ---------------------------------------------------------------------- gather
@@ -52,7 +53,7 @@ def gather_vector(device, u, I):
     at, hit = device.empty(size, np.int64), device.empty(size, np.bool_)
     kernel = device.launcher.kernel("structure/gather.cuh", "look_up", "", (index_type(u.indices),))
     kernel.over(size, (wanted, size, u.indices, u.indices.shape[0], at, hit))
-    kept = device.xp.nonzero(hit)[0]
+    kept = listed(device, hit)
     values = u.values if u.iso else gather(device, u.values, gather(device, at, kept))
     return vector_of(device, size, u.dtype, kept, values, u.iso)
 
@@ -139,14 +140,25 @@ def _through(device, positions, I):
     return gather(device, positions_of(device, I), positions)
 
 
+def _listed_positions(device, I, size):
+    """The positions I, not to be written to; of a range in the type of the indices of a vector of `size`."""
+    if type(I) is range:
+        return device.xp.arange(I.start, I.stop, I.step, dtype=index_dtype(size))
+    return positions_of(device, I)
+
+
 def expand_vector(device, u, I, size):
     if not is_plain(u.dtype):
         return NotImplemented
     if I is None and u.size == size:
         return u
-    s = to_sparse(device, u)
+    if I is not None and u.format == "bitmap" and u.words is None:  # an entry at each position of I
+        s, positions = u, _listed_positions(device, I, size)
+    else:
+        s = to_sparse(device, u)
+        positions = s.indices if I is None else _through(device, s.indices, I)
     u.shared = s.shared = True
-    positions, values = s.indices if I is None else _through(device, s.indices, I), s.values
+    values = s.values
     if I is not None and not ascends(device, I):
         order = stable_order(device, positions, size)
         positions = gather(device, positions, order)

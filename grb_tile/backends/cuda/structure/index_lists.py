@@ -5,7 +5,12 @@ Kernels: structure/gather.cuh.  Memory is proportional to the list and the entri
 
 import numpy as np
 
-from .arrays import gather, ranges
+from ....planner import tuning
+from ... import indices as host_indices
+from .arrays import gather, order_facts, ranges, segment_starts
+from .sorting import sorted_by_key
+
+_FEW = 4  # positions that are many in tests
 
 
 def positions_of(device, I):
@@ -13,6 +18,55 @@ def positions_of(device, I):
     if type(I) is range:
         return device.xp.arange(I.start, I.stop, I.step, dtype=np.int64)
     return device.positions(I) if type(I) is np.ndarray else device.array(I, np.int64)
+
+
+def positions_in(device, array, size):
+    """Semantics: backends/indices.py.  A short host array is checked by NumPy and goes to the device where it is used;
+    otherwise bounds and order are found in one pass, with one read-back.
+    """
+    count = array.shape[0]
+    if type(array) is np.ndarray:
+        if count < device.launcher.size(tuning.GPU_INDEX, _FEW):
+            return host_indices.positions_in(array, size)
+        given, array = None, device.upload(np.ascontiguousarray(array, array.dtype.newbyteorder("=")))
+    else:
+        given, array = array, device.array(array)
+    I = array.astype(np.int64, copy=array is given)
+    if count == 0:
+        return I
+    descents, repeats, _, low, high = order_facts(device, None, I)
+    if array.dtype == np.uint64 and low < 0:  # beyond INT64
+        low, high = 0, int(array.max())
+    if high >= size or low < -size:
+        raise host_indices.out_of_bound(low, high, size)
+    if low < 0:
+        I = device.xp.where(I < 0, I + size, I)
+        return I if high >= 0 else device.note_order(I, not (descents or repeats))
+    return device.note_order(I, not (descents or repeats))
+
+
+def last_of_each(device, I, size):
+    """Semantics: backends/indices.py.  A stable sort; one read-back, another where a position is repeated."""
+    if I is None or type(I) is not device.array_class:
+        return host_indices.last_of_each(I, size)
+    if ascends(device, I):
+        return I, None
+    ordered, last = sorted_by_key(device, I, size, None)
+    if order_facts(device, None, ordered)[1]:
+        starts = segment_starts(device, None, ordered)
+        ends = device.empty(starts.shape[0], np.int64)
+        ends[:-1] = starts[1:]
+        ends[-1:] = I.shape[0]
+        ends -= 1
+        ordered, last = gather(device, ordered, ends), gather(device, last, ends)
+    return device.note_order(ordered, True), last.astype(np.int64, copy=False)
+
+
+def region_positions(device, I, J, width):
+    """Semantics: backends/indices.py.  Nothing is read back: the order is known where that of I and of J is."""
+    found = (positions_of(device, I)[:, None] * width + positions_of(device, J)).reshape(-1)
+    ordered = all(ascends(device, K) if type(K) in (range, np.ndarray) else device.known_order(K) for K in (I, J))
+    return device.note_order(found, True) if ordered else found
 
 
 def find_in_range(device, positions, I):
@@ -37,11 +91,28 @@ def choose_in_range(device, positions, I):
     return chosen, gather(device, at, chosen)
 
 
+def look_up(device, positions, I):
+    """(place in the ascending I of each of the positions, is it there?)"""
+    count = positions.shape[0]
+    at, hit = device.empty(count, np.int64), device.empty(count, np.bool_)
+    kernel = device.launcher.kernel("structure/gather.cuh", "look_up", "", ("int64_t",))
+    kernel.over(count, (positions.astype(np.int64, copy=False), count, I, I.shape[0], at, hit))
+    return at, hit
+
+
 def ascends(device, I):
     """Do the positions (host array, range or device array) ascend without repeats?"""
     if type(I) is range:
         return I.step > 0
-    return len(I) < 2 or bool((I[1:] > I[:-1]).all())
+    if len(I) < 2:
+        return True
+    if type(I) is np.ndarray:
+        return bool((I[1:] > I[:-1]).all())
+    known = device.known_order(I)
+    if known is None:
+        descents, repeats, *_ = order_facts(device, None, I)
+        known = not (descents or repeats)
+    return known
 
 
 def columns_in_list(device, cols, J, ncols):
@@ -71,9 +142,7 @@ def columns_in_list(device, cols, J, ncols):
     if ascends(device, J):
         if int(J[-1]) - int(J[0]) == count - 1:
             return (*choose_in_range(device, cols, range(int(J[0]), int(J[-1]) + 1)), True)
-        at, hit = device.empty(cols.shape[0], np.int64), device.empty(cols.shape[0], np.bool_)
-        kernel = device.launcher.kernel("structure/gather.cuh", "look_up", "", ("int64_t",))
-        kernel.over(cols.shape[0], (cols.astype(np.int64), cols.shape[0], positions_of(device, J), count, at, hit))
+        at, hit = look_up(device, cols, positions_of(device, J))
         chosen = device.xp.nonzero(hit)[0]
         return chosen, gather(device, at, chosen), True
     J = positions_of(device, J)

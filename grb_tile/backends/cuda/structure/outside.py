@@ -1,0 +1,74 @@
+"""The entries outside a region: of a list those not named, of CSR the rows that stay.  Semantics: backends/protocol.py.
+
+Kernels: structure/gather.cuh.  One read-back: how many entries stay.
+"""
+
+import numpy as np
+
+from ....storage import convert as conversions
+from ....storage.store import Compressed
+from .arrays import gather, is_plain, ranges
+from .formats import choose_format
+from .index_lists import ascends, look_up, positions_of
+from .positions import keep_entries, listed
+from .sorting import sorted_by_key
+
+_LIMIT = 1 << 62  # above every position
+
+
+def outside(device, A, I, J):
+    """NotImplemented but for a list, each entry of which is flagged, and rows of CSR, where the others are copied."""
+    if I is None or J is not None or not is_plain(A.dtype) or A.format not in ("sparse", "csr"):
+        return NotImplemented
+    if len(I) == 0 or A.indices.shape[0] == 0:
+        return A
+    if A.format == "sparse":
+        return keep_entries(device, A, listed(device, ~_named(device, A.indices, I)))
+    adjacent = type(I) is range and abs(I.step) == 1
+    indptr, indices, values = (_without_adjacent if adjacent else _without_rows)(device, A, I)
+    count = indices.shape[0]
+    if count == A.indices.shape[0]:
+        return A
+    values = values if count else A.values[:0]
+    result = Compressed(A.nrows, A.ncols, A.dtype, indptr, indices, values, A.iso and count > 0)
+    return choose_format(device, conversions.share(A, result) if A.iso else result)
+
+
+def _without_adjacent(device, A, I):
+    """(row pointers, indices, values) of CSR without rows that follow one another: what lies before and after them."""
+    low, stop = min(I[0], I[-1]), max(I[0], I[-1]) + 1
+    first, last = device.read(A.indptr[low : low + 1], A.indptr[stop : stop + 1])
+    if first == last:
+        return A.indptr, A.indices, A.values
+    indptr, join = A.indptr.copy(), device.xp.concatenate
+    indptr[low + 1 : stop] = first
+    indptr[stop:] -= last - first
+    values = A.values if A.iso else join((A.values[:first], A.values[last:]))
+    return indptr, join((A.indices[:first], A.indices[last:])), values
+
+
+def _without_rows(device, A, I):
+    """The same for rows in any order."""
+    lengths = A.indptr[1:] - A.indptr[:-1]
+    if type(I) is range:
+        low, high = min(I[0], I[-1]), max(I[0], I[-1])
+        lengths[low : high + 1 : abs(I.step)] = 0
+    else:
+        lengths[positions_of(device, I)] = 0
+    indptr = device.zeros(A.nrows + 1, np.int64)
+    indptr[1:] = device.xp.cumsum(lengths)
+    total = device.read(indptr[-1:])[0]
+    at = ranges(device, A.indptr[:-1], indptr[1:], total, want_segment=False)[1]
+    return indptr, gather(device, A.indices, at), A.values if A.iso else gather(device, A.values, at)
+
+
+def _named(device, positions, I):
+    """Flags: which of the `positions` are in the list or range I?"""
+    if type(I) is range:
+        offset = positions.astype(np.int64) - I[0] if I.step > 0 else I[0] - positions.astype(np.int64)
+        flags = (offset >= 0) & (offset < len(I) * abs(I.step))
+        return flags if abs(I.step) == 1 else flags & (offset % abs(I.step) == 0)
+    I = positions_of(device, I)
+    if not ascends(device, I):
+        I = sorted_by_key(device, I, _LIMIT)[0]
+    return look_up(device, positions, I)[1]
