@@ -144,17 +144,18 @@ def test_values_of_sub_array_types():
 
 TILES = {
     "nothing": lambda A, u, s: [], "no tuple": lambda A, u, s: None, "a dictionary": lambda A, u, s: {},
-    "an empty row": lambda A, u, s: [[]], "empty rows": lambda A, u, s: [[], []], "tuples": lambda A, u, s: ((A,), (A,)),
-    "an empty row last": lambda A, u, s: [[A], []], "an empty row first": lambda A, u, s: [[], [A]],
-    "rows of two lengths": lambda A, u, s: [[A], [A, A]], "half nested": lambda A, u, s: [A, [A]],
-    "not nested": lambda A, u, s: [A], "an object": lambda A, u, s: A, "a vector": lambda A, u, s: [u],
-    "vector and scalar": lambda A, u, s: [u, s, s], "a nested vector": lambda A, u, s: [[u]],
-    "a column beside": lambda A, u, s: [[u, A]], "a column beside each": lambda A, u, s: [[A, u], [A.T, u]],
-    "a number": lambda A, u, s: [[A, 3]], "None": lambda A, u, s: [[A, None]], "a scalar below": lambda A, u, s: [[A], [s]],
+    "an empty row": lambda A, u, s: [[]], "empty rows": lambda A, u, s: [[], []],
+    "tuples": lambda A, u, s: ((A,), (A,)), "an empty row last": lambda A, u, s: [[A], []],
+    "an empty row first": lambda A, u, s: [[], [A]], "rows of two lengths": lambda A, u, s: [[A], [A, A]],
+    "half nested": lambda A, u, s: [A, [A]], "not nested": lambda A, u, s: [A], "an object": lambda A, u, s: A,
+    "a vector": lambda A, u, s: [u], "vector and scalar": lambda A, u, s: [u, s, s],
+    "a nested vector": lambda A, u, s: [[u]], "a column beside": lambda A, u, s: [[u, A]],
+    "a column beside each": lambda A, u, s: [[A, u], [A.T, u]], "a number": lambda A, u, s: [[A, 3]],
+    "None": lambda A, u, s: [[A, None]], "a scalar below": lambda A, u, s: [[A], [s]],
     "scalars": lambda A, u, s: [[s, s], [s, s]], "vector and matrix": lambda A, u, s: [u, A],
     "nested twice": lambda A, u, s: [[[A]]], "a column below": lambda A, u, s: [[A], [u]],
-    "columns below": lambda A, u, s: [[u], [u]], "expressions": lambda A, u, s: [[A @ A, A]], "a scalar": lambda A, u, s: [s],
-    "an extract": lambda A, u, s: [u[:1].new(), u],
+    "columns below": lambda A, u, s: [[u], [u]], "expressions": lambda A, u, s: [[A @ A, A]],
+    "a scalar": lambda A, u, s: [s], "an extract": lambda A, u, s: [u[:1].new(), u],
 }  # fmt: skip
 
 

@@ -119,8 +119,9 @@ def test_whatever_names_a_type(key):
             return type(error).__name__
 
     for space, label in (
-        ("unary", "abs"), ("unary", "bnot"), ("binary", "plus"), ("binary", "band"), ("binary", "pow"), ("binary", "eq"),
-        ("monoid", "plus"), ("monoid", "lor"), ("semiring", "min_plus"), ("select", "tril"), ("indexunary", "valuegt"),
+        ("unary", "abs"), ("unary", "bnot"), ("binary", "plus"), ("binary", "band"), ("binary", "pow"),
+        ("binary", "eq"), ("monoid", "plus"), ("monoid", "lor"), ("semiring", "min_plus"), ("select", "tril"),
+        ("indexunary", "valuegt"),
     ):  # fmt: skip
         mine, other = (getattr(getattr(library, space), label) for library in (gb, oracle))
         assert asked(lambda: key in mine) == asked(lambda: key in other), (space, label)

@@ -105,7 +105,7 @@ def test_dimensions_beyond_32_bits(shape):
     before = {p: k for k, p in enumerate(places)}
     c = as_store(shape, before)
     assert plainly(c) == before and c.shape == shape
-    t = {p: -1 for p in places[::2]}
+    t = dict.fromkeys(places[::2], -1)
     found = update_entries(c, as_store(shape, t), as_store(shape, t), False)
     assert plainly(found) == before | t
     at, here = find_keys(c, *keys_of(c))
