@@ -42,6 +42,7 @@ SAMPLED = {
     "backends/cpu": 4,
     "backends/cuda": 10,
     "backends/test_agree_with_reference.py": 2,
+    "backends/test_composed_primitives.py": 2,
     "conformance": 2,
     "laws": 4,
     "planner/test_matvec_work.py": 2,
