@@ -30,7 +30,8 @@ SOURCES = {
 
 def names_of(library):
     return {
-        "partial": functools.partial, "lib": library, "A": library.Matrix.from_coo([0, 1, 1], [1, 0, 2], [2.5, 0, 300], nrows=3, ncols=3),
+        "partial": functools.partial, "lib": library,
+        "A": library.Matrix.from_coo([0, 1, 1], [1, 0, 2], [2.5, 0, 300], nrows=3, ncols=3),
         "u": library.Vector.from_coo([0, 2], [1, -2], size=3), "s": library.Scalar.from_value(5),
         "e": library.Scalar(float), "c": library.Scalar.from_value(7, is_cscalar=True),
         "m": library.Vector.from_coo([0, 1], [True, False], size=3),
