@@ -6,13 +6,12 @@ The account of what the conformance suite executed is support/coverage.py's.
 import collections
 import os
 import sys
-import zlib
 from pathlib import Path
 
 import hypothesis
 import pytest
 
-from support import coverage, seeds
+from support import coverage, sample, seeds
 
 TESTS = Path(__file__).resolve().parent
 CONFORMANCE = TESTS / "conformance"
@@ -36,13 +35,14 @@ def pytest_report_header(config):
     return f"GRB_TILE_SEED={seeds.SEED}"
 
 
-# Of each test in these folders and files one case in n runs by default, the others are slow.
+# Of each test in these folders and files about one case in n runs by default, the others are slow.
 SAMPLED = {
     "algorithms/test_forced_plans.py": 3,
     "algorithms/test_pagerank_multi.py": 2,
     "backends/cpu": 4,
     "backends/cuda": 10,
     "backends/test_agree_with_reference.py": 2,
+    "backends/test_composed_primitives.py": 2,
     "conformance": 2,
     "laws": 4,
     "planner/test_matvec_work.py": 2,
@@ -63,18 +63,17 @@ def share(item):
 def pytest_mark_what_is_not_sampled(items):
     """Give the cases that the quick run leaves out the mark `slow`, before -m selects.
 
-    Which ones those are depends on GRB_TILE_SEED alone, the same in each worker; of each test one case stays that is
-    not slow by itself.
+    Which ones those are depends on GRB_TILE_SEED alone, the same in each worker (support/sample.py).
     """
     cases = collections.defaultdict(list)
     for item in items:
         if getattr(item, "callspec", None) is not None and item.get_closest_marker("slow") is None:
             cases[item.path, item.originalname].append(item)
     for found in cases.values():
-        kept = -(-len(found) // share(found[0]))
-        found.sort(key=lambda item: zlib.crc32(f"{seeds.SEED}/{item.name}".encode()))
-        for item in found[kept:]:
-            item.add_marker(pytest.mark.slow)
+        kept = set(sample.chosen(found, share(found[0])))
+        for item in found:
+            if item not in kept:
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,5 +1,7 @@
 """Modules that are called otherwise now: the old names give the same results, with a DeprecationWarning."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,16 @@ def test_sequential_has_arrays():
         assert level.tolist() == [1, 2, 2, 3, 0, 0] and sorted(order.tolist()) == list(range(6))
         rows, columns = gb.sequential.bipartite_matching(A)
         assert all(columns[j] == i for i, j in enumerate(rows.tolist()) if j >= 0) and (rows >= 0).sum() == 3
+
+
+@pytest.mark.parametrize("name", ["strong_components", "components"])
+def test_the_old_names_hand_every_option_on(name, monkeypatch):
+    options = {key: object() for key in inspect.signature(getattr(gb.graph, name)).parameters if key != "A"}
+    asked = []
+    monkeypatch.setattr(gb.graph, name, lambda A, **given: asked.append((A, given)))
+    with pytest.warns(DeprecationWarning):
+        assert getattr(gb.sequential, name)(A, **options) is None
+    assert asked == [(A, options)]
 
 
 def test_rowwise_and_names_that_never_were():

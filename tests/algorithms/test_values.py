@@ -1,12 +1,15 @@
 """Algorithms with NaN, infinities, sums beyond a type and empty graphs: a defined answer or a clear error, the same
 for every method."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from checkers import check_distances, check_predecessors
 from samples import edges, matrix, random_graph
 
 import grb_tile as gb
+from grb_tile import algorithms as alg
 from grb_tile.algorithms import (
     Graph,
     NegativeCycleError,
@@ -23,6 +26,12 @@ NAN, INF = float("nan"), float("inf")
 SSSP = ["auto", "delta", "bellman_ford"]
 RANKS = ["standard", "gap", "ldbc", "adaptive"]
 FLOATS = ["FP32", "FP64"]
+LENGTHS = {name: partial(getattr(alg, name), weighted=True) for name in (
+    "apsp", "betweenness", "closeness", "diameter", "eccentricity", "edge_betweenness", "harmonic", "radius",
+)} | {
+    "shortest_path": lambda A: alg.shortest_path(A, 0, 2, weighted=True), "sssp": lambda A: alg.sssp(A, 3),
+    "apsp of some": lambda A: alg.apsp(A, sources=[3, 0], weighted=True),
+}  # fmt: skip
 
 
 def outcome(call):
@@ -51,6 +60,16 @@ def test_sssp_refuses_weights_that_are_not_ordered(dtype, method, bad, rest):
         assert np.isnan(value) or value == -INF
         found = outcome(lambda A=A: gb.graph.sssp(A, 0))
         assert found[0] == "ValueError" and "needs weights >= 0" in found[1]
+
+
+@pytest.mark.parametrize("name", LENGTHS)
+@pytest.mark.parametrize("bad", [NAN, -INF])
+def test_the_edge_whose_weight_has_no_order_is_named_as_it_was_given(name, bad):
+    """Whichever way the paths are followed: from tail to head."""
+    text = "NaN" if bad != bad else "-inf"
+    A = edges([(0, 1), (1, 2), (2, 0), (3, 2)], 4, [1.0, bad, 2.0, 1.0])
+    with pytest.raises(ValueError, match=f"G: the weight of the edge 1 -> 2 is {text}"):
+        LENGTHS[name](A)
 
 
 def test_the_search_names_nan_also_among_larger_weights():

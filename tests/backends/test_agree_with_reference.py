@@ -20,9 +20,10 @@ from grb_tile.operators.monoid import Monoid
 from grb_tile.operators.semiring import Semiring
 from grb_tile.operators.unary import UnaryOp
 from grb_tile.planner import unrecorded
+from grb_tile.storage import convert
 from grb_tile.storage.constructors import full_vector
 from grb_tile.storage.convert import transpose_of
-from grb_tile.storage.store import StoredMask
+from grb_tile.storage.store import SparseVector, StoredMask
 
 SEEDS = range(60)
 REFERENCE = choose.named("reference")
@@ -430,3 +431,37 @@ def test_shared_arrays_are_marked(backend):
         own = [getattr(u, name) for name in ("words", "indices", "values") if hasattr(u, name)]
         common = [a for a in arrays for b in own if a is not None and b is not None and np.shares_memory(a, b)]
         assert result is u or not common or (result.shared and u.shared)
+
+
+@pytest.mark.parametrize("order", ["as drawn", "sorted", "reversed"])
+def test_few_tuples_of_huge_matrices(backend, order):
+    """Positions of which no 64-bit key is made: each of many pairs and triples, in order and out of it."""
+    rng = np.random.default_rng(31)
+    for _ in range(60):
+        (m, _), (n, _) = dimension(rng, True), dimension(rng, True)
+        count = int(rng.integers(2, 4))
+        rows, cols = rng.integers(0, m, count), rng.integers(0, n, count)
+        if order != "as drawn":
+            at = np.lexsort((cols, rows))[:: -1 if order == "reversed" else 1]
+            rows, cols = rows[at], cols[at]
+        given = np.arange(1.0, count + 1)
+        A = backend.build_matrix(m, n, rows, cols, given, None, dtypes.FP64)
+        assert_same(A, REFERENCE.build_matrix(m, n, rows, cols, given, None, dtypes.FP64))
+
+
+@pytest.mark.parametrize("common", [0, 1, 2, 5])
+def test_unions_of_one_value_that_share_few_positions(backend, common):
+    """Iso operands of one value: the result is iso where nothing is combined, or where that value comes out."""
+    for name in ("plus", "minus", "max", "times", "second", "pair"):
+        op = get_typed_op(name, dtypes.INT64, kind="binary")
+        for value, other in ((3, 3), (1, 1), (3, 4)):
+            x, y = np.arange(6), np.arange(6 - common, 12 - common)
+            parts = (x, value), (y, other)
+            vectors = [SparseVector(70, dtypes.INT64, at.astype(np.int32), np.array([v]), True) for at, v in parts]
+            matrices = [
+                convert.compressed(7, 10, dtypes.INT64, at // 10, at % 10, np.array([v]), True) for at, v in parts
+            ]
+            bitmaps = [convert.to_bitmap(u) for u in vectors]
+            for u, v in (vectors, bitmaps, (vectors[0], bitmaps[1]), matrices):
+                assert_same(backend.union(u, v, op), REFERENCE.union(u, v, op))
+                assert_same(backend.intersect(u, v, op), REFERENCE.intersect(u, v, op))

@@ -4,6 +4,7 @@ expressions list."""
 import inspect
 import warnings
 
+import graphblas as oracle
 import numpy as np
 import pytest
 
@@ -139,3 +140,42 @@ def test_values_of_sub_array_types():
     A = gb.Matrix(np.dtype([("x", np.int64), ("y", np.int64)]), 2, 2)
     A[[0, 1], 1] = [(2, 3), (4, 5)]
     assert A.to_coo()[2].tolist() == [(2, 3), (4, 5)]
+
+
+TILES = {
+    "nothing": lambda A, u, s: [], "no tuple": lambda A, u, s: None, "a dictionary": lambda A, u, s: {},
+    "an empty row": lambda A, u, s: [[]], "empty rows": lambda A, u, s: [[], []],
+    "tuples": lambda A, u, s: ((A,), (A,)), "an empty row last": lambda A, u, s: [[A], []],
+    "an empty row first": lambda A, u, s: [[], [A]], "rows of two lengths": lambda A, u, s: [[A], [A, A]],
+    "half nested": lambda A, u, s: [A, [A]], "not nested": lambda A, u, s: [A], "an object": lambda A, u, s: A,
+    "a vector": lambda A, u, s: [u], "vector and scalar": lambda A, u, s: [u, s, s],
+    "a nested vector": lambda A, u, s: [[u]], "a column beside": lambda A, u, s: [[u, A]],
+    "a column beside each": lambda A, u, s: [[A, u], [A.T, u]], "a number": lambda A, u, s: [[A, 3]],
+    "None": lambda A, u, s: [[A, None]], "a scalar below": lambda A, u, s: [[A], [s]],
+    "scalars": lambda A, u, s: [[s, s], [s, s]], "vector and matrix": lambda A, u, s: [u, A],
+    "nested twice": lambda A, u, s: [[[A]]], "a column below": lambda A, u, s: [[A], [u]],
+    "columns below": lambda A, u, s: [[u], [u]], "expressions": lambda A, u, s: [[A @ A, A]],
+    "a scalar": lambda A, u, s: [s], "an extract": lambda A, u, s: [u[:1].new(), u],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TILES)
+def test_tiles_of_every_shape(name):
+    """ss.concat, as a function and as a method: what python-graphblas makes of them, or the class of its error."""
+
+    def made(library, how):
+        A = library.Matrix.from_coo([0, 1], [1, 0], [2, 3], nrows=2, ncols=2)
+        u, s = library.Vector.from_coo([1], [5], size=2), library.Scalar.from_value(4)
+        try:
+            tiles = TILES[name](A, u, s)
+            if how == "function":
+                C = library.ss.concat(tiles)
+            else:
+                C = library.Vector(int, 4) if how == "vector" else library.Matrix(int, 2, 4)
+                C.ss.concat(tiles)
+        except Exception as error:
+            return type(error).__name__
+        return [*C.shape, *(x.tolist() for x in C.to_coo())]
+
+    for how in ("function", "matrix", "vector"):
+        assert made(gb, how) == made(oracle, how), how

@@ -1,7 +1,10 @@
 """`<<` with mask, accumulator and replace, in every spelling, against a dictionary model."""
 
 import itertools
+import math
+import warnings
 
+import graphblas as oracle
 import numpy as np
 import pytest
 
@@ -188,3 +191,31 @@ def test_an_entry_of_one_operand_is_cast_as_suitesparse_casts_it_in_place_too():
     assert w._store.format == "bitmap" and w[2].value == 2
     w(gb.binary.plus) << gb.Vector.from_coo([1, 2, 3], [300.0, 2.0, float("nan")], size=4000)
     assert [w[k].value for k in (1, 2, 3)] == [127, 4, 0]
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32", "FC64"])
+@pytest.mark.parametrize("kind", ["?", "i1", "u2", "i4", "u8", "f4", "f8", "c8", "c16", "O", "U1", "S1", "M8[s]"])
+def test_arrays_and_lists_of_every_type(dtype, kind):
+    """C[index] = array, and = the list of its values: python-graphblas takes the same, and refuses the same."""
+
+    def written(library, sizes, index, value):
+        C = library.Vector(dtype, *sizes) if len(sizes) == 1 else library.Matrix(dtype, *sizes)
+        try:
+            C[index] = value
+        except Exception:
+            return "refused"
+        return [x.tolist() for x in C.to_coo()]
+
+    every = slice(None)
+    for sizes, index, shape in (
+        ((4,), every, (4,)), ((4,), [2, 0], (2,)), ((4,), every, (3,)), ((3, 4), (1, every), (4,)),
+        ((3, 4), (every, 2), (3,)), ((3, 4), ([2, 0], [1, 3]), (2, 2)), ((3, 4), (every, every), (3, 4)),
+        ((3, 4), (every, every), (4, 3)), ((3, 4), (1, 2), ()), ((3, 4), (slice(0, 2), 1), (2,)),
+    ):  # fmt: skip
+        value = np.arange(1, 1 + math.prod(shape)).reshape(shape).astype(kind)
+        value = value * (1 + 2j) if kind[0] == "c" else value
+        for given in (value, value.tolist()):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # NumPy's, of what a cast leaves out
+                found, wanted = (written(library, sizes, index, given) for library in (gb, oracle))
+            assert found == wanted, (sizes, index, given)

@@ -158,6 +158,13 @@ ARGUMENTS = {
     **dict.fromkeys(("wf_improved", "normalized", "count_zeros", "reverse"), lambda rng, G: rng.random() < 0.5),
     "k": lambda rng, G: rng.randint(0, 4),
     "method": lambda rng, G: rng.choice(["dijkstra", "bellman-ford"]),
+    "alpha": lambda rng, G: rng.choice([-0.1, 0, 0.05, 0.5, 0.85, 1, 1.5]),
+    "beta": lambda rng, G: rng.choice([0, 1, 2.5]),
+    "max_iter": lambda rng, G: rng.choice([0, 1, 1000]),
+    "tol": lambda rng, G: rng.choice([1e-3, 1e-9]),
+    **dict.fromkeys(("heuristic", "usebounds", "return_seen", "interchange"), lambda rng, G: rng.random() < 0.5),
+    "strategy": lambda rng, G: rng.choice(["largest_first", "smallest_last", "saturation_largest_first", "none"]),
+    "nodelist": lambda rng, G: rng.choice([None, list(G), list(G)[::-1], list(G)[1:]]),
 }
 # functions with several right answers, and those that other calls here have
 OTHERS = {

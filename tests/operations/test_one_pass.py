@@ -5,7 +5,7 @@ import pytest
 
 import grb_tile as gb
 from grb_tile.backends import chunked_pass
-from grb_tile.operations.one_pass import Program
+from grb_tile.operations.one_pass import MOST, Program
 from support.seeds import generator
 
 CORNERS = np.array([0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan])
@@ -84,3 +84,32 @@ def test_a_pass_of_thousands_of_operations():
     assert step(gb.Vector.from_dense([0.0, 4.0])).to_dense().tolist() == [2.0, 2.0]
     text = Program(lambda x: step._function(x), "x").cuda_text
     assert text.count("grb::mul") == 3000 and max(map(len, text.splitlines())) < 120
+
+
+@pytest.mark.parametrize("what", MOST)
+@pytest.mark.parametrize("more", [0, 1])
+def test_as_many_operands_and_results_as_a_pass_has(what, more):
+    """Exactly MOST of a kind are computed, one more is refused by name."""
+    count = MOST[what] + more
+    names = [f"a{k}" for k in range(count if what in ("vectors", "scalars") else 2)]
+    scalars = names if what == "scalars" else []
+    vectors = ["x"] if scalars else names
+    total = " + ".join(f"{k + 1} * {name}" for k, name in enumerate(vectors + scalars))
+    each = {"outputs": "({}) + {}", "sums": "(({}) + {}).sum()"}.get(what, "{}")
+    results = ", ".join(each.format(total, k) for k in range(count if what in ("outputs", "sums") else 1))
+    space = {}
+    exec(f"def step({', '.join(vectors + scalars)}):\n    return {results}", space)
+    given = [gb.Vector.from_dense(np.arange(5.0) + k) for k in range(len(vectors))] + [*range(2, 2 + len(scalars))]
+    plain = [x.to_dense() if isinstance(x, gb.Vector) else x for x in given]
+    step = gb.graph.one_pass(space["step"])
+    if more:
+        with pytest.raises(ValueError, match=f"step: {count} {what}, and a pass has {MOST[what]} at most"):
+            step(*given)
+        return
+    found = step(*given)
+    found = found if isinstance(found, tuple) else (found,)
+    base = sum((k + 1) * x for k, x in enumerate(plain))
+    for k, x in enumerate(found):
+        wanted = base + k if what == "outputs" else (base + k).sum() if what == "sums" else base
+        np.testing.assert_array_equal(x.value if what == "sums" else x.to_dense(), wanted)
+    assert len(found) == (count if what in ("outputs", "sums") else 1)

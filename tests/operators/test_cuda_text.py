@@ -66,7 +66,6 @@ def test_some_functors_compile():
                         and t.type.np_type.kind != "c"])  # fmt: skip
 
 
-@pytest.mark.slow
 def test_values_under_a_host_compiler(tmp_path):
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:

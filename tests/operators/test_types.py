@@ -5,8 +5,12 @@ import os
 import subprocess
 import sys
 
+import graphblas as oracle
+import numpy as np
 import pytest
 from operators.catalogue import NAMESPACES, operator_pairs
+
+import grb_tile as gb
 
 # Made by python-graphblas through a second, anonymous operator, whose name shows; ours keeps its own.
 OTHER_NAME = {("unary.numpy.reciprocal", "BOOL")}
@@ -96,6 +100,32 @@ def test_types_without_meaning_are_refused():
         binary.min["FC64"]
     with pytest.raises(KeyError, match="bnot does not work with FP32"):
         unary.bnot[dtypes.FP32]
+
+
+KEYS = (
+    None, 5, 1.5, object, "nothing", b"x", int, float, bool, complex, "int", "UINT8", "<u4", np.float16, np.complex64,
+    np.dtype("i2"), ("INT64", 5), ("INT64", "FP32"), ("FP64", None), ("INT8", "UINT8"), ("FP32", "nothing"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+def test_whatever_names_a_type(key):
+    """`key in op` and op[key]: what python-graphblas gives or raises."""
+
+    def asked(function):
+        try:
+            return repr(function())
+        except Exception as error:
+            return type(error).__name__
+
+    for space, label in (
+        ("unary", "abs"), ("unary", "bnot"), ("binary", "plus"), ("binary", "band"), ("binary", "pow"),
+        ("binary", "eq"), ("monoid", "plus"), ("monoid", "lor"), ("semiring", "min_plus"), ("select", "tril"),
+        ("indexunary", "valuegt"),
+    ):  # fmt: skip
+        mine, other = (getattr(getattr(library, space), label) for library in (gb, oracle))
+        assert asked(lambda: key in mine) == asked(lambda: key in other), (space, label)
+        assert asked(lambda: mine[key]) == asked(lambda: other[key]), (space, label)
 
 
 def test_typed_operators_are_interned():

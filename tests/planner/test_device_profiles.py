@@ -3,6 +3,8 @@
 Multiprocessors, DRAM bandwidth (GB/s) and shared memory a block (KiB) as NVIDIA's data sheets give them.
 """
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ import grb_tile as gb
 from grb_tile.planner import tuning
 from grb_tile.planner.choose_kernel import stays_bitmap
 from grb_tile.planner.choose_matvec_gpu import choose_on_gpu
-from grb_tile.planner.device_profile import H200, profile_of
+from grb_tile.planner.device_profile import H200, H200_LOOPS, profile_from, profile_of
 from grb_tile.storage.convert import transpose_of
 from grb_tile.storage.store import Compressed, SparseVector
 from support import seeds
@@ -83,3 +85,20 @@ def test_costs_grow_as_multiprocessors_become_fewer(matrix):
 def test_a_bitmap_is_kept_as_long_as_its_bytes_cost_less_than_a_list(profile):
     most = int(tuning.LIST_NS * profile.dram_bytes_ns / 4.125)
     assert stays_bitmap(most, 4, profile) and not stays_bitmap(most + 2, 4, profile)
+
+
+FOLLOWS = {  # measured on the device: the costs that change with it, and by which factor where it is twice as slow
+    "gather_ns": {"gather_ns": 2, "latency": 2}, "atomic_ns": {"atomic_ns": 2, "atomics": 2},
+    "dram_bytes_ns": {"dram_bytes_ns": 0.5, "bandwidth": 2}, "launch_ns": {"launch_ns": 2},
+    "barrier_ns": {"barrier_ns": 2}, "read_back_ns": {"read_back_ns": 2},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("measured", FOLLOWS)
+def test_each_cost_of_a_measured_device_follows_its_own_measurement(measured):
+    slower = getattr(H200_LOOPS, measured) * (0.5 if measured == "dram_bytes_ns" else 2)
+    loops = dataclasses.replace(H200_LOOPS, **{measured: slower})
+    plain, found = (dataclasses.asdict(profile_from("other", 132, 1 << 17, each)) for each in (H200_LOOPS, loops))
+    changed = {name: found[name] / plain[name] for name in found if found[name] != plain[name]}
+    assert changed == pytest.approx(FOLLOWS[measured])
+    assert all(plain[name] == getattr(H200, name) for name in ("gather_ns", "atomic_ns", "dram_bytes_ns"))

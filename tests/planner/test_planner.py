@@ -1,5 +1,8 @@
 """What the planner chooses, that it can be told otherwise, and that it says so."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -187,6 +190,19 @@ def test_config_forces_everywhere(graph):
         with gb.plan(force="cols"):
             assert plan_of(graph, u).method == "cols"
     assert plan_of(graph, u).method == "cols"
+
+
+def test_options_that_were_set_before_the_planner_was_imported():
+    """The planner is imported when something first computes: what a program chose before that holds from then on."""
+    program = """
+import sys, grb_tile as gb
+gb.config.set(plan="rows", matmul_precision="tf32")
+assert not any(name.startswith("grb_tile.planner") for name in sys.modules)
+from grb_tile.planner import choose_precision, record
+print(record.forced().names(), choose_precision.setting())
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert run.stdout == "('rows',) tf32\n", run.stderr
 
 
 def test_results_do_not_depend_on_the_plan():

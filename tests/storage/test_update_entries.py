@@ -97,6 +97,21 @@ def test_the_entries_afterwards(ndim, form, own):
                     assert c.shared and result.shared, where
 
 
+@pytest.mark.parametrize("shape", [(2**33,), (2**60,), (2**40, 7), (5, 2**33), (2**60, 2**60)], ids=str)
+def test_dimensions_beyond_32_bits(shape):
+    rng = generator("huge", *shape)
+    ends = [np.array([0, size // 2, size // 2 + 1, size - 2, size - 1]) for size in shape]
+    places = sorted({tuple(int(rng.choice(end)) for end in ends) for _ in range(12)})
+    before = {p: k for k, p in enumerate(places)}
+    c = as_store(shape, before)
+    assert plainly(c) == before and c.shape == shape
+    t = dict.fromkeys(places[::2], -1)
+    found = update_entries(c, as_store(shape, t), as_store(shape, t), False)
+    assert plainly(found) == before | t
+    at, here = find_keys(c, *keys_of(c))
+    assert here.all() and at.tolist() == list(range(len(places)))
+
+
 def shares(c, result):
     return any(np.shares_memory(x, y) for x in arrays_of(c) for y in arrays_of(result))
 

@@ -151,6 +151,7 @@ def test_a_full_log_between_any_two_levels(direction, capacity, monkeypatch):
         level, parent, report = bfs(A, A, source, parents=True)
     check(A, level, parent, plain(A, [source]), [source])
     assert len(report) > 6
+    assert sum(row["ms"] for row in report.levels) == pytest.approx(1e3 * report.seconds)
 
 
 def test_shared_pulls(monkeypatch):
@@ -166,6 +167,7 @@ def test_shared_pulls(monkeypatch):
     check(A, level, parent, plain(A, [1]), [1])
     assert any(row["direction"] == "pull" for row in report.levels)
     assert all(row["ms"] >= 0 for row in report.levels)
+    assert sum(row["ms"] for row in report.levels) == pytest.approx(1e3 * report.seconds)
 
 
 def test_hypersparse():

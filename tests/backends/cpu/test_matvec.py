@@ -1,6 +1,7 @@
 """Compiled products of matrix and vector against the NumPy backend: every mask kind, vector form and kind of
 operator."""
 
+import itertools
 import os
 import signal
 import threading
@@ -10,6 +11,7 @@ import pytest
 
 import grb_tile as gb
 from grb_tile.backends.cpu.compiled import dense_sums, dispatch as accelerate, matvec as accelerate_matvec
+from grb_tile.backends.cpu.compiled.matmul import row_chunks
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.cpu.vectorised import matvec as numpy_matvec
 from grb_tile.planner import tuning
@@ -140,6 +142,24 @@ def test_shared_out_work(monkeypatch):
                 wanted = numpy_matvec.matvec_rows(A, x, op, allow)
                 same_vector(accelerate.matvec_rows(A, x, op, allow), wanted)
                 same_vector(accelerate.matvec_cols(AT, x, op, allow), wanted)
+
+
+def test_chunks_cover_the_rows_once():
+    """Cuts ascend from 0 to the last word or row exactly; no chunk of much more work than its share and a line."""
+    rng = np.random.default_rng(12)
+    sizes, shares = (1, 63, 64, 65, 128, 130, 192, 1000, 4096), (1, 2, 7, 1000)
+    for rows, wanted, kind in itertools.product(sizes, shares, ("none", "random", "one long")):
+        work = rng.integers(0, 9, rows) * (kind == "random")
+        work[rows // 2] += 999 * (kind == "one long")
+        indptr = np.concatenate(([0], work.cumsum()))
+        cuts = accelerate_matvec.even_words(indptr, rows, wanted)
+        words = -(-rows // 64)
+        assert cuts[0] == 0 and cuts[-1] == words and (np.diff(cuts) >= 0).all() and len(cuts) - 1 <= max(wanted, 1)
+        of_word = np.add.reduceat(work + 1, np.arange(0, rows, 64))
+        most = (work + 1).sum() / (len(cuts) - 1) + of_word.max()
+        assert all(of_word[a:b].sum() <= most + of_word.max() for a, b in zip(cuts, cuts[1:], strict=False))
+        cuts = row_chunks(work.cumsum(), max(int(work.sum()) // wanted, 1))
+        assert cuts[0] == 0 and cuts[-1] == rows and (np.diff(cuts) > 0).all()
 
 
 def test_accumulators_are_clean_after_use():

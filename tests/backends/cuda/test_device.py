@@ -15,6 +15,7 @@ from grb_tile.backends import select
 from grb_tile.backends.cuda import backend as cuda
 from grb_tile.backends.cuda.runtime import compile as jit
 from grb_tile.backends.cuda.runtime.device import Device
+from grb_tile.backends.cuda.runtime.launch import SHARED_LIMIT
 from grb_tile.backends.cuda.runtime.mailbox import NOT_WRITTEN
 from grb_tile.backends.cuda.structure import arrays
 from grb_tile.exceptions import GraphblasException, JitError, OutOfMemory
@@ -308,6 +309,35 @@ def test_resident_blocks_depend_on_threads_and_shared_memory(monkeypatch):
     assert asked == [(256, 0), (256, 65536), (512, 0), (512, 65536)]
     launcher.limits = restricted(launcher.limits, "threads=512")
     assert launcher.kernel().resident_blocks(256) == 4
+
+
+@pytest.mark.parametrize("how", ["call", "kept launch", "resident blocks"])
+def test_much_shared_memory_is_allowed_before_it_is_asked_for(how, monkeypatch):
+    """More than 48 KiB is an attribute of the kernel, set once for the most that was asked for until then."""
+    api = pytest.importorskip("cupy_backends.cuda.api")
+    events = []
+    fake = SimpleNamespace(
+        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES=8,
+        funcSetAttribute=lambda function, attribute, count: events.append(("allow", function, attribute, count)),
+        occupancyMaxActiveBlocksPerMultiprocessor=lambda function, threads, shared: events.append(shared) or 1,
+    )
+    monkeypatch.setattr(api, "driver", fake, raising=False)
+    launcher = FakeDriver(1)
+    launcher.limits = limits_of(90)
+    monkeypatch.setattr(launcher, "record", lambda configuration, pointers: events.append(configuration[7]))
+    kernel = launcher.kernel()
+    for shared in (100, SHARED_LIMIT, SHARED_LIMIT + 1, 100 << 10, 60 << 10, (100 << 10) + 1):
+        if how == "call":
+            kernel(1, 32, (7,), shared)
+        elif how == "resident blocks":
+            kernel.resident_blocks(256, shared)
+        else:
+            kernel.launch(1, 1, 32, shared)
+            events.append(shared)
+    allowed = [("allow", 99, 8, count) for count in (SHARED_LIMIT + 1, 100 << 10, (100 << 10) + 1)]
+    assert events == [
+        100, SHARED_LIMIT, allowed[0], SHARED_LIMIT + 1, allowed[1], 100 << 10, 60 << 10, allowed[2], (100 << 10) + 1,
+    ]  # fmt: skip
 
 
 def test_arguments_over_items():

@@ -199,3 +199,20 @@ def test_index_arrays_that_are_refused():
     ):
         with pytest.raises(error, match=text):
             v[on_device(bad)].new()
+
+
+@pytest.mark.parametrize("dtype", [None, np.int64, np.float32, np.bool_])
+def test_whatever_holds_an_array_becomes_one_of_the_device(dtype):
+    """backend.array(data, dtype): the values of the data, in that type or its own."""
+    plain = np.array([0, 1, 3])
+    there = on_device(plain)
+
+    class Exchanged:
+        __dlpack__, __dlpack_device__ = there.__dlpack__, there.__dlpack_device__
+
+    one = plain[1]
+    for data in (plain, plain.tolist(), there, Exchanged(), one):
+        found = shim().array(data, dtype)
+        wanted = np.asarray(plain[1:2] if data is one else plain, dtype)
+        assert isinstance(found, shim().device.array_class)
+        assert found.dtype == wanted.dtype and found.tolist() == wanted.tolist()

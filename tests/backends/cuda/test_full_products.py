@@ -260,6 +260,20 @@ def test_rows_at_a_mask(method, table, monkeypatch):
         agree.assert_same(got, want)
 
 
+@pytest.mark.parametrize("steps", [1, 2, 4, 64])
+def test_long_rows_among_short_ones_at_a_mask(steps, monkeypatch):
+    """Positions of a warp with few look-ups beside those of which the whole warp takes one (MOST_LOOKUPS a lane)."""
+    monkeypatch.setattr(tuning, "GPU_TABLE_LOOKUPS", 1 << 40)
+    monkeypatch.setattr(masked, "STEPS", steps)
+    semiring = semiring_of("plus_times", "INT64")
+    rng = rng_of(39, steps)
+    lengths = np.where(np.arange(40) % 7 == 3, rng.choice([65, 129, 260, 600], 40), rng.integers(0, 4, 40))
+    A, BT = (of_lengths(rng, rng.permutation(lengths), 700, semiring.type) for _ in range(2))
+    pattern = of_lengths(rng, np.full(40, 40), 40, dtypes.BOOL)
+    got = shim().matmul(A, None, semiring, StoredMask(pattern), unrecorded("dot"), BT=BT)
+    agree.assert_same(got, NUMPY.matmul(A, None, semiring, StoredMask(pattern), unrecorded("dot"), BT=BT))
+
+
 @pytest.mark.parametrize("table", [None, True, False])
 @pytest.mark.sampled(1)
 def test_the_entry_behind_a_row_is_the_sought_one(table, monkeypatch):

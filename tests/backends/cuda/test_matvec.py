@@ -208,6 +208,22 @@ def test_rows_that_end_at_their_first_product(name, wide, monkeypatch):
             shim().transpose(on_device)
 
 
+@pytest.mark.parametrize("wide", [False, True])
+def test_one_column_at_a_time_is_found_wherever_it_stands_in_a_row(wide, monkeypatch):
+    """Of each column alone, whichever rank it has among the row's neighbours; column 0 has every rank in some row."""
+    monkeypatch.setattr(pull, "GROUPS_OF_4", 0 if wide else 1 << 40)
+    rng = rng_of(wide, 18)
+    n, any_pair = 24, semiring_of("any_pair", "BOOL")
+    there = rng.random((4 * n, n)) < np.linspace(0.8, 0.2, n)[np.roll(np.arange(n), n // 2)]
+    A = convert.compressed(4 * n, n, dtypes.BOOL, *np.nonzero(there), np.ones(1, bool), True)
+    on_device = shim().store_to_device(A)
+    shim().transpose(on_device)  # neighbours are ranked by it
+    for column in range(n):
+        x = SparseVector(n, dtypes.BOOL, np.array([column], np.int32), np.ones(1, bool), True)
+        found = host(shim().matvec_rows(on_device, x, any_pair, None))
+        assert NUMPY.tuples_vector(found)[0].tolist() == np.flatnonzero(there[:, column]).tolist(), column
+
+
 def products_of(got, A, x, name):
     """Every value is one of the row's products."""
     indices, values = NUMPY.tuples_vector(host(got))

@@ -8,8 +8,12 @@ from cuda_emulation.launcher import EmulatedLauncher
 
 SOURCE = """
 namespace grb {
-template <class T> __global__ void integers(const T* x, const T* y, T* mods, T* quotients, T* shifted, int64_t n) {
-  GRB_EACH(i, n) mods[i] = mod(x[i], y[i]), quotients[i] = cdiv(x[i], y[i]), shifted[i] = bshift(x[i], y[i]);
+template <class T>
+__global__ void integers(const T* x, const T* y, T* mods, T* quotients, T* shifted, T* rests, int64_t n) {
+  GRB_EACH(i, n) {
+    mods[i] = mod(x[i], y[i]), quotients[i] = cdiv(x[i], y[i]), shifted[i] = bshift(x[i], y[i]);
+    rests[i] = fmod(x[i], y[i]);
+  }
 }
 template <int = 0>
 __global__ void least(const double* x, const double* y, double* out, int64_t n) {
@@ -22,12 +26,12 @@ __global__ void least(const double* x, const double* y, double* out, int64_t n) 
 @pytest.mark.parametrize(("name", "bits"), [("int8_t", 8), ("int32_t", 32)])
 @pytest.mark.sampled(1)
 def test_integers_of_either_sign(name, bits):
-    """mod takes the divisor's sign, cdiv truncates, division by zero saturates, shifts by the width give zero."""
+    """mod takes the sign of the divisor, fmod that of the dividend; cdiv truncates, a division by zero saturates."""
     type_ = np.dtype(f"int{bits}")
     numbers = [-(2 ** (bits - 1)), -7, -3, -2, -1, 0, 1, 2, 3, 7, bits - 1, bits, 2 ** (bits - 1) - 1]
     pairs = [(x, y) for x in numbers for y in numbers]
     x, y = (xp.asarray(np.array(side, type_)) for side in zip(*pairs, strict=True))
-    out = [xp.zeros(len(pairs), type_) for _ in range(3)]
+    out = [xp.zeros(len(pairs), type_) for _ in range(4)]
     kernel = EmulatedLauncher().kernel("base/scalar.cuh base/launch.cuh", "integers", SOURCE, (name,))
     kernel.over(len(pairs), (x, y, *out, len(pairs)))
 
@@ -41,6 +45,7 @@ def test_integers_of_either_sign(name, bits):
 
     assert out[0].tolist() == [x % y if y else 0 for x, y in pairs]
     assert out[1].tolist() == [quotient(x, y) for x, y in pairs]
+    assert out[3].tolist() == [int(np.fmod(x, y)) if y else 0 for x, y in pairs]
     shifts = [(k, x, y) for k, (x, y) in enumerate(pairs) if 0 <= y <= bits]
     assert [out[2].tolist()[k] for k, _, _ in shifts] == [wrapped(x << y) if y < bits else 0 for _, x, y in shifts]
 

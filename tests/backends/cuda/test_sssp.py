@@ -99,6 +99,9 @@ def check(A, AT, source, delta=None):
     found, wanted = as_dict(store), by_dijkstra(A, source)
     assert found == {v: (d if type(d) is int else d.item()) for v, d in wanted.items()}
     assert outcome.reached == len(wanted)
+    integers = dtypes.UINT64 if A.dtype is dtypes.UINT64 else dtypes.INT64
+    assert store.dtype is (A.dtype if A.values.dtype.kind == "f" else integers)
+    assert store.values.dtype == store.dtype.np_type and (tree is None or tree.dtype is dtypes.INT64)
     graph = paths.graph_of(device, device.to_device(A), heaviest)
     if tree is not None:
         check_tree(A, source, found, as_dict(tree))
@@ -130,6 +133,12 @@ def test_types(dtype, symmetric, launch):
         launch(pull_at=pull_at)
         for delta in (None, 3, np.inf):
             check(A, AT, 7, delta)
+
+
+def test_every_type_has_lengths_of_its_own():
+    for dtype in TYPES:
+        A = random_store(40, 120, dtype, 3)
+        check(A, A, 5)
 
 
 @pytest.mark.parametrize("pull_at", [0, 1, 2])
