@@ -407,5 +407,5 @@ def test_a_mask_of_many_rows_selects_among_all(name, type_, complement, share, m
             for form in (pattern, convert.to_bitmap(pattern)):
                 shim().store_to_device(A).forms = None
                 launches = check_gaps(A, x, semiring, StoredMask(form, complement))
-                if name != "lor_land":  # where a value is true, one match decides
+                if name not in ("lor_land", "min_plus"):  # of two iso operands one match decides
                     assert bool(launches) is (admitted == 0.8)

@@ -1,4 +1,4 @@
-"""Faults at exactly full queues and chunks, outside arrays and of the order of threads, in the CUDA backend."""
+"""Faults at exactly full queues and chunks, outside arrays, of gaps and of the order of threads, in the CUDA backend."""
 
 from . import Fault
 
@@ -12,6 +12,7 @@ ALIGNMENT = (CUDA + "test_alignment.py",)
 SPGEMM = (CUDA + "test_spgemm.py",)
 BFS = (CUDA + "test_bfs.py",)
 DENSE = (CUDA + "test_dense_products.py",)
+SEGMENTS = (CUDA + "test_segments.py",)
 
 FAULTS = [
     # ---- exactly full
@@ -289,5 +290,34 @@ FAULTS = [
         "        table.clear(threadIdx.x, blockDim.x);\n        __syncthreads();\n",
         "        table.clear(threadIdx.x, blockDim.x);\n",
         STRUCTURE,
+    ),
+    # ---- x with gaps, copies in parts
+    Fault(
+        "kernels/products/segments_build.cuh",
+        "x with gaps: a value that means absent is not reported",
+        "if (here && is_absent(value)) found[1] = 1;",
+        "",
+        SEGMENTS,
+    ),
+    Fault(
+        "kernels/products/segment_sum.cuh",
+        "x with gaps: an empty row inside a lane keeps its bit",
+        "if (!have && (number > 0 || started)) out.clear(m.name(opened + number));",
+        "if (!have && number == 0 && started) out.clear(m.name(opened + number));",
+        SEGMENTS,
+    ),
+    Fault(
+        "kernels/products/segment_gaps.cuh",
+        "x with gaps: a row that the mask leaves out is counted as lost",
+        "missing += before >> (row & 31) & 1;",
+        "missing++;",
+        SEGMENTS,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/runtime/host_copies.py",
+        "the last bytes are copied by no thread",
+        "cuts = [size * k // count for k in range(count + 1)]",
+        "cuts = [size // count * k for k in range(count + 1)]",
+        (CUDA + "test_host_copies.py",),
     ),
 ]
