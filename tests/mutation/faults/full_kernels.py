@@ -1,4 +1,4 @@
-"""Faults at exactly full queues and chunks, outside arrays, of gaps and of the order of threads, in the CUDA backend."""
+"""Faults at exactly full queues and chunks, outside arrays, of gaps, of the order of threads, in the CUDA backend."""
 
 from . import Fault
 
