@@ -12,6 +12,7 @@ from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.backends.cuda.structure import index_lists
 from support.seeds import generator
 
+pytestmark = pytest.mark.sampled(1)  # 5 ms a case
 SIZE = 40
 KINDS = {
     "ascending": lambda rng: np.flatnonzero(rng.random(SIZE) < 0.5),

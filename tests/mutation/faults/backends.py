@@ -67,6 +67,20 @@ FAULTS = [
         ("tests/backends/cuda/test_structure.py",),
     ),
     Fault(
+        "grb_tile/backends/cuda/structure/index_lists.py",
+        "a repeated index in assign on a device: the first wins",
+        "gather(device, last, ends)",
+        "gather(device, last, starts)",
+        ("tests/backends/cuda/test_index_lists.py",),
+    ),
+    Fault(
+        "grb_tile/backends/cuda/structure/outside.py",
+        "rows without adjacent ones: the rows dropped keep their pointers",
+        "    indptr[low + 1 : stop] = first\n",
+        "",
+        ("tests/backends/cuda/test_index_lists.py",),
+    ),
+    Fault(
         "grb_tile/backends/cpu/jit/merges.py",
         "an entry of y alone meets the default without the operator's cast",
         'calls["LONE_Y"] = combined("{y}", right)',

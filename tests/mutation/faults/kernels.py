@@ -249,27 +249,6 @@ FAULTS = [
     ),
     Fault(
         "kernels/structure/build.cuh",
-        "the least position of a list is sought among positive ones",
-        "least = ~0ull, most = 0;",
-        "least = 1ull << 63, most = 0;",
-        ("tests/backends/cuda/test_index_lists.py",),
-    ),
-    Fault(
-        "grb_tile/backends/cuda/structure/index_lists.py",
-        "a repeated index in assign on a device: the first wins",
-        "gather(device, last, ends)",
-        "gather(device, last, starts)",
-        ("tests/backends/cuda/test_index_lists.py",),
-    ),
-    Fault(
-        "grb_tile/backends/cuda/structure/outside.py",
-        "rows without adjacent ones: the rows dropped keep their pointers",
-        "    indptr[low + 1 : stop] = first\n",
-        "",
-        ("tests/backends/cuda/test_index_lists.py",),
-    ),
-    Fault(
-        "kernels/structure/build.cuh",
         "duplicates are folded from the right",
         "folded = cast<T>(op(cast<X>(folded), cast<Y>(values[iso ? 0 : k])));",
         "folded = cast<T>(op(cast<X>(values[iso ? 0 : k]), cast<Y>(folded)));",
