@@ -191,9 +191,10 @@ def _assign_vector(c, value, I, dtype, desc, subassign):
             mask = StoredMask(backend.gather_vector(mask.pattern, keep), mask.complement)
     if subassign and I is not None:
         part = backend.gather_vector(c, I)
-        rest = backend.outside(c, I, None)  # before `part` may be updated in place
+        old = backend.expand_vector(part, I, c.size)  # before `part` may be updated in place
         t = _values_in(value, len(I), None, dtype, mask)
         after = finish(part, t, dtype, mask, desc)
+        rest = backend.restrict(c, StoredMask(old, True)) if old.nvals else c
         return backend.union(rest, backend.expand_vector(after, I, c.size), None)
     if I is None:
         return finish(c, _values_in(value, c.size, None, dtype, mask), dtype, mask, desc)
