@@ -24,6 +24,13 @@ SOURCES = {
     "no element": "A[2, 2]", "a row": "A[1, :]", "a part": "A[[2, 0], :2]", "some elements": "u[[2, 0]]",
     "operation of scalars": "s.ewise_add(c)", "infix of scalars": "yes | no", "inner product": "u @ u",
     "a union": "lib.binary.minus(u | u, left_default=1, right_default=2)", "infix of vectors": "u & u",
+    "left of a transposed": "A.T.apply(lib.binary.minus, left=3)",
+    "right of a transposed": "A.T.apply('minus', right=3)",
+    "part of a transposed": "A.T[[0, 1], 1:]", "selection of a transposed": "A.T.select('triu')",
+    "product of a transposed": "A.T.mxv(u, 'min_second')", "union of a transposed": "A.T.ewise_union(A, 'minus', 1, 2)",
+    "rows of a transposed": "A.T.reduce_rowwise('max')", "columns of a transposed": "A.T.reduce_columnwise('max')",
+    "difference of scalars": "s.ewise_add(c, lib.binary.minus)", "division of scalars": "s.ewise_mult(c, 'truediv')",
+    "union of scalars": "e.ewise_union(c, 'minus', 2, 3)", "bound scalar": "s.apply(lib.binary.minus, left=1)",
     "a selection": "A.select('tril')", "a masked selection": "A.select(M.S)",
 }  # fmt: skip
 

@@ -222,18 +222,23 @@ ASSIGNS = {  # of the output's shape (5, 7) or (7,): the indices, what is assign
     "vector, all": ((slice(None),), lambda lib, o: o.v, (7,)),
     "vector, a number": ((slice(1, 6, 2),), lambda lib, o: 5, (3,)),
     "vector, an empty Scalar": (([6, 0],), lambda lib, o: o.e, (2,)),
+    "one position": ((1, 4), lambda lib, o: 5, None),
+    "one position, a Scalar": ((4, 6), lambda lib, o: o.s, None),
+    "one position, an empty Scalar": ((2, 0), lambda lib, o: o.e, None),
+    "vector, one position": ((6,), lambda lib, o: 5, None),
 }
 
 
-@pytest.mark.parametrize("name", ASSIGNS)
-@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize(
+    "name, inside", [(name, inside) for name in ASSIGNS for inside in (False, True) if ASSIGNS[name][2] or not inside]
+)
 def test_assigned(name, inside):
     """C(M, accum, replace)[I, J] << x and, `inside`, C[I, J](M, accum, replace) << x."""
     keys, value, region = ASSIGNS[name]
     shape = (5, 7) if len(keys) == 2 else (7,)
     rng = generator("assigns", name, inside)
     kept = [axis for axis, key in enumerate(keys) if not isinstance(key, int)]
-    line = (shape[kept[0]],) if len(keys) == 2 and len(kept) == 1 else None
+    line = (shape[kept[0]],) if len(keys) == 2 and len(kept) == 1 else None  # one position has masks of C's shape
     for turn in range(DRAWS):
         given = operands(rng, shape) | {"e": scalar(None, "INT64")}
         of_line = line is not None and bool(turn % 2)

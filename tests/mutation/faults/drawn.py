@@ -2,8 +2,6 @@
 
 from . import Fault
 
-TESTS = ("tests/calls",)
-
 FAULTS = [
     Fault(
         "algorithms/closeness.py",
@@ -80,7 +78,7 @@ FAULTS = [
         "apply of a transposed matrix with a left scalar: not transposed",
         "ops.apply_bind(x, op, left=value, xt=xt)",
         "ops.apply_bind(x, op, left=value)",
-        ("tests/calls",),
+        ("tests/core/test_copies.py",),
     ),
     Fault(
         "grb_tile/core/collection.py",
@@ -115,7 +113,7 @@ FAULTS = [
         "Scalar.ewise_mult: op not passed on",
         "ewise_mult(other._as_vector(), op)",
         "ewise_mult(other._as_vector())",
-        ("tests/calls",),
+        ("tests/core/test_copies.py",),
     ),
     Fault(
         "grb_tile/core/scalar.py",
@@ -150,7 +148,7 @@ FAULTS = [
         "assign at one position: row and column swapped",
         "I, J = _one(I), _one(J)",
         "I, J = _one(J), _one(I)",
-        ("tests/calls",),
+        ("tests/operations/test_every_record.py",),
     ),
     Fault(
         "grb_tile/operations/one_pass.py",
