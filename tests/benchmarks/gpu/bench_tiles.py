@@ -163,7 +163,7 @@ def compare(backend, name, A, semiring, formats, part):
         for format in formats:
             form, *size = format.split()
             try:
-                call = partial(backend.matvec_rows, A, x, semiring, None, form)
+                call = partial(backend.matvec_rows, A, x, semiring, None, unrecorded(form))
                 with gb.plan(force=size):
                     same(call(), want, f"{name} {density} {format}")
                     figures[f"{format}_us"] = timer(call)
