@@ -286,6 +286,7 @@ def test_a_stream_of_a_thread_waits_for_those_of_others(devices):
             self.stream = stream.ptr
 
     device.current_stream = lambda: at.stream
+    before = device.xp.cuda.Event
     device.xp.cuda.Event = Event
     A, v = operands()
     try:
@@ -300,7 +301,7 @@ def test_a_stream_of_a_thread_waits_for_those_of_others(devices):
 
         assert not threads_of(work, 4)
     finally:
-        del device.xp.cuda.Event
+        device.xp.cuda.Event = before
     assert log and all(event.stream != ptr for event, ptr in log)
     ordered = [0] + [ptr for _, ptr in log]
     assert [event.stream for event, _ in log] == ordered[:-1], "each stream waits for the one that had work before it"

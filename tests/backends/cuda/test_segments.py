@@ -328,6 +328,7 @@ def check_gaps(A, x, semiring, mask=None):
     return {} if form is None else form.launches
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "type_", "kind"), [
     (*s, kind) for k, s in enumerate(GAPPED) for kind in (KINDS if k < 2 else KINDS[k % 3:k % 3 + 1])])  # fmt: skip
 def test_gaps_against_numpy(name, type_, kind, monkeypatch):
@@ -345,6 +346,7 @@ def test_gaps_against_numpy(name, type_, kind, monkeypatch):
         assert launches or x.nvals == 0
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("entries", [1, 255, 256, 257, 512, 1024, 1025, 5000])
 @pytest.mark.parametrize("share", [0.5, 0.02])
 def test_gaps_at_the_ends_of_slices(entries, share):
@@ -359,6 +361,7 @@ def test_gaps_at_the_ends_of_slices(entries, share):
         check_gaps(A, x, semiring)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("type_", "bits"), [
     ("INT8", 0xCA), ("INT16", 0xCA53), ("INT32", 0xFFCA5317), ("INT64", 0xFFFACA5317E9ABCD),
@@ -385,6 +388,7 @@ def test_an_iso_vector_with_gaps():
     assert {key[2] for key in launches} == {row_segments.BY_BITS}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "type_"), [("plus_times", "FP64"), ("min_plus", "INT64"), ("plus_pair", "INT32"),
                                              ("lor_land", "BOOL"), ("max_firstj1", "INT64")])  # fmt: skip
 @pytest.mark.parametrize("complement", [False, True])

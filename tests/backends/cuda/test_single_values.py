@@ -175,6 +175,8 @@ LAUNCHES = {  # kernels of an aggregate of a vector: none where the count says i
 @pytest.mark.sampled(1)
 def test_aggregates(format, monkeypatch):
     """Formulas of sums and counts are computed on the host: an aggregate reads a number for each sum."""
+    for table in ("_constants", "_constant_of"):  # full after thousands of tests: then a count is not known on the host
+        monkeypatch.setattr(shim().device, table, {})
     names, launch = [], EmulatedKernel.__call__
     monkeypatch.setattr(
         EmulatedKernel, "__call__", lambda *args, **more: names.append(args[0].name) or launch(*args, **more)
