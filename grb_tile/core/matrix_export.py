@@ -10,7 +10,7 @@ from .. import operations as ops
 from ..backends.select import current
 from ..dtypes import cast, lookup_dtype
 from ..storage.host_memory import check_memory
-from ..storage.place import host
+from ..storage.place import host, host_array
 from ..storage.store import Dense, full_values
 from . import kinds
 from .arguments import check_options, name_of_choice, whole_number
@@ -37,6 +37,11 @@ def check_order(order: str) -> str:
             f'Bad value for order: {order!r}.  Expected "rowwise", "columnwise", "rows", "columns", "C", or "F"'
         )
     return found
+
+
+def _positions(array):
+    """A copy as uint64 on the host, made where the array resides."""
+    return host_array(array.astype(np.uint64))
 
 
 class MatrixExport:
@@ -74,18 +79,21 @@ class MatrixExport:
         return major, minor, values if dtype is None else cast(values, lookup_dtype(dtype))
 
     def _arrays(self, columnwise, dtype, format):
-        """The store of `format` on the host, its minor positions as uint64 and its values, copies."""
-        store = host(current().convert(self._lined(columnwise), format))
-        values = full_values(store) if dtype is None else cast(full_values(store), lookup_dtype(dtype))
-        return store, store.indices.astype(np.uint64), np.array(values)
+        """The store of `format`, where it resides, and its values, a copy on the host."""
+        store = current().convert(self._lined(columnwise), format)
+        if dtype is not None:
+            store = current().cast(store, lookup_dtype(dtype))
+        held = host_array(store.values)
+        values = full_values(store.with_values(store.dtype, held, store.iso))
+        return store, np.array(values) if store.iso or held is store.values else values
 
     def _compressed(self, columnwise, dtype):
-        store, minor, values = self._arrays(columnwise, dtype, "csr")
-        return store.indptr.astype(np.uint64), minor, values
+        store, values = self._arrays(columnwise, dtype, "csr")
+        return _positions(store.indptr), _positions(store.indices), values
 
     def _doubly_compressed(self, columnwise, dtype):
-        store, minor, values = self._arrays(columnwise, dtype, "dcsr")
-        return store.rows.astype(np.uint64), store.indptr.astype(np.uint64), minor, values
+        store, values = self._arrays(columnwise, dtype, "dcsr")
+        return _positions(store.rows), _positions(store.indptr), _positions(store.indices), values
 
     def to_csr(self, dtype: DTypeLike | None = None, *, sort: bool = True) -> tuple[Array, Array, Array]:
         """(indptr, col_indices, values): row i is col_indices[indptr[i]:indptr[i + 1]]."""
@@ -105,7 +113,8 @@ class MatrixExport:
 
     def to_dicts(self, order: str = "rowwise") -> dict[int, dict[int, Any]]:
         """{row: {column: value}}, or {column: {row: value}} for order="columnwise"."""
-        lines, pointers, minor, values = self._doubly_compressed(check_order(order) == "columnwise", None)
+        store, values = self._arrays(check_order(order) == "columnwise", None, "dcsr")
+        lines, pointers, minor = map(host_array, (store.rows, store.indptr, store.indices))
         pointers, minor, values = pointers.tolist(), minor.tolist(), values.tolist()
         return {
             line: dict(zip(minor[start:stop], values[start:stop], strict=True))
