@@ -39,7 +39,7 @@ FORCIBLE = {
     "nt64": ("tile_size", "64 x 64"),
     "binned_rows": ("kernel", "GPU, row-wise: rows in bins by length, 1 to 32 lanes a row, long rows cut"),
     "listed_rows": ("kernel", "GPU, row-wise: only the rows that a short mask lists"),
-    "segments": ("kernel", "GPU, row-wise: equal segments of the entries; no mask"),
+    "segments": ("kernel", "GPU, row-wise: equal segments of the entries; no mask, or one of many rows"),
     "segments_delta16": ("kernel", "GPU, row-wise: segments with 16-bit delta-encoded column indices"),
     "segments_relabelled": (
         "kernel",

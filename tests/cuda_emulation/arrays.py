@@ -281,6 +281,10 @@ class ArrayModule:
 
     array = asarray
 
+    def get_default_pinned_memory_pool(self):
+        """A pool that keeps nothing."""
+        return SimpleNamespace(free_all_blocks=lambda: None)
+
     def argsort(self, keys, kind=None):
         """Stable, as CuPy's is."""
         _refuse_host("argsort", (keys,))

@@ -2,12 +2,13 @@
 
 import gc
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from cuda_emulation.backend import shim
-from grb_tile.backends.cuda.runtime import host_copies
+from grb_tile.backends.cuda.runtime import device, host_copies
 from support.seeds import generator
 
 
@@ -52,8 +53,8 @@ def test_a_copy_is_the_callers_own(small):
 
 def test_no_more_is_lent_than_allowed(small, monkeypatch):
     """What is more lies in pageable memory; dead arrays give back what they had."""
-    monkeypatch.setattr(host_copies, "LENT_IN_ALL", 1000)
-    there = small.array(np.arange(50.0))  # 400 bytes
+    monkeypatch.setattr(host_copies, "LENT_IN_ALL", 1024)
+    there = small.array(np.arange(50.0))  # 400 bytes, a block of 512
     held = [small.host(there) for _ in range(4)]
     assert [isinstance(x.base, type(None)) for x in held] == [False, False, True, True]
     assert all(x.tolist() == list(range(50)) for x in held)
@@ -83,6 +84,71 @@ def test_threads_share_the_buffers(small):
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
     assert found == dict.fromkeys(range(4), True)
+
+
+def test_idle_blocks_count_until_the_pool_is_emptied(small, monkeypatch):
+    """The pool keeps blocks of each size for ever: those of one size must not keep others out."""
+    emptied = []
+    monkeypatch.setattr(host_copies, "LENT_IN_ALL", 1024)
+    pool = SimpleNamespace(free_all_blocks=lambda: emptied.append(True))
+    monkeypatch.setattr(type(small.xp), "get_default_pinned_memory_pool", lambda self: pool)
+    held = [small.host(small.array(np.arange(50.0))) for _ in range(2)]
+    assert not emptied and all(x.base is not None for x in held)
+    held.clear()
+    gc.collect()
+    large = small.host(small.array(np.arange(128.0)))  # a block of 1024
+    assert emptied and large.base is not None
+
+
+def test_sources_in_page_locked_memory_are_waited_for(small, monkeypatch):
+    """A copy from them has not read its source when it returns: the caller may write to it then."""
+    waited = []
+    there = small.array(np.arange(60.0))
+    source = small.host(there)
+    stream = type(small.xp.cuda.get_current_stream())
+    monkeypatch.setattr(stream, "synchronize", lambda self: waited.append("stream"))
+    monkeypatch.setattr(small.xp.cuda.runtime, "streamSynchronize", lambda stream: waited.append("handle"))
+    for data, waits in ((source, True), (source[5:], True), (np.arange(60.0), False), (np.arange(60.0)[5:], False)):
+        waited.clear()
+        small.upload(data)
+        assert bool(waited) is waits
+    monkeypatch.setattr(device, "_STAGED_BYTES", 0)
+    for data, waits in ((source, True), (source[5:], True), (np.arange(60.0), False)):
+        waited.clear()
+        small.upload(data)
+        assert bool(waited) is waits
+
+
+def test_without_threads_or_memory_to_lock_a_copy_is_plain(small, monkeypatch):
+    data = numbers("int64", 400)
+
+    def refused(*_):
+        raise RuntimeError("planted")
+
+    for what in ((host_copies._Stage, "__init__"), (host_copies.ThreadPoolExecutor, "submit")):
+        with monkeypatch.context() as patch:
+            patch.setattr(*what, refused)
+            there = small.zeros(400, np.int64)
+            small.copies.to_device(there, data)
+        assert np.array_equal(small.host(there), data)
+    monkeypatch.setattr(small.xp.cuda, "alloc_pinned_memory", refused)
+    assert np.array_equal(small.host(there), data)
+
+
+def test_an_interrupt_leaves_no_thread_writing(small, monkeypatch):
+    """It is raised when the copies have ended."""
+    ended, plain = [], host_copies.wait
+
+    def interrupted(jobs):
+        monkeypatch.setattr(host_copies, "wait", lambda jobs: ended.extend(plain(jobs).done))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(host_copies, "wait", interrupted)
+    data = numbers("int64", 400)
+    there = small.zeros(400, np.int64)
+    with pytest.raises(KeyboardInterrupt):
+        small.copies.to_device(there, data)
+    assert len(ended) == 3 and np.array_equal(small.host(there), data)
 
 
 def test_an_error_of_a_thread_is_raised_when_all_have_ended(small, monkeypatch):

@@ -29,7 +29,7 @@ from ....storage.place import number_of
 from ....storage.store import StoredMask, forms_of
 from .costs import profile_of_device
 from .errors import HostOnly, on_device
-from .host_copies import HostCopies
+from .host_copies import HostCopies, is_ordinary
 from .mailbox import NOT_WRITTEN, Mailbox
 from .memory import drop_forms
 
@@ -43,6 +43,7 @@ _FEW_WORDS = 8
 _TO_DEVICE, _TO_HOST, _BY_ADDRESS = 1, 2, 4  # cudaMemcpyKind
 _STAGED_BYTES = 1 << 14  # of pageable memory, which cudaMemcpyAsync copies before it returns (64 KiB and less)
 _FEW_BYTES = 256
+_TYPES = frozenset("?bBhHiIlLqQefdFD")  # of NumPy, which CuPy has, too
 _MOST_CONSTANTS = 4096
 _COUNTERS = 256
 _SMALL_REQUEST = 64 << 20  # bytes below which the free memory is not looked up, because that is a call of the driver
@@ -124,7 +125,7 @@ class Device:
 
     def upload(self, data: np.ndarray) -> Any:
         """A copy of a contiguous NumPy array on the device; a small one by one call of the driver."""
-        if data.nbytes == 0 or data.dtype.kind not in "biufc":
+        if data.nbytes == 0 or data.dtype.char not in _TYPES or not data.dtype.isnative:
             return self.xp.asarray(data)
         array, size = self.array_class(data.shape, data.dtype), data.nbytes
         if size > _STAGED_BYTES:
@@ -137,6 +138,8 @@ class Device:
                 copy(array.data.ptr, self._staged_at, size, _TO_DEVICE, stream)
         else:
             copy(array.data.ptr, data.ctypes.data, size, _TO_DEVICE, stream)
+            if not is_ordinary(data):
+                self.xp.cuda.runtime.streamSynchronize(stream)
         return array
 
     def empty(self, count: Any, dtype: Any) -> Any:

@@ -14,28 +14,42 @@ import os
 import threading
 import weakref
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
 
 LENT_FROM, LENT_MOST = 1 << 18, 1 << 30  # bytes of an array that lies in page-locked memory
-LENT_IN_ALL = 1 << 33  # bytes of page-locked memory that live arrays have; what is more is copied into pageable memory
+LENT_IN_ALL = (
+    1 << 32
+)  # bytes of page-locked memory, CuPy's idle blocks too; what is more is copied into pageable memory
 STAGED_FROM = 8 << 20  # bytes; what is smaller is copied before the threads have begun
 CHUNK = 4 << 20  # bytes of a buffer; each thread has two
 THREADS = min(8, os.cpu_count() or 1)  # 8 fill the bus
 TO_DEVICE, TO_HOST = 1, 2  # cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost
 
 
+def is_ordinary(array: np.ndarray) -> bool:
+    """Does the array, or the one that it is a view of, own its memory?  Others may lie in page-locked memory.
+
+    An asynchronous copy from pageable memory has read its source when it returns, one from page-locked memory has not.
+    """
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array.base is None
+
+
 class HostCopies:
     """The copies of one device."""
 
     def __init__(self, xp: Any, number: int) -> None:
-        self._cuda, self._number = xp.cuda, number
-        self._lock = threading.Lock()
-        self._lent, self._returned = 0, deque()
+        self._xp, self._cuda, self._number = xp, xp.cuda, number
+        self._lock, self._sending = threading.Lock(), threading.Lock()
+        self._live: dict[int, int] = {}  # bytes of a block, a power of two: how many are lent
+        self._most: dict[int, int] = {}  # how many were at once since the pool was emptied: it keeps that many
+        self._returned: deque[int] = deque()
         self._workers: ThreadPoolExecutor | None = None
-        self._stages: list[Any] = []
+        self._stages: list[_Stage] = []
 
     def to_host(self, array: Any) -> np.ndarray:
         """A copy of a device array; synchronises with the current stream."""
@@ -44,7 +58,7 @@ class HostCopies:
             return array.get()
         try:
             memory = self._cuda.alloc_pinned_memory(size)
-        except self._cuda.runtime.CUDARuntimeError:  # the host has no more memory that it can lock
+        except RuntimeError:  # CuPy's: the host has no more memory that it can lock
             self._returned.append(size)
             return array.get()
         made: np.ndarray = np.ndarray(array.shape, array.dtype, buffer=memory)
@@ -56,29 +70,58 @@ class HostCopies:
 
     def _lend(self, size):
         """May `size` more bytes be lent?  What was returned is counted here: arrays may die where the lock is held."""
+        block = 1 << (size - 1).bit_length()  # CuPy's pool rounds up to powers of two
         with self._lock:
             while self._returned:
-                self._lent -= self._returned.popleft()
-            fits = self._lent + size <= LENT_IN_ALL
-            self._lent += size * fits
-        return fits
+                self._live[1 << (self._returned.popleft() - 1).bit_length()] -= 1
+            count = self._live.get(block, 0) + 1
+            more = block * max(count - self._most.get(block, 0), 0)
+            if more + self._bytes(self._most) > LENT_IN_ALL:
+                self._xp.get_default_pinned_memory_pool().free_all_blocks()
+                self._most = dict(self._live)
+                if block + self._bytes(self._live) > LENT_IN_ALL:
+                    return False
+            self._live[block] = count
+            self._most[block] = max(count, self._most.get(block, 0))
+        return True
+
+    @staticmethod
+    def _bytes(blocks):
+        return sum(block * count for block, count in blocks.items())
 
     def to_device(self, array: Any, data: np.ndarray) -> None:
         """Copy a contiguous host array into a device array of its size, after what the current stream was given."""
-        size, stream = data.nbytes, self._cuda.get_current_stream()
-        if size < STAGED_FROM or THREADS < 2:
-            self._cuda.runtime.memcpyAsync(array.data.ptr, data.ctypes.data, size, TO_DEVICE, stream.ptr)
-            return
+        if data.nbytes < STAGED_FROM or THREADS < 2 or not self._send(array, data):
+            stream = self._cuda.get_current_stream()
+            self._cuda.runtime.memcpyAsync(array.data.ptr, data.ctypes.data, data.nbytes, TO_DEVICE, stream.ptr)
+            if not is_ordinary(data):
+                stream.synchronize()
+
+    def _send(self, array, data):
+        """Copy by threads, which have ended when this returns or raises; False where there can be none."""
+        size, jobs, interrupt = data.nbytes, [], None
         raw, count = data.reshape(-1).view(np.uint8), min(THREADS, -(-size // CHUNK))
         cuts = [size * k // count for k in range(count + 1)]
-        with self._lock:
-            stages = self._stages_of(count)
-            begin = stream.record(self._cuda.Event(disable_timing=True))
-            parts = zip(stages, cuts, cuts[1:], strict=False)
-            jobs = [self._workers.submit(stage.send, raw[a:b], array.data.ptr + a, begin) for stage, a, b in parts]
-            errors = [job.exception() for job in jobs]  # all have ended then
-        for error in filter(None, errors):
-            raise error
+        with self._sending:
+            try:
+                stages = self._stages_of(count)
+                begin = self._cuda.get_current_stream().record(self._cuda.Event(disable_timing=True))
+                for stage, a, b in zip(stages, cuts, cuts[1:], strict=False):
+                    jobs.append(self._workers.submit(stage.send, raw[a:b], array.data.ptr + a, begin))
+            except RuntimeError:  # CuPy's where no memory can be locked, the executor's when the interpreter ends
+                count = 0
+            finally:
+                while True:  # they write into `array`, whatever happens here
+                    try:
+                        wait(jobs)
+                        break
+                    except KeyboardInterrupt as error:
+                        interrupt = error
+        if interrupt is not None:
+            raise interrupt
+        for job in jobs:
+            job.result()
+        return count > 0
 
     def _stages_of(self, count):
         if self._workers is None:

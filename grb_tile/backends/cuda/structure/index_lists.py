@@ -26,7 +26,8 @@ def positions_in(device, array, size):
     """
     count = array.shape[0]
     if type(array) is np.ndarray:
-        if count < device.launcher.size(tuning.GPU_INDEX, _FEW):
+        # with several devices, which of them will compute is not known yet
+        if device.several or count < device.launcher.size(tuning.GPU_INDEX, _FEW):
             return host_indices.positions_in(array, size)
         given, array = None, device.upload(np.ascontiguousarray(array, array.dtype.newbyteorder("=")))
     else:
