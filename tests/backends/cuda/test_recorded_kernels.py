@@ -12,6 +12,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks" / "gpu"))
 from record_kernels import DEVICE, asked_for
 from recorded_programs import programs
 
+HEADERS = Path(__file__).resolve().parents[3] / "kernels"
 AGAIN = "run tests/benchmarks/gpu/record_kernels.py"
 
 
@@ -36,3 +37,11 @@ def test_the_record_holds_together():
     assert {i for asked in groups.programs.values() for i in asked} == set(groups.instances)
     costs = [groups.cost(i) for i in groups.by_cost()]
     assert costs == sorted(costs, reverse=True) and costs[-1] >= 1
+
+
+def test_each_recorded_kernel_is_in_its_header():
+    """Those that were recorded on a device, too, which a run on the emulation leaves as they are."""
+    kernels = {(header, name) for asked in recorded().programs.values() for header, name, *_ in asked}
+    gone = [f"{header}: {name}" for header, name in kernels if f" {name}(" not in (HEADERS / header).read_text()
+            and f"\n{name}(" not in (HEADERS / header).read_text()]  # fmt: skip
+    assert kernels and not gone, f"{sorted(gone)}: {AGAIN}, or rename them in common_kernels.json"
