@@ -431,3 +431,14 @@ def test_options_are_set_together_or_not_at_all():
     with gb.config.set(mapnumpy=not before[0], autocompute=False):
         assert gb.config.get("mapnumpy") != before[0]
     assert gb.config.get("mapnumpy") == before[0] and gb.config.get("autocompute")
+
+
+def test_compactify_of_ties():
+    """Each order; equal values by position, the last first where the order is the other way round."""
+    v = Vector.from_coo([1, 3, 4, 6], [5, 1, 5, 3], size=8)
+    orders = {"first": [1, 3, 4, 6], "last": [6, 4, 3, 1], "smallest": [3, 6, 1, 4], "largest": [4, 1, 6, 3]}
+    for how, at in orders.items():
+        assert v.ss.compactify(how, asindex=True).to_coo()[1].tolist() == at
+        assert v.ss.compactify(how, 3).to_coo()[1].tolist() == [v[i].new().value for i in at[:3]]
+    A = gb.Matrix.from_coo([0, 0, 0, 1, 1], [0, 1, 2, 1, 2], [5, 1, 5, 2, 3])
+    assert A.ss.compactify("largest", 2, asindex=True).to_dicts() == {0: {0: 2, 1: 0}, 1: {0: 2, 1: 1}}
