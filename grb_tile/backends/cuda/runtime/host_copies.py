@@ -81,7 +81,7 @@ class HostCopies:
                     try:
                         wait(jobs)
                         break
-                    except KeyboardInterrupt as error:
+                    except BaseException as error:  # noqa: BLE001 - of a signal; raised below
                         interrupt = error
         if interrupt is not None:
             raise interrupt
