@@ -1,6 +1,7 @@
 """The process that compiles: never waited for, gone with its parent, no trouble after a fork or an interrupt."""
 
 import json
+import math
 import os
 import random
 import signal
@@ -18,6 +19,7 @@ from grb_tile.backends.cpu.jit.load import KernelError, links_here
 from grb_tile.backends.cpu.jit.recipe import Recipe, features
 from grb_tile.backends.cpu.jit.signatures import ARRAYS, NUMBERS, parameter_types
 from grb_tile.backends.cpu.jit.specialise import text_of
+from grb_tile.planner import tuning
 from support.seeds import SEED
 
 
@@ -117,6 +119,7 @@ def test_a_compiler_that_dies_costs_its_kernel_and_no_other(fresh, tmp_path, mon
     jit.forget()
     process = compiler_process.CompilerProcess(is_awaited=True)
     monkeypatch.setattr(compiler_process, "_current", process)
+    monkeypatch.setattr(tuning, "WAIT_RATIO", math.inf)  # a quick machine would wait for the code
     kernels = [jit.plain_kernel("vectors", X_ISO=iso, VALUE="d", INDEX="i") for iso in (True, False)]
     for kernel in kernels:
         assert kernel.functions_for(0.5) is None
