@@ -70,7 +70,7 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
   // the slice that is loaded
   I c[LANE_ENTRIES];
   A a[LANE_ENTRIES];
-  uint2 word;                      // in_bits: replaces `a`
+  uint2 word;                      // bitwise: replaces `a`
   uint4 packed;
   int32_t base = 0;
   unsigned bits = 0;
@@ -205,7 +205,7 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
 
   // ---- multiply
 
-  // p[u] of entry u * 32 + l; in_bits: returns those of this lane's own eight entries.  Positional operators that read
+  // p[u] of entry u * 32 + l; bitwise: returns those of this lane's own eight entries.  Positional operators that read
   // the row multiply while they reduce, where the row is known.
   GRB_DEVICE unsigned multiply(X (&x)[LANE_ENTRIES], Z (&p)[LANE_ENTRIES]) {
     if constexpr (bitwise) {

@@ -136,8 +136,19 @@ def reads_most(device: Device, A: Compressed) -> bool:
     return found
 
 
-def columns_of(device: Device, A: Compressed, form: RowSegments, plan: Plan = UNRECORDED) -> Columns:
-    """The Columns of this product: the plain ones at first, then the planner's choice; recorded in `plan`."""
+def gathers(s: Lowered) -> bool:
+    """Are values of x gathered at the entries' columns?"""
+    return s.reads_x and not s.x_iso
+
+
+def columns_of(device: Device, A: Compressed, form: RowSegments, s: Lowered, plan: Plan = UNRECORDED) -> Columns:
+    """The Columns of this product, recorded in `plan`.
+
+    The plain ones where no value of x is gathered, and at first; then the planner's choice.
+    """
+    if not gathers(s):
+        plan.use_kernel(KERNELS[PLAIN], "columns_unread")
+        return form.plain
     wanted = forced_kernel("rows")
     if wanted in KERNELS:
         return _forced(device, A, form, wanted, plan)
@@ -257,17 +268,14 @@ def multiply(
     precision: of the values, which may be rounded to it; only bitmap blocks have a rounded form.
     """
     form = segments_of(device, A)
-    if s.reads_x and not s.x_iso:
-        columns = columns_of(device, A, form, plan)
+    columns = columns_of(device, A, form, s, plan)
+    if gathers(s):
         if takes_blocks(device, A, form, s, plan, precision):
             precision = bitblocks.precision_for(device, A, precision, plan)
             bitblocks.multiply_full(device, A, s, x_values, w, precision)
             return
         if precision != "exact":
             plan.use_precision(exact("bitmap blocks, which alone have rounded values, do not cost less than CSR here"))
-    else:
-        columns = form.plain
-        plan.use_kernel(KERNELS[PLAIN], "columns_unread")
     if columns.order is not None:
         x_values = gather(device, x_values, columns.order)
     _run(device, A, form, s, columns, x_values, w)
@@ -290,20 +298,18 @@ def multiply_rows(
     else:
         if precision != "exact":
             plan.use_precision(exact("bitmap blocks, which alone have rounded values, are for full vectors here"))
-        form, columns, kind = segments_of(device, A), None, BY_BITS
-        if s.reads_x and not s.x_iso:
-            columns, kind = columns_of(device, A, form, plan), MARKED
-            order, count = columns.order, x_values.shape[0]
+        form, kind = segments_of(device, A), BY_BITS
+        columns = columns_of(device, A, form, s, plan)
+        if gathers(s):
+            kind, order, count = MARKED, columns.order, x_values.shape[0]
             marked = device.empty(count, x_values.dtype)
-        else:
-            plan.use_kernel(KERNELS[PLAIN], "columns_unread")
     device.launcher.kernel(BUILD, "mark_gaps", "", (moved_type(x_values),)).over(max(count, 2 * words.shape[0]), (
         _half_words(x_words), x_values, order, count, marked, _half_words(occupied), _half_words(mask), complement,
         A.nrows, _half_words(words), found,
     ))  # fmt: skip
     if x_words is not None:
         gaps = _half_words(x_words), order, _half_words(words), found
-        _run(device, A, form, s, columns or form.plain, x_values if marked is None else marked, w, kind, gaps)
+        _run(device, A, form, s, columns, x_values if marked is None else marked, w, kind, gaps)
     return words, found
 
 

@@ -29,7 +29,7 @@ from ....storage.place import number_of
 from ....storage.store import StoredMask, forms_of
 from .costs import profile_of_device
 from .errors import HostOnly, on_device
-from .host_copies import HostCopies, is_ordinary
+from .host_copies import HostCopies
 from .mailbox import NOT_WRITTEN, Mailbox
 from .memory import drop_forms
 
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 _PINNED_BYTES = 4096
 _FEW_WORDS = 8
 _TO_DEVICE, _TO_HOST, _BY_ADDRESS = 1, 2, 4  # cudaMemcpyKind
-_STAGED_BYTES = 1 << 14  # of pageable memory, which cudaMemcpyAsync copies before it returns (64 KiB and less)
 _FEW_BYTES = 256
 _TYPES = frozenset("?bBhHiIlLqQefdFD")  # of NumPy, which CuPy has, too
 _MOST_CONSTANTS = 4096
@@ -128,18 +127,13 @@ class Device:
         if data.nbytes == 0 or data.dtype.char not in _TYPES or not data.dtype.isnative:
             return self.xp.asarray(data)
         array, size = self.array_class(data.shape, data.dtype), data.nbytes
-        if size > _STAGED_BYTES:
+        if size > _FEW_BYTES:
             self.copies.to_device(array, data)
             return array
         copy, stream = self.xp.cuda.runtime.memcpyAsync, self.current_stream().ptr
-        if size <= _FEW_BYTES:  # asking NumPy for the address takes longer than copying them once more
-            with self.lock:
-                self._staged[:size] = data.tobytes()
-                copy(array.data.ptr, self._staged_at, size, _TO_DEVICE, stream)
-        else:
-            copy(array.data.ptr, data.ctypes.data, size, _TO_DEVICE, stream)
-            if not is_ordinary(data):
-                self.xp.cuda.runtime.streamSynchronize(stream)
+        with self.lock:  # asking NumPy for the address takes longer than copying them once more
+            self._staged[:size] = data.tobytes()
+            copy(array.data.ptr, self._staged_at, size, _TO_DEVICE, stream)
         return array
 
     def empty(self, count: Any, dtype: Any) -> Any:
