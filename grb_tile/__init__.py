@@ -56,6 +56,7 @@ if _TYPE_CHECKING:  # type checkers do not run __getattr__
     from .core.updater import replace
     from .core.vector import Vector
     from .planner import explain as explain, plan as plan
+    from .programs import loop as loop, program as program
 
 
 def _use_backend(name: str | None) -> None:
@@ -80,10 +81,11 @@ _CORE = {
     "TransposedMatrix": ".core.transposed", "Mask": ".core.mask", "replace": ".core.updater",
 }  # fmt: skip
 _FUNCTIONS = {"plan": ".planner", "explain": ".planner", "device": ".backends.select"}
+_PROGRAMS = {"program", "loop"}
 _MODULES = {
     "agg", "algorithms", "backends", "binary", "core", "dtypes", "exceptions", "fused", "generators", "graph", "grb",
-    "indexunary", "io", "kernels", "monoid", "op", "operations", "operators", "planner", "rowwise", "select",
-    "semiring", "sequential", "ss", "storage", "unary", "viz",
+    "indexunary", "io", "kernels", "monoid", "op", "operations", "operators", "planner", "programs", "rowwise",
+    "select", "semiring", "sequential", "ss", "storage", "unary", "viz",
 }  # fmt: skip
 _NEED_CORE = {          # operators called on expressions need the callables of core
     "agg", "algorithms", "binary", "fused", "generators", "graph", "grb", "indexunary", "io", "monoid", "op", "rowwise",
@@ -94,6 +96,8 @@ _NEED_CORE = {          # operators called on expressions need the callables of 
 def __getattr__(name: str) -> _Any:
     if name in _CORE:
         value = getattr(_load_core(_CORE[name]), name)
+    elif name in _PROGRAMS:
+        value = getattr(_load_core(".programs"), name)
     elif name in _FUNCTIONS:
         value = getattr(_import_module(_FUNCTIONS[name], __name__), name)
     elif name in _MODULES:
@@ -111,7 +115,7 @@ def _load_core(module: str) -> _Any:
 
 def __dir__() -> list[str]:
     return sorted(
-        (globals().keys() | _CORE.keys() | _FUNCTIONS.keys() | _MODULES)
+        (globals().keys() | _CORE.keys() | _FUNCTIONS.keys() | _PROGRAMS | _MODULES)
         - {"_import_module", "_Path", "_Any", "_TYPE_CHECKING", "annotations"}
     )
 

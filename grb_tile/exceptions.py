@@ -88,6 +88,14 @@ class UdfParseError(GraphblasException):
     """A Python function cannot be lowered to an operator; the message names the line and the reason."""
 
 
+class CaptureError(GraphblasException):
+    """A loop of a program cannot run on the device as it stands; the message names the line and the remedy."""
+
+
+class CaptureWarning(UserWarning):
+    """A loop of a program runs turn by turn, from Python: its text is a CaptureError's."""
+
+
 class HostFallbackWarning(UserWarning):
     """No longer issued: where a device has no kernel for a whole loop, the loop of GraphBLAS calls runs there."""
 

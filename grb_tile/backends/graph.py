@@ -7,6 +7,7 @@ right.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from . import chunked_pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, StoredMask
 
@@ -272,6 +274,24 @@ class GraphOperations:
     def bipartite_matching(self, B: Compressed) -> tuple[np.ndarray, np.ndarray]:
         """(column of each row, row of each column), -1 without: a maximum matching; NumPy arrays, INT64."""
         return NotImplemented
+
+    # ------------------------------------------------------------------ loops of programs
+
+    turns: Any = None  # the loop whose turn runs: it decides on the direction of products
+
+    def device_loop(self) -> AbstractContextManager:
+        """Within it, a function that makes a loop of vectors that runs on the device (cuda/programs/turns.py), or None:
+        loops of programs run turn by turn.
+        """
+        return nullcontext(None)
+
+    def count_as_vector(self, store: Any) -> Any:
+        """The number of entries of a vector, INT64, as a full vector of size 1 on the device, in such a turn."""
+        return NotImplemented
+
+    def number_as_vector(self, found: Any, dtype: Any) -> Any:
+        """What `reduce` or `is_equal` found in such a turn, likewise; None where it is known."""
+        return None
 
     # ------------------------------------------------------------------ lists of neighbours in an order of their own
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from .. import operations as ops
 from ..backends.select import current
-from ..dtypes import cast, lookup_dtype, unify
+from ..dtypes import BOOL, cast, lookup_dtype, unify
 from ..exceptions import DimensionMismatch, EmptyObject
 from ..operators import find_opclass, from_string, get_typed_op, op_from_string, registered
 from ..storage.dense import in_order
 from ..storage.place import arrays_of, backend_of, host_array, is_host, wait_stream
 from ..storage.store import Dense
-from . import kinds
+from . import kinds, tracing
 from .arguments import check_options, expect_op, expect_type, literal, output_type
 from .comparisons import match_select
 from .expression import MatrixExpression, ScalarExpression, VectorExpression
@@ -283,7 +283,10 @@ class Collection:
         op = get_typed_op("eq", self.dtype, other.dtype, kind="binary")
         backend = current()
         x, y = (backend.transpose(v._matrix._store) if v._is_transposed else v._store for v in (self, other))
-        return backend.is_equal(x, y, op, tolerance)
+        found = backend.is_equal(x, y, op, tolerance)
+        if tracing.active is not None and (trace := tracing.current()) is not None:
+            return trace.number(found, BOOL)
+        return found
 
     # ---------------------------------------------------------------- conversion to NumPy
 

@@ -25,6 +25,7 @@ from ..storage import holders
 from ..storage.place import element, host, is_host, is_read_alone
 from ..storage.store import Dense, StoredMask
 from ..storage.update_entries import find_keys, store_of
+from . import tracing
 
 ABSENT = object()  # a change: the element is removed
 BASE = object()  # the start of an accumulation: the base's element, which may be absent
@@ -116,6 +117,8 @@ def folded(obj, base, key, change):
 def count(obj):
     """The number of entries, pending elements included; few of them stay pending."""
     pending = obj._pending
+    if tracing.active is not None and (trace := tracing.current()) is not None:
+        return trace.count(obj)
     if pending is None or len(pending) > COUNTED:
         return obj._store.nvals
     with _merging:  # the base does not change meanwhile
@@ -144,6 +147,7 @@ class Changes(dict):
 
 def _begin(obj):
     """The dict of changes of an object that has none yet, or whose changes are merged first.  Raises: OutOfMemory."""
+    note_write(obj)
     store = obj._store  # merges
     pending = Changes(store)
     obj._base = store  # these three stores are one step: no call, so no signal or thread, comes between
@@ -205,9 +209,16 @@ def reset(obj, store):
 
 def store_to_write(obj):
     """The object's store for the write step, marked `shared` where something else refers to it: no update in place."""
+    note_write(obj)
     if holders.count_of(obj._store) > holders.ONE:
         obj._store.shared = True
     return obj._store
+
+
+def note_write(obj):
+    """Tell the program whose loop is traced, if there is one, that the object is written."""
+    if tracing.active is not None and (trace := tracing.current()) is not None:
+        trace.write(obj)
 
 
 def merge(obj):

@@ -17,7 +17,7 @@ from ..config import config
 from ..dtypes import cast_scalar, lookup_dtype
 from ..exceptions import OutOfMemory
 from ..storage.constructors import empty_matrix, empty_vector
-from . import recorder
+from . import recorder, tracing
 from .arguments import check_options
 from .display import format_expression
 from .display_html import format_expression_html
@@ -334,6 +334,10 @@ class ScalarExpression(BaseExpression):
             return value
         dtype = self._record.dtype if dtype is None else lookup_dtype(dtype)
         value = self._compute()
+        if tracing.active is not None and (trace := tracing.current()) is not None:
+            number = trace.number(value, self._record.dtype)
+            if number is not value:
+                return number.new(dtype)
         value = None if value is None else cast_scalar(value, dtype)
         out = self.output_type._from_value(value, dtype, is_cscalar, name)
         self._note(out)

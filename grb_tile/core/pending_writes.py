@@ -3,7 +3,7 @@
 from .. import operations as ops
 from ..backends.select import current
 from ..storage.update_entries import keys_of
-from . import elements
+from . import elements, tracing
 
 MOST = 8  # an eighth of the entries may wait as changes: 200 bytes a change, and 80 ns for its share of the merge
 
@@ -15,6 +15,8 @@ def write_part(obj, find, compute):
     find(base)   the Part of a store that the write may change, or None (see operations/written_region.py)
     compute(c)   the write step for an output that holds the entries `c`
     """
+    if tracing.active is not None:
+        return False
     base = _base(obj)
     if obj._pending is not None and obj._pending.kept * MOST > base.nvals:
         base = elements.merge(obj)

@@ -12,6 +12,7 @@ All return expressions; the in-place forms write into the object on the left.
 """
 
 from ..dtypes import BOOL
+from . import tracing
 from .arguments import output_type
 from .base import BaseType
 from .collection import default_op
@@ -19,6 +20,7 @@ from .expression import BaseExpression, Computable, ScalarExpression
 from .indexed import IndexExpr, ScalarIndexExpr
 from .infix import InfixExpr, ScalarInfixExpr, ewise, matmul
 from .matrix import Matrix
+from .number import Number, combined as combine_numbers
 from .scalar import Scalar
 from .transposed import TransposedMatrix
 from .vector import Vector
@@ -34,6 +36,10 @@ _ARITHMETIC = {
 
 def combine(left, right, name, method="ewise_mult"):
     """The expression of `left op right`: element-wise for two collections, apply when one is a scalar."""
+    if tracing.active is not None:
+        left, right = (x.new() if isinstance(x, ScalarExpression) else x for x in (left, right))
+        if type(right) is Number or type(left) is Number:
+            return combine_numbers(left, right, name)
     op = default_op("binary", name)
     kind, other_kind = output_type(left), output_type(right)
     defaults = (False, False) if method == "ewise_union" else ()

@@ -18,6 +18,7 @@ from .assign import assign, fill
 from .expression import Computable, MatrixExpression, VectorExpression
 from .index import Resolved
 from .mask import Mask, check_mask
+from .number import Number
 from .pending_writes import write_part
 from .recipes import RepositionRecipe
 
@@ -197,6 +198,8 @@ def _refuse_masks(mask, replace, input_mask):
 def update(self, expr: Any, desc: ops.Descriptor = ops.PLAIN, input_mask: Mask | None = None) -> None:
     """self << expr as `desc` says, for a Matrix or a Vector and anything that may stand right of `<<`."""
     if type(expr) is not self._expression_type:
+        if type(expr) is Number:
+            expr = expr.spread(self.size, self.dtype)
         if type(expr) in _NUMBERS and input_mask is None and recorder.active is None and fill(self, expr, desc):
             return
         expr = _to_expression(self, expr, desc, input_mask)
@@ -225,6 +228,7 @@ def update(self, expr: Any, desc: ops.Descriptor = ops.PLAIN, input_mask: Mask |
         return
     try:
         if desc.is_plain:
+            elements.note_write(self)
             elements.reset(self, ops.write(None, record, self.dtype))  # what self held is not looked at
         else:
             _write(self, record, desc)

@@ -7,6 +7,8 @@ choice.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..storage.convert import cached_transpose, forms_of
 from ..storage.tiled import can_tile
 from . import tuning
@@ -27,6 +29,12 @@ def choose_on_gpu(A, transposed: bool, u, mask, early: bool, backend, sorts: boo
     transpose = cached_transpose(A)
     if entries <= tuning.GPU_SMALL_MATRIX if transpose is None else count is None and entries <= tuning.GPU_UNCOUNTED:
         return Plan("matvec", here if transpose is None else "rows", "csr", "matrix_small", (entries,))
+    if count is None and backend.turns is not None:
+        by_rows = transpose if transposed else A
+        method = backend.turns.direction(
+            A, transposed, transpose, u, mask, lambda: costs_of(A, by_rows, mask, early, sorts, backend.profile, True)
+        )
+        return Plan("matvec", method, "csr", "turn_of_program")
     if count is None:
         count = u.nvals
     pattern = None if mask is None else mask.pattern
@@ -37,25 +45,12 @@ def choose_on_gpu(A, transposed: bool, u, mask, early: bool, backend, sorts: boo
         plan = Plan("matvec", last[1], "csr", last[2], last[3])
         plan.note = last[4]
         return plan
-    stored = A.indptr.shape[0] - 1 or 1
     by_rows, by_columns = (transpose, A) if transposed else (A, transpose)
-    open_rows = _open_rows(stored, by_rows, mask)
-    if sorts:
-        edge_ns, launch_ns = tuning.GPU_SORT_EDGE_NS, tuning.GPU_SORT_NS
-    elif early:
-        edge_ns, launch_ns = tuning.GPU_CLAIM_NS, tuning.GPU_CLAIM_PUSH_NS
-    else:
-        edge_ns, launch_ns = tuning.GPU_MERGE_NS, tuning.GPU_PUSH_NS
-    entry_ns = tuning.GPU_ENTRY_NS
-    profile = backend.profile
-    if profile.scaled:
-        edge_ns, entry_ns = edge_ns * (1.0 if sorts else profile.atomics), entry_ns * profile.latency
-    edges = min(count * entries / stored, entries)
-    fixed = 0.0
-    if not early and (count < u.size or mask is not None):
-        fixed = tuning.GPU_BINNED_NS + _every_row(stored, mask)
-    rows = _rows_cost(entries, stored, open_rows, early, edges, u, count) * entry_ns + fixed
-    columns = edges * edge_ns + count * entry_ns + launch_ns
+    costs = costs_of(A, by_rows, mask, early, sorts, backend.profile, count < u.size)
+    open_rows = costs.open_rows(max(masked, 0))
+    edges = min(count * costs.entries / costs.stored, costs.entries)
+    rows, columns = costs.rows(edges, open_rows), costs.columns(edges, count)
+    edge_ns, launch_ns, fixed = costs.edge_ns, costs.launch_ns, costs.fixed_ns
     counted = (
         columns < rows < columns * tuning.GPU_SURE
         and count < u.size
@@ -66,11 +61,10 @@ def choose_on_gpu(A, transposed: bool, u, mask, early: bool, backend, sorts: boo
     )
     if counted:
         edges = backend.edges_of(by_columns, u)
-        rows = _rows_cost(entries, stored, open_rows, early, edges, u, count) * entry_ns + fixed
-        columns = edges * edge_ns + count * entry_ns + launch_ns
+        rows, columns = costs.rows(edges, open_rows), costs.columns(edges, count)
     plan = cheaper(A, transposed, transpose, rows, columns, count, tuning.GPU_TRANSPOSE_NS)
-    if profile.scaled:
-        plan.note = profile.note
+    if backend.profile.scaled:
+        plan.note = backend.profile.note
     if sorts:
         _try_tiles(plan, by_rows, u, count, min(rows, columns), backend)
         return plan
@@ -120,20 +114,64 @@ def _every_row(stored, mask):
     return cost
 
 
-def _open_rows(stored, by_rows, mask):
-    """An estimate of the rows that may be written; empty rows do not count where their number is known."""
+class DirectionCosts(NamedTuple):
+    """The costs of w<mask> = E u as they depend on u's entries, their edges and the entries of the mask, in ns.
+
+    A captured program evaluates the same figures on the device (kernels/programs/turns.cuh), in this order.
+    entries, stored, live: of E, its stored rows, those that are known to have entries.
+    masked: 0 without a mask, 1 where its entries are admitted, 2 where the others are.
+    look_up: of an entry read, 1 where u is full.  early: may a row stop early?
+    """
+
+    entries: float
+    stored: float
+    live: float
+    masked: float
+    early: float
+    look_up: float
+    first_look: float
+    entry_ns: float
+    edge_ns: float
+    launch_ns: float
+    fixed_ns: float
+
+    def open_rows(self, admitted: float) -> float:
+        """An estimate of the rows that may be written; admitted: entries of the mask's pattern."""
+        if not self.masked:
+            return self.live
+        admitted = min(admitted, self.live)
+        return admitted if self.masked == 1 else self.live - admitted
+
+    def rows(self, edges: float, open_rows: float) -> float:
+        """Of the row-wise method: entries that it reads, and one for each stored row."""
+        cost = self.entries * open_rows / self.stored
+        if self.early:  # entries read until one meets the vector
+            cost = min(cost, open_rows * self.entries / max(edges, 1.0)) + self.first_look * open_rows
+        return (cost * self.look_up + self.stored) * self.entry_ns + self.fixed_ns
+
+    def columns(self, edges: float, count: float) -> float:
+        """Of the column-wise method, over the `edges` of u's `count` entries."""
+        return edges * self.edge_ns + count * self.entry_ns + self.launch_ns
+
+
+def costs_of(A, by_rows, mask, early: bool, sorts: bool, profile, has_gaps: bool) -> DirectionCosts:
+    """The DirectionCosts of w<mask> = E u.  by_rows: E or None; has_gaps: does u lack an entry?"""
+    entries, stored = A.indices.shape[0], A.indptr.shape[0] - 1 or 1
+    if sorts:
+        edge_ns, launch_ns = tuning.GPU_SORT_EDGE_NS, tuning.GPU_SORT_NS
+    elif early:
+        edge_ns, launch_ns = tuning.GPU_CLAIM_NS, tuning.GPU_CLAIM_PUSH_NS
+    else:
+        edge_ns, launch_ns = tuning.GPU_MERGE_NS, tuning.GPU_PUSH_NS
+    entry_ns = tuning.GPU_ENTRY_NS
+    if profile.scaled:
+        edge_ns, entry_ns = edge_ns * (1.0 if sorts else profile.atomics), entry_ns * profile.latency
+    fixed = 0.0
+    if not early and (has_gaps or mask is not None):
+        fixed = tuning.GPU_BINNED_NS + _every_row(stored, mask)
     form = None if by_rows is None or by_rows.forms is None else by_rows.forms.get("pull")
     live = stored if form is None else form.live_count or 1
-    if mask is None:
-        return live
-    pattern = mask.pattern
-    masked = min(pattern.estimated_nvals, live)
-    return live - masked if mask.complement else masked
-
-
-def _rows_cost(entries, stored, open_rows, early, edges, u, count):
-    """Entries that a product over the open rows reads, plus one for each row; rows that stop early pay a first look."""
-    cost = entries * open_rows / stored
-    if early:  # entries read until one meets the vector
-        cost = min(cost, open_rows * entries / max(edges, 1.0)) + tuning.GPU_FIRST_LOOK * open_rows
-    return cost * (1.0 if count == u.size else tuning.GPU_LOOK_UP) + stored
+    return DirectionCosts(
+        entries, stored, live, 0 if mask is None else 2 if mask.complement else 1, early,
+        tuning.GPU_LOOK_UP if has_gaps else 1.0, tuning.GPU_FIRST_LOOK, entry_ns, edge_ns, launch_ns, fixed,
+    )  # fmt: skip

@@ -327,6 +327,7 @@ RULES = {
     "too_large": "{0} positions are not allocated for {1} entries: one result for each stored row",
     "all_entries": "the vector is full, nothing is masked, all {0} entries are read",
     "one_match_enough": "one match decides a row: it stops at the first",
+    "turn_of_program": "a turn of a program: the device decides on its direction before it begins",
     "mask_lists_rows": "the mask lists {0} of {1} rows",
     "rows_by_length": "rows of all lengths against a mask or a vector with gaps",
     "columns_plain": "product {0} of this matrix; other column indices are considered after {1}",

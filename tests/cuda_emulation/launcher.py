@@ -290,6 +290,7 @@ class EmulatedLauncher:
 
     xp = xp
     array_block = SeparateArrays
+    has_graphs = False
     current_stream = staticmethod(xp.cuda.get_current_stream)
 
     current_number = staticmethod(arrays.current_number)

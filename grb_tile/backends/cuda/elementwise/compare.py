@@ -9,6 +9,7 @@ from ....dtypes import BOOL, FP64, INT32, INT64, lookup_dtype
 from ....operators import get_typed_op
 from ....storage.store import BitmapVector, Compressed
 from ..lowering.semirings import cast_text
+from ..runtime.late_vector import OnDevice
 from ..runtime.launch import bits_of
 from ..structure.arrays import positions_of
 from ..structure.formats import convert
@@ -70,7 +71,8 @@ def _agree(device, u, v, op, tolerance):
         u_indices, u_words, u.values, u.iso, n, v_indices, v_words, v.values, v.iso, count,
         bits_of(float(rel)), bits_of(float(tol)),
     )  # fmt: skip
-    return bool(reduced(device, kernel, n, arguments, np.dtype(np.int64)) == n)
+    found = reduced(device, kernel, n, arguments, np.dtype(np.int64))
+    return OnDevice(found.array == n) if type(found) is OnDevice else bool(found == n)
 
 
 def struct_text(op, have, other, is_close):

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....dtypes import cast as host_cast
 from ....storage.convert import share
+from ..runtime.late_vector import OnDevice
 from ..structure.arrays import counted_later, index_type
 from ..structure.merging import merges
 from ..structure.positions import empty_like, flags_within, is_empty, keep_entries, listed, view
@@ -158,7 +159,11 @@ def reduce(device, x, monoid):
     words = x.words if x.format == "bitmap" else None
     n = values.shape[0] if words is not None else x.nvals
     kernel = device.launcher.kernel("elementwise/reduce.cuh", "reduce_values", functors, (dtype.cuda_type, "Op"))
-    return reduced(device, kernel, n, (values, words, n), dtype.np_type)
+    found = reduced(device, kernel, n, (values, words, n), dtype.np_type)
+    if type(found) is OnDevice and words is not None:  # without entries the identity, for which a turn needs no host
+        identity = device.constant(dtype.np_type.type(monoid.identity))
+        found = OnDevice(device.xp.where(found.present[:1] != 0, found.array, identity))
+    return found
 
 
 def reduce_shape(launcher, n=None):

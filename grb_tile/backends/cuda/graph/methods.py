@@ -1,14 +1,17 @@
 """CudaBackend: whole loops over a graph as one operation, and labels of rows.  Meanings: backends/graph.py."""
 
 import functools
+from contextlib import contextmanager
 
 import numpy as np
 
+from ....dtypes import INT64
 from ....exceptions import OutOfMemory
 from ....storage.store import BitmapVector, Compressed, SparseVector, StoredMask
 from ...graph import GraphOperations
 from ...outcome import LoopOutcome
 from ..runtime.errors import HostOnly, reporting
+from ..runtime.late_vector import OnDevice
 
 STORES = (SparseVector, BitmapVector, Compressed)
 _BFS = "graph.dispatch", "bfs"
@@ -98,6 +101,26 @@ class WholeLoops:
             if isinstance(x, StoredMask)
             else x
         )
+
+    @contextmanager
+    def device_loop(self):
+        device = self.device
+        with device.lock, device.bound():
+            device.in_order()
+            make = self._find("programs.turns", "DeviceLoop")
+            yield lambda: make(device)
+
+    def count_as_vector(self, store):
+        counter = store.counter
+        return BitmapVector(1, INT64, None, counter[:1].view(np.int64), 1)
+
+    def number_as_vector(self, found, dtype):
+        return BitmapVector(1, dtype, None, found.array, 1) if type(found) is OnDevice else None
+
+    @property
+    def turns(self):
+        """The loop of a program whose turn runs, or None."""
+        return self.device.turns
 
     @reporting
     def one_pass(self, program, dtype, size, scalars, *stores):

@@ -98,17 +98,21 @@ def edges_of(device, AT, u):
     known = forms.get("edges")
     if known is not None and known[0] is AT.indices:
         return known[1]
-    ptr = pointers(device, AT)
     total = device.counters()
     indices, words = (u.indices, None) if u.format == "sparse" else (None, u.words)
-    count = u.size if indices is None else indices.shape[0]
+    add_edges(device, AT, indices, words, u.size if indices is None else indices.shape[0], total)
+    found = float(device.read(total)[0])
+    forms["edges"] = AT.indices, found
+    return found
+
+
+def add_edges(device, AT, indices, words, count, total):
+    """total[0] += entries of the rows of AT at `count` indices, or at the members of `words`, `count` positions."""
+    ptr = pointers(device, AT)
     kernel = device.launcher.kernel(
         "products/edges.cuh", "edges_of", "", (index_type(ptr), "int32_t" if indices is None else index_type(indices))
     )
     kernel.over(count, (indices, words, count, ptr, total))
-    found = float(device.read(total)[0])
-    forms["edges"] = AT.indices, found
-    return found
 
 
 def sorted_products(device, AT, x, s, mask):

@@ -24,12 +24,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....exceptions import InvalidValue, OutOfMemory
+from ....exceptions import CaptureError, InvalidValue, OutOfMemory
 from ....storage.place import number_of
 from ....storage.store import StoredMask, forms_of
 from .costs import profile_of_device
 from .errors import HostOnly, on_device
 from .host_copies import HostCopies
+from .late_vector import OnDevice
 from .mailbox import NOT_WRITTEN, Mailbox
 from .memory import drop_forms
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from .launch import Launcher
 
+_READ = "a number is read from the device: compare it within the loop's condition, or read it after the loop"
 _PINNED_BYTES = 4096
 _FEW_WORDS = 8
 _TO_DEVICE, _TO_HOST, _BY_ADDRESS = 1, 2, 4  # cudaMemcpyKind
@@ -77,7 +79,7 @@ class Device:
         self._kept = weakref.WeakValueDictionary()
         self._positions = {}  # id of a host array -> (its copy, a weak reference to it)
         self._ascending = {}  # id of an index array -> (does it ascend without repeats?, a weak reference to it)
-        self._partial = None
+        self.partial: Any = None  # what partial_results gives
         self._mailbox = None
         self.copies = HostCopies(xp, self.number)
         self._staged = ctypes.create_string_buffer(_FEW_BYTES)
@@ -85,6 +87,7 @@ class Device:
         self.current_stream = launcher.current_stream
         self.stream = None  # the one that was given work last, by any thread
         self.profile = profile_of_device(self)  # what this device costs, for the planner
+        self.turns: Any = None  # the DeviceLoop whose turn runs or is captured (programs/turns.py)
 
     # ------------------------------------------------------------------ arrays
 
@@ -124,6 +127,8 @@ class Device:
 
     def upload(self, data: np.ndarray) -> Any:
         """A copy of a contiguous NumPy array on the device; a small one by one call of the driver."""
+        if self.turns is not None:
+            self.refuse_in_turn("an array of the host is copied to the device: make it before the loop")
         if data.nbytes == 0 or data.dtype.char not in _TYPES or not data.dtype.isnative:
             return self.xp.asarray(data)
         array, size = self.array_class(data.shape, data.dtype), data.nbytes
@@ -155,6 +160,8 @@ class Device:
 
     def counters(self) -> Any:
         """A fresh array of four zeros (uint64), for counts that kernels add to: costs no launch, zeros(4) does."""
+        if self.turns is not None and self.turns.capturing:
+            return self.zeros(4, np.uint64)  # in each turn
         try:
             return self._counters.pop()
         except IndexError:
@@ -167,9 +174,9 @@ class Device:
 
         The next launch of that count gets the same.
         """
-        if self._partial is None or self._partial[0].shape[0] != count:
-            self._partial = self.empty(count, np.uint64), self.zeros(1, np.uint64)
-        return self._partial
+        if self.partial is None or self.partial[0].shape[0] != count:
+            self.partial = self.empty(count, np.uint64), self.zeros(1, np.uint64)
+        return self.partial
 
     def full(self, count: int, value: Any, dtype: Any) -> Any:
         """`count` times `value`."""
@@ -183,6 +190,8 @@ class Device:
         """A device array as a NumPy array (a copy; synchronises)."""
         if type(array) is np.ndarray:
             return array
+        if self.turns is not None:
+            self.refuse_in_turn(_READ)
         with self.bound():
             self.in_order()
             return self.copies.to_host(array)
@@ -299,6 +308,8 @@ class Device:
 
         Counts are best kept in one array: one copy then.
         """
+        if self.turns is not None:
+            self.refuse_in_turn(_READ)
         if self.several and self.is_elsewhere():
             with self.bound():
                 return self.read(*arrays)
@@ -331,7 +342,7 @@ class Device:
     def read_count(self, counts: Any) -> int:
         """read(counts)[0] of an array of integers of 64 bits, by the shortest way."""
         mailbox = self._mailbox
-        if mailbox is None or self.several and self.is_elsewhere():
+        if mailbox is None or self.turns is not None or self.several and self.is_elsewhere():
             return self.read(counts)[0]
         words = mailbox.words
         with self.lock:
@@ -348,13 +359,23 @@ class Device:
         """kernel.over(n, (*args, out), block, most), and the NumPy scalar that it writes to `out`, None for none.
 
         out: page-locked memory; write_scalar of kernels/elementwise/reduce.cuh writes it.
-        Within a primitive: the caller's stream is the device's.
+        Within a primitive: the caller's stream is the device's.  In a turn of a loop the words stay on the device, and
+        the result is OnDevice.
         """
+        if self.turns is not None:
+            out = self.zeros(3, np.uint64)
+            kernel.over(n, (*args, out), block, most)
+            return OnDevice(out[:2].view(np_type)[:1], out[2:])
         mailbox = self._mailbox or self._make_mailbox()
         mailbox.expect(3)
         kernel.over(n, (*args, mailbox.ptr), block, most)
         mailbox.wait(3, self.stream.ptr)
         return mailbox.array(np_type)[0] if mailbox.words[2] else None
+
+    def refuse_in_turn(self, what: str) -> None:
+        """Raises: CaptureError in a captured turn, which the device repeats without the host."""
+        if self.turns.capturing:
+            raise CaptureError(f"programs: {what}")
 
     def _make_mailbox(self):
         mailbox = Mailbox(self.xp, _PINNED_BYTES // 8)
@@ -414,6 +435,11 @@ class Device:
         """Bytes of the device, free or not."""
         return self.memory()[1]
 
+    def all_kept(self) -> list[Kept]:
+        """Of all keys."""
+        with self.lock:
+            return list(self._kept.values())
+
     def kept(self, key: Any) -> Kept:
         """The Kept of that key: the same for all who refer to it at the same time, gone when none does."""
         with self.lock:
@@ -427,7 +453,7 @@ class Device:
         return self.launcher.release_memory(self._drop)
 
     def _drop(self):
-        for kept in list(self._kept.values()):
+        for kept in self.all_kept():
             kept.item = None
         return drop_forms(self._has)  # and what is not reachable any more
 
@@ -450,10 +476,10 @@ class Device:
 @on_device
 def move_store(device: Device, store: Any) -> Any:
     """The store with device arrays."""
-    moved = store.moved(device._move)
+    values = store.values
+    known = store.iso and store.nvals and type(values) is np.ndarray
+    moved = store.moved(lambda x: device.constant(x[0]) if known and x is values else device._move(x))
     moved.shared = True
-    if store.iso and store.nvals and type(store.values) is np.ndarray:
-        moved.values = device.constant(store.values[0])
     return moved
 
 

@@ -250,6 +250,7 @@ class Launcher:
     """
 
     array_block = ArrayBlock
+    has_graphs = True  # may launches be captured (programs/graph.py)?
 
     def __init__(self, number: int = 0) -> None:
         import cupy

@@ -1,0 +1,6 @@
+"""Captured programs: a loop's turn is recorded once as a CUDA graph and runs on the device until its condition fails.
+
+graph.py   CUDA graphs with WHILE nodes, by the driver's functions
+slots.py   what a loop carries from turn to turn: arrays at fixed addresses
+turns.py   the loop: its turns in each direction, their end, the launch
+"""

@@ -1,0 +1,355 @@
+"""A loop on the device: its turn captured once in each direction, and launched as WHILE nodes.
+
+    loop = DeviceLoop(device)
+    loop.carry(stores)                       # the vectors that change from turn to turn, copied into slots
+    loop.rehearse(turn, PUSH, left)          # a turn that runs at once: kernels get compiled, forms made
+    loop.capture(turn)                       # the turn as a graph: nothing runs
+    loop.launch(turn, left)                  # turns until the condition fails, at most `left`
+    stores = loop.results()
+
+`turn(stores)` gives (the stores that it leaves, the vector of size 1 that is the condition, or a bool).  While it runs
+`device.turns` is the loop: in a capture, what would read from the device or write to it from the host raises
+CaptureError, and the planner asks `direction` for the method of a product.
+
+Arrays of a captured turn come from a memory pool of the graph's own and stay there as long as the graph, and so does
+what calls leave for one another (Device.private).  Where the launcher has no graphs (the emulation), turns run one by
+one under the same rules.
+
+Kernels: kernels/programs/turns.cuh.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ....dtypes import lookup_dtype
+from ....exceptions import CaptureError
+from ....planner.choose_matvec_gpu import DirectionCosts
+from ..products.columns import add_edges
+from ..runtime.mailbox import PinnedAddress
+from .slots import Form, Slot, form_of, put_back, set_number
+
+PUSH, PULL = 0, 1
+_METHODS = {PUSH: "cols", PULL: "rows"}
+_STATE = 5  # numbers of TurnState: turns, pulled, goes, direction, left
+_STOP, _DONE, _TURNS, _PULLED, _INITIAL = 0, 1, 2, 3, 4  # page-locked words
+_MOST_FORMS = 4  # times that a loop begins again
+_POLLED_S = 1e-3  # the host looks at the last word without a pause as long as this
+_PAUSE_S = 5e-5
+_TO_DEVICE = 1  # cudaMemcpyHostToDevice
+
+
+class Wider(Exception):  # noqa: N818  # no error: the turn is run again
+    """A turn left a vector that its slot does not hold, but a wider one does."""
+
+
+class Choice:
+    """What decides on the direction of a turn: its first product that may run either way.
+
+    u, admitted: the slots of the vector that it multiplies and of its mask's pattern (None: no mask).
+    """
+
+    def __init__(self, costs: DirectionCosts, by_columns: Any, u: Slot, admitted: Slot | None, device: Any) -> None:
+        self.by_columns, self.u, self.admitted = by_columns, u, admitted
+        self.costs = device.upload(np.array(costs, np.float64))
+
+
+class DeviceLoop:
+    """One loop; used under the device's lock."""
+
+    def __init__(self, device: Any) -> None:
+        self.device = device
+        self.capturing = False  # is what needs the host refused?
+        self.turns = self.pulled = 0  # of the latest launch
+        self.nodes: dict[str, int] = {}  # of the bodies
+        self._slots: list[Slot] = []
+        self._forms: list[Form] = []
+        self._begun: list = []
+        self._now, self._choice = PUSH, None
+        self._graph, self._held = None, []
+        self.captured = False
+        self.slot_of: Callable[[Any], int | None] = lambda store: None  # the number of the slot whose vector has it
+        self._memory = memory = device.xp.cuda.alloc_pinned_memory(8 * (_INITIAL + _STATE))
+        self._address = PinnedAddress(memory.ptr)
+        self._words = (ctypes.c_int64 * (_INITIAL + _STATE)).from_address(memory.ptr)
+        self._state, self._edges = device.zeros(_STATE, np.int64), device.zeros(1, np.uint64)
+
+    # ------------------------------------------------------------------ what it carries
+
+    def carry(self, stores: list) -> None:
+        """Slots in the forms of these vectors, which are loaded; a NumPy scalar is a full vector of size 1.
+
+        Raises: CaptureError where one has no such form.
+        """
+        self._begun, self._forms = stores, []
+        for store in self._here(stores):
+            if isinstance(store, np.generic):
+                self._forms.append(Form(1, lookup_dtype(store.dtype), True, 0))
+            else:
+                self._forms.append(form_of(self.device, store))
+        self._make_slots()
+
+    def _make_slots(self):
+        stores = self._here(self._begun)
+        self._slots = [
+            Slot(self.device, form, store.values if form.value else None)
+            for form, store in zip(self._forms, stores, strict=True)
+        ]
+        self.load(self._begun)
+
+    def fits(self, stores: list) -> bool:
+        """Can the slots hold these?  None fits everywhere: a name that no turn has bound yet."""
+        return all(
+            store is None or isinstance(store, np.generic) or slot.fits(store)
+            for slot, store in zip(self._slots, self._here(stores), strict=True)
+        )
+
+    def load(self, stores: list) -> None:
+        """What the loop begins with."""
+        for slot, store in zip(self._slots, self._here(stores), strict=True):
+            if isinstance(store, np.generic):
+                set_number(self.device, slot.values, store)
+            elif store is not None:
+                slot.load(store)
+
+    def results(self, numbers: int = 0) -> list:
+        """What the slots hold: vectors of their own; the last `numbers` slots as NumPy scalars."""
+        vectors = self._slots[: len(self._slots) - numbers]
+        held = [slot.values for slot in self._slots[len(vectors) :]]
+        found = (
+            self.device.read(*(x.view(np.uint8 if x.dtype.itemsize == 1 else np.int64) for x in held)) if held else []
+        )
+        return [slot.result() for slot in vectors] + [
+            np.array([x], np.int64).view(np.uint8)[: slot.itemsize].view(slot.dtype)[0]
+            for x, slot in zip(found, held, strict=True)
+        ]
+
+    def _here(self, stores):
+        to_device = self.device.to_device
+        return [x if x is None or isinstance(x, np.generic) else to_device(x) for x in stores]
+
+    # ------------------------------------------------------------------ one turn
+
+    def direction(self, A: Any, transposed: bool, transpose: Any, u: Any, mask: Any, costs: Callable) -> str:
+        """The method of w<mask> = E u in this turn: "rows" or "cols".  costs(): the DirectionCosts.
+
+        A turn's direction is decided before it begins, by the entries that its first product then finds; so that
+        must multiply a vector that the loop carries, under no mask or one that it carries.  Otherwise it is pushed.
+        What counts are their entries as the turn begins.
+        """
+        by_columns = A if transposed else transpose
+        if transpose is None or by_columns.rows is not None:
+            return "cols" if transposed else "rows"
+        if self._choice is None:
+            slot, admitted = self._slot_of(u), None if mask is None else self._slot_of(mask.pattern)
+            if slot is None or mask is not None and admitted is None:
+                return "cols"
+            self._choice = Choice(costs(), by_columns, slot, admitted, self.device)
+        return _METHODS[self._now]
+
+    def _slot_of(self, store):
+        """The slot of the vector that has this store, if its number of entries is on the device; else None."""
+        found = self.slot_of(store)
+        return None if found is None or self._forms[found].full else self._slots[found]
+
+    def _run(self, turn):
+        """The turn, with what it leaves copied into the slots; its condition."""
+        stores, test = turn([slot.store() for slot in self._slots])
+        pairs, stores = [], self._here(stores)
+        if not self.capturing and any(not slot.fits(x) for slot, x in zip(self._slots, stores, strict=True)):
+            forms = [form.wider(form_of(self.device, x)) for form, x in zip(self._forms, stores, strict=True)]
+            if None not in forms and forms != self._forms:
+                self._forms = forms
+                raise Wider
+        for slot, store in zip(self._slots, stores, strict=True):
+            pairs += slot.copies(store)
+        put_back(self.device, pairs, {address for slot in self._slots for address in slot.addresses()})
+        return test if isinstance(test, bool) else self._here([test])[0]
+
+    def _end(self, test, begun=True, both=0, push=0, pull=0):
+        """Queue the kernel that ends a turn, or begins the first."""
+        device, choice = self.device, self._choice
+        if test is True:
+            pointer, width = None, 0
+        elif test is False:
+            pointer, width = self._edges.view(np.uint8), 0  # there, and no byte of it is looked at: it does not hold
+        else:
+            pointer, width = test.values.view(np.uint8), test.values.dtype.itemsize
+        count = admitted = costs = None
+        if choice is not None:
+            u = choice.u.store()
+            add_edges(device, choice.by_columns, None, u.words, u.size, self._edges)
+            count, admitted, costs = choice.u.count, choice.admitted and choice.admitted.count, choice.costs
+        kernel = device.launcher.kernel("programs/turns.cuh", "end_turn", "", ("0",))
+        kernel(1, 32, (
+            pointer, width, self._address, count, self._edges, admitted, costs, self._state, begun, both, push, pull,
+        ))  # fmt: skip
+
+    @contextmanager
+    def _within(self, capturing):
+        device = self.device
+        before, self.capturing = (device.turns, self.capturing), capturing
+        device.turns = self
+        try:
+            yield
+        finally:
+            device.turns, self.capturing = before
+
+    def rehearse(self, turn: Callable, direction: int, left: int) -> bool:
+        """One turn at once, which may read from the device; does the loop go on?"""
+        return self._one(turn, direction, left, False)[0]
+
+    def settle(self, turn: Callable, left: int) -> tuple[int, bool]:
+        """(turns run, does the loop go on): turns from the beginning in each direction, after which forms stay.
+
+        A vector that has gaps, or several values, after a turn had none before: the slots take the wider form and begin
+        again.
+        """
+        for _ in range(_MOST_FORMS):
+            try:
+                going, turns = self.rehearse(turn, PUSH, left), 1
+                if going and left > 1 and self.can_pull():
+                    going, turns = self.rehearse(turn, PULL, left - 1), 2
+                return turns, going
+            except Wider:
+                self._choice = None
+                self._make_slots()
+        raise CaptureError("programs: the forms of the loop's vectors change from turn to turn")
+
+    def _one(self, turn, direction, left, capturing):
+        """(does the loop go on, in which direction) after one turn, run at once."""
+        self._now = direction
+        self._start(direction, left)
+        with self._within(capturing):
+            test = self._run(turn)
+        self._end(test)
+        _, _, goes, direction, _ = self.device.read(self._state)
+        return bool(goes), direction
+
+    def _start(self, direction, left):
+        """Queue the state before the first turn."""
+        words, device = self._words, self.device
+        words[_STOP] = words[_DONE] = 0
+        words[_INITIAL : _INITIAL + _STATE] = [0, 0, 1, direction, left]
+        copy, stream = device.xp.cuda.runtime.memcpyAsync, device.current_stream()
+        copy(self._state.data.ptr, self._address + 8 * _INITIAL, 8 * _STATE, _TO_DEVICE, stream.ptr)
+        return stream
+
+    def can_pull(self) -> bool:
+        """Has a turn a product that may run either way?"""
+        return self._choice is not None
+
+    # ------------------------------------------------------------------ all turns
+
+    def capture(self, turn: Callable) -> None:
+        """Record the turn.  Raises: CaptureError where it needs the host."""
+        if self.device.launcher.has_graphs:
+            with self._within(True):
+                self._record(turn)
+        self.captured = True
+
+    def _record(self, turn):
+        from .graph import Graph
+
+        device, graph, two = self.device, Graph(), self.can_pull()
+        root, container, both, pull = graph.graph, graph.graph, 0, 0
+        node = None
+        if two:
+            both = graph.new_handle(root)
+            node, container = graph.add_while(root, [], both)
+            pull = graph.new_handle(container)
+        push = graph.new_handle(container)
+        first, push_body = graph.add_while(container, [], push)
+        bodies = [(PUSH, push_body)]
+        if two:
+            bodies.append((PULL, graph.add_while(container, [first], pull)[1]))
+        outer = node or first
+        handles = {"both": both, "push": push, "pull": pull}
+
+        def body():
+            self._end(self._run(turn), **handles)
+
+        with _recording(device) as (stream, held):
+            begins = graph.capture(stream, root, lambda: self._end(True, begun=False, **handles))
+            graph.add_order(root, begins, outer)
+            for direction, found in bodies:
+                self._now = direction
+                graph.capture(stream, found, body)
+                self.nodes[_METHODS[direction]] = graph.nodes_of(found)
+            graph.capture(stream, root, self._tell, after=[outer])
+        graph.instantiate()
+        self._graph, self._held = graph, held
+
+    def _tell(self):
+        kernel = self.device.launcher.kernel("programs/turns.cuh", "tell_host", "", ("0",))
+        kernel(1, 32, (self._state, self._address))
+
+    def launch(self, turn: Callable, left: int) -> None:
+        """Turns until the condition fails, at most `left`; self.turns of them ran.  turn: as `capture` was given it.
+
+        Raises: KeyboardInterrupt and errors of the device, after the turn that runs.
+        """
+        if self._graph is None:
+            self._one_by_one(turn, left)
+            return
+        words, stream = self._words, self._start(PUSH, left)
+        self._graph.launch(stream)
+        try:
+            self._wait(words, stream)
+        except BaseException:
+            words[_STOP] = 1
+            stream.synchronize()
+            raise
+        self.turns, self.pulled = words[_TURNS], words[_PULLED]
+
+    @staticmethod
+    def _wait(words, stream):
+        start = time.perf_counter()
+        while not words[_DONE]:
+            if time.perf_counter() - start > _POLLED_S:
+                if stream.done and not words[_DONE]:  # raises the device's error, where there is one
+                    stream.synchronize()
+                    return
+                time.sleep(_PAUSE_S)
+
+    def _one_by_one(self, turn, left):
+        self.turns = self.pulled = 0
+        self._start(PUSH, left)
+        self._end(True, begun=False)
+        _, _, goes, direction, _ = self.device.read(self._state)
+        while goes:
+            self.turns += 1
+            self.pulled += direction == PULL
+            goes, direction = self._one(turn, direction, left - self.turns + 1, True)
+
+
+@contextmanager
+def _recording(device):
+    """(a stream to capture from, a list of what its kernels use and must be kept as long as the graph).
+
+    Within it memory comes from a pool of its own, and launches neither take what others left for them nor leave
+    anything for others.
+    """
+    xp, pool, held = device.xp, device.xp.cuda.MemoryPool(), []
+    stream, before = xp.cuda.Stream(non_blocking=True), device.stream
+    left = device.partial, [(kept, kept.item) for kept in device.all_kept()]
+    device.partial = None
+    for kept, _ in left[1]:
+        kept.item = None
+    try:
+        with stream, xp.cuda.using_allocator(pool.malloc):
+            device.stream = device.current_stream()
+            yield device.stream, held
+    finally:
+        held += [pool, stream, device.partial, *(kept.item for kept in device.all_kept())]
+        device.stream, device.partial = before, left[0]
+        for kept in device.all_kept():
+            kept.item = None
+        for kept, item in left[1]:
+            kept.item = item

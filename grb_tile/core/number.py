@@ -1,0 +1,113 @@
+"""Number: a number that stays on the device while a program's loop runs there (grb_tile/programs).
+
+It has Python's arithmetic and comparisons: with Numbers and Python numbers they give Numbers, with a Vector an
+expression.  The result types are GraphBLAS's: INT64 wraps around, and a division by 0 gives inf or NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..exceptions import CaptureError
+from ..storage.store import BitmapVector
+from . import kinds
+from .arguments import output_type
+
+_ARITHMETIC = {"add": "plus", "sub": "minus", "mul": "times", "truediv": "truediv", "floordiv": "floordiv",
+               "mod": "numpy.mod", "pow": "pow"}  # fmt: skip
+_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+_PYTHON = (bool, int, float)
+
+
+class Number:
+    """A number on the device; `vector` has it as its only entry."""
+
+    __slots__ = ("vector",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, vector: Any) -> None:
+        self.vector = vector
+
+    @property
+    def dtype(self) -> Any:
+        """Its type."""
+        return self.vector.dtype
+
+    @property
+    def value(self) -> Number:
+        """Itself, as `Scalar.value` is a Python number."""
+        return self
+
+    def new(self, dtype: Any = None, **_: Any) -> Number:
+        """Itself, of another type."""
+        return Number(self.vector.dup(dtype)) if dtype is not None else self
+
+    def spread(self, size: int, dtype: Any = None) -> Any:
+        """The Vector of that size that has it everywhere."""
+        vector = self.vector if dtype is None or dtype is self.vector.dtype else self.vector.dup(dtype)
+        values = vector._store.values
+        store = BitmapVector(size, vector.dtype, None, values, size, iso=True)
+        store.shared = True
+        return kinds.Vector._from_store(store, vector.dtype)
+
+    def _refuse(self, what):
+        raise CaptureError(
+            f"programs: {what} needs a number of the loop on the host.  Numbers that change in the loop may be "
+            "computed with, compared, written into vectors, and be the condition of `while` or of a last `if: break`"
+        )
+
+    def __bool__(self):
+        self._refuse("`if`, `and` or `or`")
+
+    def __int__(self):
+        self._refuse("int()")
+
+    def __float__(self):
+        self._refuse("float()")
+
+    def __index__(self):
+        self._refuse("an index or a range")
+
+    def __iter__(self):
+        self._refuse("iteration")
+
+    def __abs__(self):
+        return Number(self.vector.apply("abs").new())
+
+    def __neg__(self):
+        return Number(self.vector.apply("ainv").new())
+
+    def __repr__(self):
+        return f"Number({self.dtype.name}, on the device)"
+
+
+def combined(left: Any, right: Any, name: str) -> Any:
+    """`left op right` where one of them is a Number: a Number, or an expression where the other is a Vector."""
+    first, second = type(left) is Number, type(right) is Number
+    if first and second:
+        return Number(left.vector.ewise_mult(right.vector, name).new())
+    other = right if first else left
+    if type(other) in _PYTHON:
+        found = left.vector.apply(name, right=other) if first else right.vector.apply(name, left=other)
+        return Number(found.new())
+    if output_type(other) is kinds.Vector:
+        size = other.size
+        return left.spread(size).ewise_mult(other, name) if first else left.ewise_mult(right.spread(size), name)
+    return NotImplemented
+
+
+def _define():
+    for method, op in (*_ARITHMETIC.items(), *((c, c) for c in _COMPARISONS)):
+
+        def forwards(self, other, _op=op):
+            return combined(self, other, _op)
+
+        def reflected(self, other, _op=op):
+            return combined(other, self, _op)
+
+        setattr(Number, f"__{method}__", forwards)
+        if method in _ARITHMETIC:
+            setattr(Number, f"__r{method}__", reflected)
+
+
+_define()

@@ -1,0 +1,308 @@
+"""A captured loop of a program: what its names are from turn to turn, and its calls.
+
+Vectors and numbers that a turn changes lie in slots of the device's loop (backends/cuda/programs): first the vectors
+that exist before the loop, then those that each turn makes anew under a name, then numbers.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..backends.select import current
+from ..core import elements, tracing
+from ..core.matrix import Matrix
+from ..core.number import Number
+from ..core.scalar import Scalar
+from ..core.transposed import TransposedMatrix
+from ..core.vector import Vector
+from ..dtypes import BOOL, FP64, INT64
+from ..exceptions import CaptureError
+
+_ENDLESS = 2**62  # turns
+_NUMBERS = {bool: BOOL, int: INT64, float: FP64}
+
+
+def negated(x: Any) -> Any:
+    """`not x`, of a Number too."""
+    return (x == 0) if type(x) is Number else not x
+
+
+def both(every: bool, first: Any, second: Callable[[], Any]) -> Any:
+    """`first and second()` (every) or `first or second()`; a number of the device does not keep the second from it."""
+    if type(first) is not Number:
+        return second() if bool(first) is every else first
+    other = second()
+    if type(other) is not Number:
+        return first if bool(other) is every else other
+    product = (first != 0).vector.ewise_mult((other != 0).vector, "land" if every else "lor")
+    return Number(product.new())
+
+
+class Captured:
+    """A loop on the device, for operands of one signature.
+
+    roles: of each name that the loop binds, see _role.  next: index of the name whose object it is bound to a turn
+    later (itself, unless vectors are swapped).
+    """
+
+    def __init__(self, device: Any, carried: Any) -> None:
+        self.device = device
+        self.turns = self.pulled = 0
+        self.roles: list[str] = []
+        self.types: list[Any] = []
+        self.next: list[int] = []
+        self.homes: list[int] = []  # index of the vector that a name of role "object" is bound to as a turn begins
+        self.vectors: list[int] = []  # the names of role "vector"
+        self.numbers: list[int] = []  # of roles "number" and "scalar"
+        self._kept = [value for _, value in carried.read if not isinstance(value, Vector)]  # their ids stay theirs
+        self._kept += [value for value in carried.values if _is_matrix(value)]
+        matrices = [v._matrix if v._is_transposed else v for v in self._kept if _is_matrix(v)]
+        self._stores = [(matrix, matrix._store) for matrix in matrices]
+
+    def holds(self) -> bool:
+        """Are the matrices as they were?"""
+        return all(matrix._store is store for matrix, store in self._stores)
+
+    def first(self, carried: Any, most: int | None) -> tuple | None:
+        """The second call of a signature: a turn as it stands, one in each direction, the capture, the others."""
+        left = _ENDLESS if most is None else most
+        if left <= 0 or not carried.test(*carried.values):
+            return tuple(carried.values)
+        stop, values = carried.body(*carried.values)
+        self.turns = 1
+        if stop or left == 1 or not carried.test(*values):
+            return tuple(values)
+        self._settle(carried, values)
+        with _tracing(self, carried) as frame:
+            self.device.carry(frame.begin(values))
+            turns, going = self.device.settle(frame.turn, left - 1)
+            self.turns += turns
+            self.device.capture(frame.turn)
+            if going and self.turns < left:
+                self.device.launch(frame.turn, left - self.turns)
+                self.turns += self.device.turns
+            self.pulled = self.device.pulled
+        return frame.finish(self.device.results(len(self.numbers)), values, self.turns - 1)
+
+    def again(self, carried: Any, most: int | None) -> tuple:
+        """Any later call."""
+        left = _ENDLESS if most is None else most
+        self.turns = self.pulled = 0
+        if left <= 0 or not carried.test(*carried.values):
+            return tuple(carried.values)
+        with _tracing(self, carried) as frame:
+            stores = frame.begin(carried.values)
+            if not self.device.fits(stores):
+                raise CaptureError("programs: a vector does not have the form that it had when the loop was captured")
+            self.device.load(stores)
+            self.device.launch(frame.turn, left)
+        self.turns, self.pulled = self.device.turns, self.device.pulled
+        return frame.finish(self.device.results(len(self.numbers)), carried.values, self.turns)
+
+    def _settle(self, carried, values):
+        """What the names are bound to from turn to turn, by the turn that ended with `values`."""
+        places = {id(vector): k for k, vector in enumerate(carried.vectors)}
+        for name, old, new in zip(carried.names, carried.values, values, strict=True):
+            role = _role(name, old, new, places)
+            self.roles.append(role)
+            kind = _NUMBERS.get(type(new)) if role == "number" else getattr(new, "dtype", None)
+            self.types.append(kind)
+            self.homes.append(places[id(new)] if role == "object" else -1)
+            self.next.append(len(self.next))
+        self.vectors = [k for k, role in enumerate(self.roles) if role == "vector"]
+        self.numbers = [k for k, role in enumerate(self.roles) if role in ("number", "scalar")]
+
+
+def _role(name, old, new, places):
+    """What a name is to a turn: "object" (a vector that exists before the loop), "vector" (a new one in each turn),
+    "number", "scalar" (a gb.Scalar) or "constant".
+    """
+    if type(new) is Vector:
+        return "object" if id(new) in places and id(old) in places else "vector"
+    if type(new) in _NUMBERS:
+        return "number"
+    if isinstance(new, Scalar) and new is not old:
+        return "scalar"
+    if new is old:
+        return "constant"
+    raise CaptureError(
+        f"programs: `{name}` becomes a {type(new).__name__}; a loop carries Vectors and numbers"
+        + ("; compute the expression: .new()" if hasattr(new, "new") else "")
+    )
+
+
+def _is_matrix(value):
+    return isinstance(value, (Matrix, TransposedMatrix))
+
+
+@contextmanager
+def _tracing(captured: Captured, carried: Any) -> Iterator[_Frame]:
+    """A frame whose turns core reports to."""
+    frame = _Frame(captured, carried)
+    before, tracing.active = tracing.active, frame
+    captured.device.slot_of = frame.slot_of
+    try:
+        yield frame
+    finally:
+        tracing.active = before
+        captured.device.slot_of = lambda store: None
+
+
+class _Frame:
+    """The vectors and numbers of one call; the Trace of its turns.
+
+    Slots, in this order: the vectors that exist before the loop, those of names of role "vector", then numbers.
+    """
+
+    def __init__(self, captured: Captured, carried: Any) -> None:
+        self.thread = threading.get_ident()
+        self._captured, self._carried = captured, carried
+        self._written: dict[int, Any] = {}
+        self._fixed: list = []
+        self._slots: dict[int, Vector] = {}
+
+    def begin(self, values: Any) -> list:
+        """What the slots are loaded with: stores, NumPy scalars, None for a name that is not bound yet."""
+        captured = self._captured
+        stores: list = [vector._store for vector in self._carried.vectors]
+        self._fixed = list(values)
+        for role, home, value in zip(captured.roles, captured.homes, values, strict=True):
+            if role == "object":
+                stores[home] = value._store
+        for k in captured.vectors:
+            stores.append(values[k]._store if type(values[k]) is Vector else None)
+        for k in captured.numbers:
+            value = values[k].value if isinstance(values[k], Scalar) else values[k]
+            known = type(value) in _NUMBERS
+            stores.append(captured.types[k].np_type.type(value if known else 0))
+        return stores
+
+    def turn(self, stores: list) -> tuple[list, Any]:
+        """One turn on these stores: (those that it leaves, the condition)."""
+        captured, carried = self._captured, self._carried
+        stores.reverse()  # popped, so that each has one holder and may be written in place
+        self._written = {}
+        for vector in carried.vectors:
+            elements.reset(vector, stores.pop())
+        values = list(self._fixed)
+        for k, (role, home) in enumerate(zip(captured.roles, captured.homes, strict=True)):
+            if role == "object":
+                values[k] = carried.vectors[home]
+        for k in captured.vectors:
+            values[k] = Vector._from_store(stores.pop(), captured.types[k])
+        for k in captured.numbers:
+            values[k] = Number(Vector._from_store(stores.pop(), captured.types[k]))
+        begun = [*carried.vectors, *(values[k] for k in captured.vectors)]
+        self._slots = dict(enumerate(begun))
+        stop, values = carried.body(*values)
+        test = False if stop is True else carried.test(*values)
+        goes = test if stop is True or stop is False else both(True, negated(stop), lambda: test)
+        return self._left(values, begun), goes.vector._store if type(goes) is Number else bool(goes)
+
+    def _left(self, values, begun):
+        """The stores of a turn's end, in the order of the slots."""
+        captured, carried = self._captured, self._carried
+        places = {id(vector): k for k, vector in enumerate(carried.vectors)}
+        stores = [vector._store for vector in carried.vectors]
+        for k, (role, value) in enumerate(zip(captured.roles, values, strict=True)):
+            name = carried.names[k]
+            if role == "object":
+                if id(value) not in places:
+                    raise CaptureError(f"programs: `{name}` is a vector of before the loop in one turn, not in another")
+                stores[captured.homes[k]] = value._store
+                captured.next[k] = captured.homes.index(places[id(value)])
+            elif role == "constant" and value is not self._fixed[k]:
+                raise CaptureError(f"programs: `{name}` changes in some turns only")
+            elif role == "vector" and type(value) is not Vector:
+                raise CaptureError(f"programs: `{name}` becomes a {type(value).__name__}")
+        stores += [values[k]._store for k in captured.vectors]
+        stores += [_number(values[k], captured.types[k], carried.names[k]).vector._store for k in captured.numbers]
+        self._check_written(values, begun)
+        return stores
+
+    def _check_written(self, values, begun):
+        """Raises: CaptureError where a turn wrote a vector that others have, too, or that is lost with the turn."""
+        bound = {id(value) for value in (*self._carried.vectors, *values)}
+        lost = {id(value) for value in begun} - bound
+        for key, (target, holders) in self._written.items():
+            if key in lost or key not in bound and sys.getrefcount(target) > holders:
+                raise CaptureError(
+                    "programs: a vector is written that the loop does not name as the turn ends; give it a name"
+                )
+
+    def finish(self, results: list, values: Any, turns: int) -> tuple:
+        """The values of the names after `turns` turns that began with `values`; vectors get their entries."""
+        captured, vectors = self._captured, self._carried.vectors
+        found, contents = list(values), list(results[: len(vectors)])
+        rest = iter(results[len(vectors) :])
+        for k in captured.vectors:
+            store = next(rest)
+            found[k] = Vector._from_store(store, store.dtype)
+        for k in captured.numbers:
+            value = next(rest)
+            found[k] = value.item() if captured.roles[k] == "number" else Scalar.from_value(value, captured.types[k])
+        places = {id(vector): k for k, vector in enumerate(vectors)}
+        for k, role in enumerate(captured.roles):
+            if role == "object":
+                end = k
+                for _ in range(turns % _period(captured.next, k)):
+                    end = captured.next[end]
+                found[k] = values[end]
+                contents[places[id(values[end])]] = results[captured.homes[k]]
+        for vector, store in zip(vectors, contents, strict=True):
+            elements.reset(vector, store)
+        return tuple(found)
+
+    def slot_of(self, store: Any) -> int | None:
+        """The number of the slot whose vector has that store in this turn, None for another one."""
+        return next((k for k, vector in self._slots.items() if vector._store is store), None)
+
+    # ---------------------------------------------------------------- what core reports
+
+    def count(self, vector: Any) -> Any:
+        """`nvals`: a Number where it is on the device only."""
+        store = vector._store
+        if store.nvals_if_read is not None:
+            return store.nvals
+        return Number(Vector._from_store(current().count_as_vector(store), INT64))
+
+    def number(self, found: Any, dtype: Any) -> Any:
+        """The Number that a reduction or a comparison found on the device; else what it found."""
+        store = current().number_as_vector(found, dtype)
+        return found if store is None else Number(Vector._from_store(store, dtype))
+
+    def write(self, target: Any) -> None:
+        """Note a vector that is written."""
+        if type(target) is not Vector:
+            raise CaptureError(
+                f"programs: a {type(target).__name__} is written in the loop, which carries Vectors and numbers alone"
+            )
+        self._written.setdefault(id(target), (target, sys.getrefcount(target) + 1))
+
+
+def _number(value, dtype, name):
+    """The value of a name at the end of a turn as a Number of its type."""
+    if type(value) is Number:
+        if value.dtype is not dtype:
+            raise CaptureError(
+                f"programs: `{name}` is {dtype.name} in one turn and {value.dtype.name} in another; begin with a "
+                f"number of the latter type"
+            )
+        return value
+    if isinstance(value, Scalar):
+        value = value.value
+    if value is None or type(value) not in _NUMBERS:
+        raise CaptureError(f"programs: `{name}` becomes a {type(value).__name__}")
+    return Number(Vector.from_scalar(value, 1, dtype))
+
+
+def _period(following, start):
+    """Turns after which the name has its object again."""
+    turns, k = 1, following[start]
+    while k != start and turns <= len(following):
+        turns, k = turns + 1, following[k]
+    return turns

@@ -1,0 +1,141 @@
+"""`program` and `loop`: what users write."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..exceptions import CaptureError
+from .captured import both, negated
+from .rewrite import BOTH, NOT, RANGE, RUN, UNDEFINED as UNDEFINED_NAME, rewritten
+from .running import UNDEFINED, Loop
+
+
+def program(function: Callable | None = None, *, strict: bool = False) -> Any:
+    """A function whose innermost loops run on the device, where the backend has one; a decorator.
+
+    The text stays that of GraphBLAS calls, and so do the results, on every backend.  A loop that meets operands of a
+    kind (types, shapes, forms; the matrices themselves; numbers and options that it reads) runs as it stands the first
+    time; the second time its turn is captured, and later calls only launch it.  In a loop that runs on the device
+
+        while f.nvals:   while changed:   for turn in gb.loop(condition, max_turns=20):   for turn in range(20):
+        if abs(r - old).reduce("plus").new().value < tol: break          (as the last statement)
+
+    are decided there.  Numbers that the loop binds (`depth += 1`) are INT64, FP64 or BOOL there; vectors are carried as
+    bitmaps.  What a turn cannot do without the host (`print` runs in the first calls only; an array that is made in the
+    body; a test of a number elsewhere than in a condition; a matrix that changes) makes the loop run turn by turn from
+    Python, after a CaptureWarning that names the line; with `strict` it raises CaptureError.
+
+    Raises: CaptureError (with strict); TypeError where `function` is none.
+
+    >>> import grb_tile as gb
+    >>> @gb.program
+    ... def reach(A, source):
+    ...     level = gb.Vector(int, A.nrows)
+    ...     f = gb.Vector.from_coo([source], [True], size=A.nrows)
+    ...     depth = 0
+    ...     while f.nvals:
+    ...         level(f.S) << depth
+    ...         f(~level.S, replace=True) << f.vxm(A, "any_pair")
+    ...         depth += 1
+    ...     return level
+    >>> A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 3], nrows=4, ncols=4)
+    >>> reach(A, 0).to_dict()
+    {0: 0, 1: 1, 2: 2, 3: 3}
+    """
+    if function is None:
+        return functools.partial(program, strict=strict)
+    if not callable(function) or not hasattr(function, "__code__"):
+        raise TypeError(f"program: expected a function, got {type(function).__name__}")
+    return Program(function, strict)
+
+
+def loop(condition: Callable[[], Any] | None = None, *, max_turns: int | None = None) -> Iterator[int]:
+    """The numbers of a loop's turns: 0, 1, ... while condition() holds (always, where it is None), at most `max_turns`.
+
+    In a program the turns run on the device; elsewhere this is a plain iterator.
+
+    >>> import grb_tile as gb
+    >>> list(gb.loop(max_turns=3))
+    [0, 1, 2]
+    """
+    if condition is not None and not callable(condition):
+        raise TypeError(f"loop: condition must be a function, got {type(condition).__name__}: write `lambda: ...`")
+    if max_turns is not None and (type(max_turns) is not int or max_turns < 0):
+        raise ValueError(f"loop: max_turns must be a whole number >= 0 or None, got {max_turns!r}")
+    turn = 0
+    while (max_turns is None or turn < max_turns) and (condition is None or condition()):
+        yield turn
+        turn += 1
+
+
+class Program:
+    """What `gb.program` makes of a function; called as the function is."""
+
+    def __init__(self, function: Callable, strict: bool = False) -> None:
+        functools.update_wrapper(self, function)
+        self._function, self._strict = function, strict
+        self._made: Callable | None = None
+        self._loops: list[Loop] = []
+        self._found: list = []
+        self._reason: str | None = "it has not run yet"
+
+    def _make(self):
+        names = {RUN: self._run, NOT: negated, BOTH: both, RANGE: _count_of, UNDEFINED_NAME: UNDEFINED}
+        self._made = self._function
+        self._reason = None
+        try:
+            made, self._found = rewritten(self._function, names)
+        except CaptureError as error:
+            if self._strict:
+                self._made = None
+                raise
+            self._reason = str(error)
+            return
+        refused = [found for found in self._found if found.reason is not None]
+        if refused and self._strict:
+            self._made = None
+            raise CaptureError(f"program: line {refused[0].line}: the loop stays in Python: {refused[0].reason}")
+        self._loops = [Loop(found.line, self._strict) for found in self._found if found.reason is None]
+        if made is not None:
+            self._made = made
+
+    def _run(self, number, test, body, named, most):
+        return self._loops[number].run(test, body, named, most)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._made is None:
+            self._make()
+        return self._made(*args, **kwargs)  # type: ignore[misc]
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def explain(self) -> str:
+        """What the loops of the latest call did: where they ran and why, turns, steps of the device in a turn."""
+        lines = [f"program {self._function.__name__}"]
+        if self._reason is not None:
+            return f"{lines[0]}: {self._reason}"
+        numbers = iter(self._loops)
+        for found in self._found:
+            if found.reason is not None:
+                lines.append(f"  line {found.line}: turn by turn from Python: {found.reason}")
+                continue
+            ran = next(numbers)
+            if ran.reason is not None:
+                lines.append(f"  line {found.line}: {ran.turns} turns from Python: {ran.reason}")
+                continue
+            steps = ", ".join(f"{count} steps a turn by {name}" for name, count in ran.nodes.items())
+            lines.append(
+                f"  line {found.line}: {ran.turns} turns on the device, {ran.pulled} of them pulled"
+                + (f"; {steps}" if steps else "")
+            )
+        if len(lines) == 1:
+            lines.append("  no loop")
+        return "\n".join(lines)
+
+
+def _count_of(stop: Any) -> int:
+    """The turns of `range(stop)`."""
+    return len(range(stop))

@@ -1,0 +1,223 @@
+"""One loop of a program: turn by turn from Python, or on the device of the backend.
+
+The first time it meets operands of its kind a loop runs as it stands.  The second time a turn is run once more in each
+direction on vectors with fixed addresses (slots), then captured, and the rest of the turns launched; from then on a
+call loads the slots and launches.  What identifies the kind is `_signature`: everything that the turn may read.
+"""
+
+from __future__ import annotations
+
+import builtins
+import types
+import warnings
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..backends.select import current
+from ..core import elements, tracing
+from ..core.matrix import Matrix
+from ..core.number import Number
+from ..core.scalar import Scalar
+from ..core.transposed import TransposedMatrix
+from ..core.vector import Vector
+from ..dtypes import BOOL, FP64, INT64
+from ..exceptions import CaptureError, CaptureWarning
+from ..planner.record import FREE, forced
+from .captured import Captured
+
+KEPT = 8  # captured loops of one place, the latest
+_NUMBERS = {bool: BOOL, int: INT64, float: FP64}
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, np.generic, np.dtype)
+_CODE = (types.ModuleType, types.BuiltinFunctionType, type, types.MethodType)
+
+
+class Undefined:
+    """The value of a name that is not bound yet."""
+
+
+UNDEFINED = Undefined()
+
+
+class Loop:
+    """The loop of one place of a program.
+
+    plain: why it ran turn by turn the last time; turns, pulled: of the last call.
+    """
+
+    def __init__(self, line: int, strict: bool) -> None:
+        self.line, self.strict = line, strict
+        self.reason: str | None = "it has not run yet"
+        self.turns = self.pulled = self.calls = 0
+        self.captured: dict[Any, Any] = {}  # signature: None (seen once), a Captured, or the reason why not
+        self.nodes: dict[str, int] = {}
+
+    def run(self, test: Callable, body: Callable, named: tuple, most: int | None) -> tuple:
+        """The values of the names after the loop.  named: (name, function that gives its value) of each."""
+        names, values = [name for name, _ in named], [_value(get) for _, get in named]
+        self.calls += 1
+        refused = self._unsuited(most)
+        if refused is None:
+            try:
+                carried = _Carried(test, body, names, values)
+                found = self._on_device(carried, most)
+                if found is not None:
+                    self.reason = None
+                    return found
+            except CaptureError as error:
+                refused = self._refused(error)
+        self.reason = refused or "the first call of its kind"
+        return self._plain(test, body, values, most)
+
+    def _plain(self, test, body, values, most):
+        self.turns, self.pulled, stop = 0, 0, False
+        while not stop and self.turns != most and test(*values):
+            stop, values = body(*values)
+            self.turns += 1
+        return tuple(values)
+
+    @staticmethod
+    def _unsuited(most):
+        if forced() is not FREE:
+            return "a plan is forced"
+        if tracing.active is not None:
+            return "another program runs"
+        return None if most is None or type(most) is int else f"max_turns is {type(most).__name__}"
+
+    def _refused(self, error):
+        text = f"line {self.line}: {error}"
+        if self.strict:
+            raise CaptureError(text) from error
+        warnings.warn(CaptureWarning(f"{text}.  The loop runs turn by turn"), stacklevel=5)
+        return text
+
+    def _on_device(self, carried, most):
+        """The values after the loop, or None where it is to run plain this time."""
+        with current().device_loop() as make:
+            if make is None:
+                return None
+            key = carried.signature()
+            known = self.captured.get(key, self)
+            if known is self:
+                self.captured[key] = None
+                while len(self.captured) > KEPT:
+                    del self.captured[next(iter(self.captured))]
+                return None
+            if type(known) is str:
+                return None
+            self.captured[key] = self.captured.pop(key)  # the latest
+            try:
+                if known is not None and not known.holds():
+                    known = None
+                with _undone(carried):
+                    if known is None:
+                        known = Captured(make(), carried)
+                        found = known.first(carried, most)
+                        if known.device.captured:  # it may have ended before
+                            self.captured[key] = known
+                    else:
+                        found = known.again(carried, most)
+            except (KeyboardInterrupt, MemoryError):
+                self.captured[key] = None
+                raise
+            except Exception as error:
+                self.captured[key] = str(error)
+                if isinstance(error, CaptureError):
+                    raise
+                raise CaptureError(f"{type(error).__name__}: {error}") from error
+            self.turns, self.pulled, self.nodes = known.turns, known.pulled, known.device.nodes
+            return found
+
+
+@contextmanager
+def _undone(carried):
+    """On an exception the loop's vectors get back what they held."""
+    stores = [vector._store for vector in carried.vectors]
+    try:
+        yield
+    except BaseException:
+        for vector, store in zip(carried.vectors, stores, strict=True):
+            elements.reset(vector, store)
+        raise
+
+
+def _value(get):
+    try:
+        return get()
+    except NameError:
+        return UNDEFINED
+
+
+class _Carried:
+    """What a loop reads and what it may change: the values of the names that it binds, and the vectors it names."""
+
+    def __init__(self, test: Callable, body: Callable, names: list[str], values: list) -> None:
+        self.test, self.body, self.names, self.values = test, body, names, values
+        self.read: list[tuple[str, Any]] = []  # (name, value) of all else
+        self._seen: set[int] = set()
+        for function in (test, body):
+            self._names_of(function)
+        vectors: dict[int, Any] = {}
+        for value in (*values, *(value for _, value in self.read)):
+            if type(value) is Vector:
+                vectors.setdefault(id(value), value)
+        self.vectors = list(vectors.values())
+
+    def _names_of(self, function):
+        """Collect what a function's free names stand for, and those of the functions that it calls."""
+        if id(function) in self._seen:
+            return
+        self._seen.add(id(function))
+        code = function.__code__
+        cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
+        found = [(name, _value(lambda cell=cell: cell.cell_contents)) for name, cell in cells]
+        scope = function.__globals__
+        found += [(name, scope[name]) for name in code.co_names if name in scope]
+        for name, value in found:
+            if isinstance(value, types.FunctionType):
+                if not (value.__module__ or "").startswith("grb_tile"):
+                    self._names_of(value)
+            elif not isinstance(value, _CODE) and not hasattr(builtins, name):
+                self.read.append((name, value))
+
+    def signature(self) -> tuple:
+        """Everything on which a captured turn depends.  Raises: CaptureError for what may change unseen."""
+        every = [*zip(self.names, self.values, strict=True), *self.read]
+        order = {id(vector): k for k, vector in enumerate(self.vectors)}
+        return tuple((name, *_kind(name, value, order, k < len(self.names))) for k, (name, value) in enumerate(every))
+
+
+def _kind(name, value, order, bound):
+    """What of a value decides on a captured turn."""
+    if type(value) is Vector:
+        store = value._store
+        known = store.nvals_if_read
+        return (
+            "vector",
+            order[id(value)],
+            store.format,
+            store.size,
+            store.dtype.name,
+            store.iso,
+            known == 0,
+            (known == store.size),
+        )
+    if bound and type(value) in _NUMBERS:
+        return (type(value).__name__,)
+    if isinstance(value, (Matrix, TransposedMatrix)):
+        matrix = value._matrix if value._is_transposed else value
+        return "matrix", value._is_transposed, id(matrix._store)
+    if isinstance(value, Scalar):
+        return "scalar", value.dtype.name, value.value
+    if isinstance(value, _PLAIN) or value is UNDEFINED:
+        return type(value).__name__, repr(value)
+    if isinstance(value, tuple) and all(isinstance(x, _PLAIN) for x in value):
+        return "tuple", repr(value)
+    if type(value).__module__.startswith("grb_tile") and not isinstance(value, Number):
+        return "object", id(value)  # operators, types, the library itself
+    raise CaptureError(
+        f"programs: the loop reads `{name}`, of type {type(value).__name__}, which may change between calls unseen: "
+        "give what it needs of it a name of its own (a number, a Vector, a Matrix)"
+    )

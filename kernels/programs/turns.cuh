@@ -1,0 +1,107 @@
+// The end of a turn of a captured program's loop: does it go on, and in which direction do its products run?
+//
+// Caller: backends/cuda/programs/turns.py.  Launch: one thread.
+//
+// A loop is a WHILE node of a CUDA graph for each direction, PUSH (column-wise) and PULL (row-wise), around turns that
+// were captured once; with two directions an outer WHILE node holds both.  The value of a node's handle is read before
+// each of its turns, so the kernel that ends a turn writes the handles of all.
+#pragma once
+#include "base/launch.cuh"
+
+#ifndef SIMT_CPU
+// of the device run-time, which NVRTC links without its header
+extern "C" __device__ void cudaGraphSetConditional(unsigned long long handle, unsigned int value);
+#endif
+
+namespace grb {
+
+enum Direction { PUSH = 0, PULL = 1 };
+
+// What the host writes once: the figures of planner/choose_matvec_gpu.DirectionCosts, in their order.
+struct DirectionCosts {
+  double entries, stored, live, masked, early, look_up, first_look, entry_ns, edge_ns, launch_ns, fixed_ns;
+
+  GRB_DEVICE double open_rows(double admitted) const {
+    if (masked == 0) return live;
+    admitted = admitted < live ? admitted : live;
+    return masked == 1 ? admitted : live - admitted;
+  }
+  GRB_DEVICE double rows(double edges, double open) const {
+    double cost = entries * open / stored;
+    if (early != 0) {
+      double first = open * entries / (edges > 1 ? edges : 1);
+      cost = (first < cost ? first : cost) + first_look * open;
+    }
+    return (cost * look_up + stored) * entry_ns + fixed_ns;
+  }
+  GRB_DEVICE double columns(double edges, double count) const {
+    return edges * edge_ns + count * entry_ns + launch_ns;
+  }
+};
+
+// What the device writes: turns run, how many of them PULL, does the loop go on, the next turn's direction, and the
+// turns still allowed.
+struct TurnState {
+  int64_t turns, pulled, goes, direction, left;
+};
+
+GRB_DEVICE void set_handle(word handle, bool value) {
+#ifndef SIMT_CPU
+  if (handle != 0) cudaGraphSetConditional(handle, value);
+#endif
+}
+
+// Counts the turn that ended (begun: one did), and decides on the next.
+//   test, width     the condition, `width` bytes that are not all 0 where it holds; null: it holds
+//   stop            page-locked: the host asks for the end
+//   count, edges    entries of the vector that the products of a turn multiply, edges at these; edges becomes 0
+//   admitted        entries of the mask's pattern, or null
+//   figures         DirectionCosts; null: one direction, that of the state
+//   numbers         TurnState
+//   both, push, pull  handles of the nodes, 0 for none
+template <int = 0>
+__global__ void end_turn(const uint8_t* test, int64_t width, const volatile word* stop, const word* count, word* edges,
+                         const word* admitted, const double* figures, int64_t* numbers, bool begun, word both,
+                         word push, word pull) {
+  if (thread_number() != 0) return;
+  auto costs = reinterpret_cast<const DirectionCosts*>(figures);
+  auto state = reinterpret_cast<TurnState*>(numbers);
+  if (begun) {
+    state->turns++;
+    state->left--;
+    state->pulled += state->direction == PULL;
+  }
+  bool goes = test == nullptr;  // width 0 otherwise: it does not hold
+  for (int64_t b = 0; b < width; b++) goes = goes || test[b] != 0;
+  goes = goes && *stop == 0 && state->left > 0;
+  if (costs != nullptr) {
+    double met = double(*edges), open = costs->open_rows(admitted ? double(*admitted) : 0);
+    state->direction = costs->columns(met, double(*count)) < costs->rows(met, open) ? PUSH : PULL;
+    *edges = 0;
+  }
+  state->goes = goes;
+  set_handle(both, goes);
+  set_handle(push, goes && state->direction == PUSH);
+  set_handle(pull, goes && state->direction == PULL);
+}
+
+// *to = value, of 1 or 8 bytes: a number with which a loop begins.
+template <class T> __global__ void set_number(T* to, int64_t value) {
+  if (thread_number() == 0) memcpy(to, &value, sizeof(T));
+}
+
+// What became of the loop, for the host: page-locked words 1 (done), 2 (turns), 3 (turns pulled).
+template <int = 0> __global__ void tell_host(const int64_t* numbers, volatile word* host) {
+  if (thread_number() != 0) return;
+  auto state = reinterpret_cast<const TurnState*>(numbers);
+  host[2] = word(state->turns);
+  host[3] = word(state->pulled);
+#ifdef SIMT_CPU
+  __threadfence();
+#else
+  __threadfence_system();
+#endif
+  host[1] = 1;
+}
+
+}  // namespace grb
