@@ -30,6 +30,8 @@ def choose_on_gpu(A, transposed: bool, u, mask, early: bool, backend, sorts: boo
     if entries <= tuning.GPU_SMALL_MATRIX if transpose is None else count is None and entries <= tuning.GPU_UNCOUNTED:
         return Plan("matvec", here if transpose is None else "rows", "csr", "matrix_small", (entries,))
     if count is None and backend.turns is not None:
+        if transpose is None and not backend.turns.capturing:
+            transpose = backend.transpose(A)  # for all turns to come
         by_rows = transpose if transposed else A
         method = backend.turns.direction(
             A, transposed, transpose, u, mask, lambda: costs_of(A, by_rows, mask, early, sorts, backend.profile, True)

@@ -81,7 +81,7 @@ class Captured:
             self.device.carry(frame.begin(values))
             turns, going = self.device.settle(frame.turn, left - 1)
             self.turns += turns
-            self.device.capture(frame.turn)
+            self.device.capture(frame.turn, [store for _, store in self._stores])
             if going and self.turns < left:
                 self.device.launch(frame.turn, left - self.turns)
                 self.turns += self.device.turns

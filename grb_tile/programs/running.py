@@ -29,6 +29,7 @@ from ..planner.record import FREE, forced
 from .captured import Captured
 
 KEPT = 8  # captured loops of one place, the latest
+TRIES = 3  # captures of a loop, each in a call of its own
 _NUMBERS = {bool: BOOL, int: INT64, float: FP64}
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, np.generic, np.dtype)
 _CODE = (types.ModuleType, types.BuiltinFunctionType, type, types.MethodType)
@@ -51,6 +52,7 @@ class Loop:
         self.line, self.strict = line, strict
         self.reason: str | None = "it has not run yet"
         self.turns = self.pulled = self.calls = 0
+        self._tries: dict[Any, int] = {}
         self.captured: dict[Any, Any] = {}  # signature: None (seen once), a Captured, or the reason why not
         self.nodes: dict[str, int] = {}
 
@@ -98,7 +100,7 @@ class Loop:
         with current().device_loop() as make:
             if make is None:
                 return None
-            key = carried.signature()
+            key = id(current()), carried.signature()
             known = self.captured.get(key, self)
             if known is self:
                 self.captured[key] = None
@@ -123,6 +125,10 @@ class Loop:
                 self.captured[key] = None
                 raise
             except Exception as error:
+                self._tries[key] = tries = self._tries.get(key, 0) + 1
+                if tries < TRIES and isinstance(error, CaptureError):  # forms of a matrix may have been due just then
+                    self.captured[key] = None
+                    return None
                 self.captured[key] = str(error)
                 if isinstance(error, CaptureError):
                     raise

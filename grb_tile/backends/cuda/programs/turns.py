@@ -31,6 +31,7 @@ import numpy as np
 from ....dtypes import lookup_dtype
 from ....exceptions import CaptureError
 from ....planner.choose_matvec_gpu import DirectionCosts
+from ....storage.convert import cached_transpose
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
 from .slots import Form, Slot, form_of, put_back, set_number
@@ -247,11 +248,12 @@ class DeviceLoop:
 
     # ------------------------------------------------------------------ all turns
 
-    def capture(self, turn: Callable) -> None:
-        """Record the turn.  Raises: CaptureError where it needs the host."""
+    def capture(self, turn: Callable, matrices: list) -> None:
+        """Record the turn, which reads these matrices.  Raises: CaptureError where it needs the host."""
         if self.device.launcher.has_graphs:
             with self._within(True):
                 self._record(turn)
+            self._held += [_parts_of(store) for store in matrices]
         self.captured = True
 
     def _record(self, turn):
@@ -327,6 +329,18 @@ class DeviceLoop:
             self.turns += 1
             self.pulled += direction == PULL
             goes, direction = self._one(turn, direction, left - self.turns + 1, True)
+
+
+def _parts_of(store):
+    """A matrix with its forms on the device, their forms and its transpose's: nothing of them may be dropped."""
+    found, todo = [], [store, cached_transpose(store)]
+    while todo:
+        item = todo.pop()
+        forms = dict(getattr(item, "forms", None) or {})
+        if item is not None and all(item is not x for x in found):
+            found += [item, forms]
+            todo += [x for x in forms.values() if hasattr(x, "forms")]
+    return found
 
 
 @contextmanager
