@@ -428,10 +428,7 @@ class Backend(GraphOperations, IndexArrays):
         """Wait until every result is complete."""
 
     def copy_here(self, store: Store) -> Store:
-        """A store from wherever it resides, with arrays where this backend computes; itself where they are there.
-
-        Raises: HostOnly where a user-defined type has no device form.
-        """
+        """A store from anywhere with arrays where this backend computes.  Raises: HostOnly for a user-defined type."""
         return host(store)
 
     def bind(self) -> None:
@@ -467,6 +464,10 @@ class Backend(GraphOperations, IndexArrays):
         or, on the GPU, `__dlpack__`.
         """
         return plain.host_array(data, dtype)
+
+    def received(self, data: np.ndarray) -> Any:
+        """A complete copy of a large host array as an array of this backend; None: the host should keep it."""
+        return None
 
     def is_array(self, x: Any) -> bool:
         """Is `x` an array of the class that this backend's stores have?"""

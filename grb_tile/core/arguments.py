@@ -9,7 +9,7 @@ from ..dtypes import INT64, DataType, cast, cast_scalar, lookup_dtype
 from ..exceptions import InvalidValue
 from ..operators import find_opclass
 from . import kinds
-from .device_input import expect_integers, from_gpu, indices_on_device, values_on_device
+from .device_input import expect_below_limit, expect_indices, from_gpu, indices_on_device, on_device, values_on_device
 
 AUTOCOMPUTE_HINT = (
     "Hint: use `gb.config.set(autocompute=True)` to automatically compute arguments that are expressions."
@@ -167,10 +167,10 @@ def indices_array(array, name="array"):
     if type(array) is list and 0 < len(array) <= FEW and set(map(type, array)) == {int}:
         if min(array) >= 0 and max(array) <= 2**60:  # the usual short list, in a third of the time
             return np.array(array, np.int64)
-    found = from_gpu(array)
+    found = on_device(array)
     if found is not None:
         if type(found) is not np.ndarray:
-            return indices_on_device(found, name)
+            return indices_on_device(found, name, type(array) is np.ndarray)
         array = found
     if not isinstance(array, np.ndarray):
         if isinstance(array, (str, bytes, set, frozenset)) or not hasattr(array, "__iter__"):
@@ -178,11 +178,9 @@ def indices_array(array, name="array"):
         if not (hasattr(array, "__array__") or isinstance(array, memoryview)):
             return _listed(array if type(array) in (list, tuple) else list(array), name)
         array = np.asarray(array)
-    expect_integers(array, name)
-    if array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, not {array.ndim}; write array.ravel()")
-    if array.dtype.kind == "u" and array.size and array.max() > 2**60:
-        raise InvalidValue(f"{name} holds {array.max()}, which is beyond every dimension (2^60)")
+    expect_indices(array, name)
+    if array.dtype.kind == "u":
+        expect_below_limit(array, name)
     return np.ascontiguousarray(array, np.int64)
 
 
@@ -256,18 +254,21 @@ def _maker(data, cls):
     return f"write gb.{cls}.from_dense(x), with missing_value=0 to leave zeros out"
 
 
-def values_array(values, dtype=None, subarray_after=None):
+def values_array(values, dtype=None, subarray_after=None, stays=False):
     """(array, DataType) of a list, array or scalar; the type is inferred when `dtype` is None.
 
     subarray_after: the number of dimensions after which further ones make a sub-array type.
+    stays: a large array of the host is not copied to the device that computes, nor are values of user-defined types.
     """
-    found = from_gpu(values)
+    dtype = None if dtype is None else lookup_dtype(dtype)
+    if type(values) is np.ndarray and not stays:
+        stays = subarray_after is not None and values.ndim > subarray_after or dtype is not None and dtype._is_udt
+    found = from_gpu(values) if stays else on_device(values)
     if found is not None:
         if type(found) is not np.ndarray:
             return values_on_device(found, dtype, subarray_after)
         values = found
     if dtype is not None:
-        dtype = lookup_dtype(dtype)
         base = dtype.np_type
         while base.subdtype is not None:
             base = base.subdtype[0]
@@ -283,6 +284,15 @@ def values_array(values, dtype=None, subarray_after=None):
     if subarray_after is not None and array.ndim > subarray_after:
         dtype = lookup_dtype(np.dtype((dtype.np_type, array.shape[subarray_after:])))
     return array, dtype
+
+
+def own_array(values, given):
+    """The array that values_array made of `given`, contiguous, and copied unless its memory is new."""
+    if type(given) is np.ndarray:
+        is_new = type(values) is not np.ndarray or not np.may_share_memory(values, given)
+    else:
+        is_new = type(given) is list
+    return values if is_new and values.flags.c_contiguous else values.copy()
 
 
 def flags(**given):

@@ -1,15 +1,14 @@
 """The common parts of building a Vector and a Matrix: the duplicate operator, bounds, emptiness; pickling."""
 
-import math
-
 import numpy as np
 
 from ..dtypes import cast, lookup_dtype, unify
-from ..exceptions import IndexOutOfBound, InvalidValue, OutputNotEmpty
+from ..exceptions import IndexOutOfBound, InvalidValue, OutOfMemory, OutputNotEmpty
 from ..operators import get_typed_op
 from ..storage import bits
+from ..storage.constructors import full_vector
 from ..storage.host_memory import check_memory
-from ..storage.place import host
+from ..storage.place import backend_of, host, is_copied_alone, own_values
 from ..storage.store import BitmapVector, Compressed, Dense, SparseVector, full_values
 from .arguments import FEW, expect_op, scalar_of
 
@@ -56,24 +55,50 @@ def fill_dtype(self):
     return self.dtype if self.dtype.np_type.subdtype is not None else None
 
 
-def filled(shape, fill, fill_type, own, dtype):
-    """(array of `fill`, its DataType) for to_dense of an object of type `own`; `dtype` is the requested type."""
-    places = math.prod(shape) if isinstance(shape, tuple) else shape
-    check_memory(places * own.np_type.itemsize, f"to_dense: an array of {places} values")
+def full_array(store, dtype=None):
+    """The values of a store without gaps as an array of the caller's own, of type `dtype` if it is given.
+
+    Its bytes are copied once: on the host, or from the device, which casts them.
+    """
+    dtype = store.dtype if dtype is None else lookup_dtype(dtype)
+    check_memory(store.nvals * dtype.np_type.itemsize, f"to_dense: an array of {store.nvals} values")
+    if not is_copied_alone(store):
+        store = host(store)
+    return own_values(store, dtype)
+
+
+def filled(store, fill, fill_type, dtype):
+    """The array of a vector store's values, of type `dtype` if it is given, with `fill` where there is none."""
+    own = store.dtype
+    check_memory(store.size * own.np_type.itemsize, f"to_dense: an array of {store.size} values")
     if own.np_type.subdtype is not None:
-        out = np.empty(shape, own.np_type)  # NumPy adds the sub-array's dimensions
+        out = np.empty(store.size, own.np_type)  # NumPy adds the sub-array's dimensions
         out[...] = fill
-        return out, own
+        return _put(out, store, own)
     dtype = unify(fill_type, own, is_left_scalar=True) if dtype is None else lookup_dtype(dtype)
-    return np.full(shape, scalar_of(fill, dtype), dtype.np_type), dtype
+    fill = scalar_of(fill, dtype)
+    if is_copied_alone(store) and not dtype._is_udt:
+        try:
+            return own_values(_filled_there(store, fill, dtype), dtype)
+        except OutOfMemory:
+            pass  # the host may have room
+    return _put(np.full(store.size, fill, dtype.np_type), store, dtype)
 
 
-def put_bitmap(out, shape, flat, dtype):
-    """out[p] = u[p] for the entries of a bitmap vector u, whose positions are those of an array of `shape`."""
-    flat = host(flat)
-    at = bits.to_indices(flat.words, flat.size)
-    where = at if isinstance(shape, int) else np.divmod(at, shape[1])
-    out[where] = cast(full_values(flat)[at], dtype)
+def _filled_there(store, fill, dtype):
+    """The full vector of the store's values and of `fill`, on the device where the store resides."""
+    backend = backend_of(store)
+    second = get_typed_op("second", dtype, kind="binary")
+    return backend.union(full_vector(store.size, dtype, fill), backend.cast(store, dtype), second)
+
+
+def _put(out, store, dtype):
+    """`out` with the values of a vector store at its entries."""
+    store = host(store)
+    at = bits.to_indices(store.words, store.size) if store.format == "bitmap" else store.indices
+    values = full_values(store)
+    out[at] = cast(values[at] if store.format == "bitmap" else values, dtype)
+    return out
 
 
 def guarded(function):

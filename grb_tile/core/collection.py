@@ -106,10 +106,14 @@ class Collection:
     def _positions_and_values(self, wanted, values, dtype):
         """(positions of each dimension, values): copies on the host; None for what is not wanted, which stays there."""
         store = self._lined()
-        *positions, held = (backend_of(store) or current()).tuples(store)
+        backend = backend_of(store) or current()
+        *positions, held = backend.tuples(store)
         found = [host_array(x).view(np.uint64) if want else None for x, want in zip(positions, wanted, strict=True)]
         if not values:
             return *found, None
+        if dtype is not None and type(held) is not np.ndarray:
+            want = lookup_dtype(dtype)
+            held = backend.run_reported(lambda: backend.cast_array(held, store.dtype, want), "cast")
         held = host_array(held)
         return *found, np.ascontiguousarray(held if dtype is None else cast(held, lookup_dtype(dtype)))
 

@@ -1,7 +1,9 @@
-"""Arrays on the GPU given to a constructor: used on the device when "cuda" computes, copied to the host otherwise.
+"""Arrays given to a constructor that the device's memory is to hold, or holds.
 
-Such arrays are CuPy's and all that offer `__cuda_array_interface__`: tensors of PyTorch, Numba's device arrays.  They
-are copied, on the device, as host arrays are on the host: the caller may change them afterwards.
+Arrays on the GPU are used on the device when "cuda" computes, and copied to the host otherwise: CuPy's and all that
+offer `__cuda_array_interface__`, tensors of PyTorch, Numba's device arrays.  They are copied, on the device, as host
+arrays are on the host: the caller may change them afterwards.  Large arrays of the host are copied to the device that
+computes at once (`received` of the backend), and checked and cast there.
 """
 
 from __future__ import annotations
@@ -12,10 +14,13 @@ import numpy as np
 
 from ..backends.select import current
 from ..dtypes import lookup_dtype
+from ..exceptions import InvalidValue
 from ..storage.place import is_of_device
 
 if TYPE_CHECKING:
     from ..dtypes import DataType
+
+MOST = 2**60  # positions in a dimension
 
 
 def from_gpu(x: Any) -> Any:
@@ -25,10 +30,34 @@ def from_gpu(x: Any) -> Any:
     return current().array(x)
 
 
-def indices_on_device(array: Any, name: str) -> Any:
-    """A copy as int64.  Raises: ValueError for an array that is not of integers."""
+def on_device(x: Any) -> Any:
+    """from_gpu(x), and of a large array of the host its copy on the device that computes."""
+    return current().received(x) if type(x) is np.ndarray else from_gpu(x)
+
+
+def indices_on_device(array: Any, name: str, is_own: bool = False) -> Any:
+    """As int64, a copy unless `is_own`.
+
+    Raises: ValueError for an array that is not of integers, InvalidValue for positions beyond every dimension.
+    """
+    expect_indices(array, name)
+    if array.dtype == np.uint64:
+        expect_below_limit(array, name)
+        return array.view(np.int64) if is_own and array.flags.c_contiguous else array.astype(np.int64)
+    return array.astype(np.int64, copy=not is_own)
+
+
+def expect_indices(array: Any, name: str) -> None:
+    """Raises: ValueError for an array of other than integers, or of several dimensions."""
     expect_integers(array, name)
-    return array.astype(np.int64)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, not {array.ndim}; write array.ravel()")
+
+
+def expect_below_limit(array: Any, name: str) -> None:
+    """Raises: InvalidValue for unsigned positions beyond every dimension."""
+    if array.size and (most := int(array.max())) > MOST:
+        raise InvalidValue(f"{name} holds {most}, which is beyond every dimension (2^60)")
 
 
 def expect_integers(array: Any, name: str) -> None:

@@ -19,7 +19,7 @@ from . import elements
 from .arguments import check_options, dimension, indices_array, scalar_of, values_array
 from .build import build_operator, check_bounds, check_empty, guarded, refuse_with_scalar
 from .collection import bound_scalar
-from .device_input import line_numbers
+from .device_input import line_numbers, on_device
 from .matrix_export import check_order
 
 if TYPE_CHECKING:
@@ -54,11 +54,7 @@ class MatrixBuild:
         rows = indices_array(rows, "row indices")
         columns = indices_array(columns, "column indices")
         values, _ = values_array(values, self.dtype)
-        count = values.shape[0] if values.ndim else -1
-        if rows.size != count or columns.size != count:
-            raise ValueError(
-                f"`rows` and `columns` and `values` lengths must match: {rows.size}, {columns.size}, {values.size}"
-            )
+        check_lengths(rows, columns, values)
         resized = nrows is not None or ncols is not None
         shape = (
             self._nrows if nrows is None else dimension(nrows, "nrows"),
@@ -67,7 +63,7 @@ class MatrixBuild:
         store = empty_matrix(*shape, self.dtype) if clear else self._store
         if resized and not clear:
             store = ops.resize_matrix(store, *shape)
-        if count:
+        if rows.size:
             dup = build_operator(self, dup_op)
             check_bounds(rows, shape[0], "row index")
             check_bounds(columns, shape[1], "column index")
@@ -79,7 +75,7 @@ class MatrixBuild:
             self._log("clear")
         if resized:
             self._log("resize", f"{shape[0]}, {shape[1]}")
-        if count:
+        if rows.size:
             self._log(f"build_{self.dtype}", f"..., {rows.size}")
 
     def _build(self, rows, columns, values, dup):
@@ -128,7 +124,9 @@ class MatrixBuild:
             if rows.size:
                 out._build(rows, columns, values.reshape(1), get_typed_op("any", dtype, kind="binary"))
         else:
-            out.build(rows, columns, values, dup_op=dup_op)
+            check_lengths(rows, columns, values)
+            if rows.size:
+                out._build(rows, columns, values, build_operator(out, dup_op))
         return out
 
     @classmethod
@@ -156,7 +154,9 @@ class MatrixBuild:
                 raise ValueError(
                     f"Last dimension of edgelist array must be length 2 (for row and column); got {edgelist.shape[1]}"
                 )
-            rows, columns = edgelist[:, 0], edgelist[:, 1]
+            there = on_device(edgelist)
+            pairs = edgelist if there is None else there
+            rows, columns = pairs[:, 0], pairs[:, 1]
         else:
             parts = list(zip(*edgelist, strict=True))
             if len(parts) not in (0, 2, 3):
@@ -361,6 +361,15 @@ class MatrixBuild:
             return cls._from_compressed(pointers, minor, values, dtype, lines, width, name, columnwise)
         return cls._from_doubly(
             list(nested_dicts.keys()), pointers, minor, values, dtype, lines, width, name, columnwise
+        )
+
+
+def check_lengths(rows: Any, columns: Any, values: Any) -> None:
+    """Raises: ValueError unless there is a value for each position."""
+    count = values.shape[0] if values.ndim else -1
+    if rows.size != count or columns.size != count:
+        raise ValueError(
+            f"`rows` and `columns` and `values` lengths must match: {rows.size}, {columns.size}, {values.size}"
         )
 
 

@@ -9,12 +9,13 @@ import numpy as np
 from .. import operations as ops
 from ..backends.select import current
 from ..dtypes import cast, lookup_dtype
+from ..storage.dense import flat_of, in_order, line_numbers
 from ..storage.host_memory import check_memory
-from ..storage.place import host, host_array
+from ..storage.place import at, backend_of, host, host_array, is_copied_alone, is_host, own_values
 from ..storage.store import Dense, full_values
 from . import kinds
 from .arguments import check_options, name_of_choice, whole_number
-from .build import fill_dtype, filled, put_bitmap
+from .build import fill_dtype, filled, full_array
 from .collection import bound_scalar
 
 if TYPE_CHECKING:
@@ -65,8 +66,14 @@ class MatrixExport:
         self, dtype: DTypeLike | None = None, *, values: bool = True, sort: bool = True
     ) -> tuple[Array, Any]:
         """(array of (row, column) pairs, values)"""
-        rows, columns, held = self.to_coo(dtype, values=values, sort=sort)
-        return np.column_stack([rows, columns]), held
+        store = self._lined()
+        if not is_copied_alone(store):
+            rows, columns, held = self.to_coo(dtype, values=values, sort=sort)
+            return np.column_stack([rows, columns]), held
+        rows, columns, _ = backend_of(store).tuples(store)
+        pairs = at(store, lambda xp: xp.stack((rows, columns), 1))  # one array to copy
+        held = self._positions_and_values((False, False), True, dtype)[-1] if values else None
+        return host_array(pairs).view(np.uint64), held
 
     def _lined(self, columnwise=False):
         """The store whose rows are this matrix's rows, or columns."""
@@ -83,9 +90,7 @@ class MatrixExport:
         store = current().convert(self._lined(columnwise), format)
         if dtype is not None:
             store = current().cast(store, lookup_dtype(dtype))
-        held = host_array(store.values)
-        values = full_values(store.with_values(store.dtype, held, store.iso))
-        return store, np.array(values) if store.iso or held is store.values else values
+        return store, own_values(store)
 
     def _compressed(self, columnwise, dtype):
         store, values = self._arrays(columnwise, dtype, "csr")
@@ -126,42 +131,39 @@ class MatrixExport:
         if opts:
             check_options(opts)
         nrows, ncols = self.shape
-        if self._is_transposed:
-            return np.ascontiguousarray(self._matrix.to_dense(fill_value, dtype).swapaxes(0, 1))
-        if type(self._store) is Dense:
-            found = self._full_array(None if dtype is None else lookup_dtype(dtype))
-            if found is not None:
-                return found
+        store, by_columns = self._positional()
         if self.nvals == nrows * ncols:
-            v = self._tuples()[2]
-            v = v if dtype is None else cast(v, lookup_dtype(dtype))
-            return np.array(v).reshape(nrows, ncols, *v.shape[1:])
-        if fill_value is None:
-            raise TypeError("fill_value must be given in `to_dense` when there are missing values")
-        fill, fill_type, _ = bound_scalar(self, fill_value, "to_dense", "fill_value", None, fill_dtype(self))
-        out, dtype = filled(self.shape, fill, fill_type, self.dtype, dtype)
-        if type(self._store) is Dense:
-            shape, view = (nrows, ncols), out
-            if self._store.by_columns:
-                shape, view = (ncols, nrows), out.swapaxes(0, 1)
-            put_bitmap(view, shape, self._store.flat, dtype)
+            if by_columns:
+                values = full_values(host(store))  # copied below
+                values = values if dtype is None else cast(values, lookup_dtype(dtype))
+            else:
+                values = full_array(store, dtype)
         else:
-            i, j, v = self._tuples()
-            out[i, j] = cast(v, dtype)
-        return out
+            if fill_value is None:
+                raise TypeError("fill_value must be given in `to_dense` when there are missing values")
+            fill, fill_type, _ = bound_scalar(self, fill_value, "to_dense", "fill_value", None, fill_dtype(self))
+            check_memory(nrows * ncols * self.dtype.np_type.itemsize, f"to_dense: an array of {nrows * ncols} values")
+            if store.format in ("csr", "dcsr"):
+                store = store if is_copied_alone(store) else host(store)
+                store = flat_of(store, line_numbers if is_host(store) else backend_of(store).line_numbers)
+            values = filled(store, fill, fill_type, dtype)
+        inner = values.shape[1:]  # of a sub-array type
+        if by_columns:
+            return np.array(values.reshape(ncols, nrows, *inner).swapaxes(0, 1), order="C")
+        return values.reshape(nrows, ncols, *inner)
 
-    def _full_array(self, dtype):
-        """The values of a full matrix as a two-dimensional array of its own; None where an entry is missing."""
-        store = self._store
-        if store.flat.words is not None:
-            return None
-        own = self.dtype if dtype is None else dtype
-        check_memory(store.flat.size * own.np_type.itemsize, f"to_dense: an array of {store.flat.size} values")
-        flat = host(store).flat
-        values = full_values(flat) if dtype is None else cast(full_values(flat), dtype)
-        lines, width = (store.ncols, store.nrows) if store.by_columns else (store.nrows, store.ncols)
-        values = values.reshape(lines, width, *values.shape[1:])
-        return np.array(values.swapaxes(0, 1) if store.by_columns else values, order="C")
+    def _positional(self):
+        """(a store with the values line by line, are the lines columns?): of a dense matrix its vector.
+
+        A device puts what is large in the order of rows.
+        """
+        transposed = self._is_transposed
+        store = (self._matrix if transposed else self)._store
+        alone = is_copied_alone(store)
+        if type(store) is not Dense:
+            return (backend_of(store).transpose(store), False) if transposed and alone else (store, transposed)
+        by_columns = store.by_columns != transposed
+        return (in_order(store, transposed).flat, False) if by_columns and alone else (store.flat, by_columns)
 
     def diag(self, k: int = 0, dtype: DTypeLike | None = None, *, name: str | None = None, **opts: Any) -> Vector:
         """The k-th diagonal as a Vector (k > 0: above the main one)."""

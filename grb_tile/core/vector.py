@@ -12,12 +12,10 @@ import numpy as np
 
 from .. import operations as ops
 from ..backends.select import current
-from ..dtypes import FP64, cast, lookup_dtype
+from ..dtypes import FP64, lookup_dtype
 from ..operators import get_typed_op
 from ..storage.constructors import column_matrix, empty_vector, full_vector
-from ..storage.host_memory import check_memory
-from ..storage.place import host
-from ..storage.store import BitmapVector, full_values
+from ..storage.store import BitmapVector
 from . import elements, kinds, recipes, recorder
 from .arguments import (
     check_options,
@@ -25,6 +23,7 @@ from .arguments import (
     expect_op,
     expect_type,
     indices_array,
+    own_array,
     scalar_of,
     type_argument,
     values_array,
@@ -37,8 +36,8 @@ from .build import (
     check_empty,
     fill_dtype,
     filled,
+    full_array,
     guarded,
-    put_bitmap,
     refuse_with_scalar,
 )
 from .collection import aggregate, bound_scalar, default_op, find_aggregator, reduce_expression, refuse_empty
@@ -172,8 +171,7 @@ class Vector(Stored):
         """
         indices = indices_array(indices, "indices")
         values, _ = values_array(values, self.dtype)
-        if values.ndim == 0 or indices.size != values.shape[0]:
-            raise ValueError(f"`indices` and `values` lengths must match: {indices.size} != {values.size}")
+        check_lengths(indices, values)
         resized = size is not None
         size = dimension(size, "size") if resized else self._size
         store = empty_vector(size, self.dtype) if clear else self._store
@@ -231,7 +229,9 @@ class Vector(Stored):
             if indices.size:
                 out._build(indices, values, get_typed_op("any", dtype, kind="binary"))
         else:
-            out.build(indices, values, dup_op=dup_op)
+            check_lengths(indices, values)
+            if indices.size:
+                out._build(indices, values, build_operator(out, dup_op))
         return out
 
     @classmethod
@@ -286,7 +286,8 @@ class Vector(Stored):
         """A vector of an array or a list; elements equal to `missing_value` are left out."""
         if opts:
             check_options(opts)
-        values, dtype = values_array(values, dtype, subarray_after=1)
+        given = values
+        values, dtype = values_array(given, dtype, subarray_after=1)
         if values.ndim == 0:
             raise TypeError(
                 "values must be an array or list, not a scalar. "
@@ -297,7 +298,7 @@ class Vector(Stored):
         if dtype.np_type.subdtype is not None and values.ndim == 1:
             raise ValueError("A >1d array is required to create a dense Vector with subdtype")
         size = values.shape[0]
-        store = BitmapVector(size, dtype, None, values.copy(), size) if size else empty_vector(0, dtype)
+        store = BitmapVector(size, dtype, None, own_array(values, given), size) if size else empty_vector(0, dtype)
         out = cls._from_store(store, dtype, name)
         if missing_value is not None:
             out << out.select("!=", missing_value)
@@ -327,20 +328,11 @@ class Vector(Stored):
         if opts:
             check_options(opts)
         if self.nvals == self._size:
-            check_memory(self._size * self.dtype.np_type.itemsize, f"to_dense: an array of {self._size} values")
-            store = host(self._store)
-            values = full_values(store) if store.format == "bitmap" else self._tuples()[1]
-            return np.array(values if dtype is None else cast(values, lookup_dtype(dtype)))
+            return full_array(self._store, dtype)
         if fill_value is None:
             raise TypeError("fill_value must be given in `to_dense` when there are missing values")
         fill, fill_type, _ = bound_scalar(self, fill_value, "to_dense", "fill_value", None, fill_dtype(self))
-        out, dtype = filled(self._size, fill, fill_type, self.dtype, dtype)
-        if self._store.format == "bitmap":
-            put_bitmap(out, self._size, self._store, dtype)
-        else:
-            indices, values = self._tuples()
-            out[indices] = cast(values, dtype)
-        return out
+        return filled(self._store, fill, fill_type, dtype)
 
     def diag(self, k: int = 0, *, name: str | None = None) -> Matrix:
         """The square Matrix with this vector on its k-th diagonal."""
@@ -410,6 +402,12 @@ class Vector(Stored):
     def reposition(self, offset: int, *, size: int | None = None) -> VectorExpression:
         """w(i + offset) = v(i), of the same size or of `size`; what falls outside is dropped."""
         return recipes.reposition_vector(self, offset, size)
+
+
+def check_lengths(indices: Any, values: Any) -> None:
+    """Raises: ValueError unless there is a value for each index."""
+    if values.ndim == 0 or indices.size != values.shape[0]:
+        raise ValueError(f"`indices` and `values` lengths must match: {indices.size} != {values.size}")
 
 
 for _cls in (VectorExpression, VectorIndexExpr, VectorInfixExpr):

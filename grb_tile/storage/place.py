@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .store import Dense, forms_of
+from ..dtypes import cast
+from .store import Dense, forms_of, full_values
 
 
 class DeviceBackend(Protocol):
@@ -41,6 +42,9 @@ class DeviceBackend(Protocol):
     def synchronize(self) -> None:
         """Return when that work is complete."""
 
+    def cast_array(self, values: Any, have: Any, want: Any) -> Any:
+        """The array `values` of DataType `have` as `want`."""
+
     def tuples(self, store: Any) -> Any:
         """(positions of each dimension, values) of the entries as fresh arrays of the device."""
 
@@ -54,6 +58,7 @@ class DeviceBackend(Protocol):
 
 ELEMENT_NS = 15_000  # of reading one entry from a device: a launch and a read-back
 COPY_NS = 0.04  # a byte copied to pageable memory of the host: 25 GB/s
+COPIED_ALONE_FROM = 1 << 18  # bytes: 40 us from a device, and as much in memory of the host that is new
 _devices: dict[type, dict[int, DeviceBackend]] = {}  # class of arrays -> {number of the device: its backend}
 
 
@@ -149,6 +154,30 @@ def host(store):
         found = forms["host"] = store.moved(host_array)
         found.shared = True
     return found
+
+
+def is_copied_alone(store):
+    """Are the values of `store` on a device, and so many that each export copies them to the host anew?
+
+    Of fewer the host keeps a copy (`host`), which takes less time to copy again than a device takes to answer.
+    """
+    return not is_host(store) and store.nbytes >= COPIED_ALONE_FROM
+
+
+def own_values(store, dtype=None):
+    """A value for each entry of `store` (of a bitmap: for each position), of type `dtype`, in memory of its own."""
+    values, have = store.values, store.dtype
+    want = have if dtype is None else dtype
+    if type(values) is not np.ndarray:
+        backend = _backend(values)
+        if want is not have:
+            values = backend.run_reported(lambda: backend.cast_array(values, have, want), "cast")
+        if not store.iso:
+            return backend.host_array(values)
+        values = backend.host_array(values)
+    held = full_values(store.with_values(want, values, store.iso))
+    values = cast(held, want)
+    return np.array(values) if np.may_share_memory(values, held) else values
 
 
 def is_read_alone(store):

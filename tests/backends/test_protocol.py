@@ -15,7 +15,8 @@ from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, Store
 BACKENDS = {name: select._class_of(name) for name in select.AVAILABLE}
 INHERITED = {  # what a backend need not say again: identity, a plain form in NumPy, or a composition of others
     "put_entries", "clear_bits", "to_device", "operands_to_device", "synchronize", "run_reported", "describe_device",
-    "array", "positions", "is_array", "is_equal", "edges_of", "is_ready", "count_saving", "broadcast_over", "copy_here",
+    "array", "received",
+    "positions", "is_array", "is_equal", "edges_of", "is_ready", "count_saving", "broadcast_over", "copy_here",
     "bind", "bound", "concat_matrices", "inner", "dense_product", "reduce_lines", "spmm", "sddmm", "dense_matvec",
     "dense_matmul",
     "broadcast_combine",

@@ -16,7 +16,7 @@ from importlib import import_module
 
 import numpy as np
 
-from ...exceptions import GraphblasException
+from ...exceptions import GraphblasException, OutOfMemory
 from ...planner.device_limits import LEAST_ARCH
 from ...storage import place
 from ...storage.host_memory import check_memory
@@ -33,6 +33,8 @@ from .runtime.device import Device, copy_from_device
 from .runtime.errors import HostOnly, reporting
 
 STORES = (SparseVector, BitmapVector, Compressed)
+RECEIVED_FROM = 1 << 20  # bytes; of fewer, which may never be wanted here, the host's copy takes less than 0.2 ms
+NUMBERS = frozenset("?bhilqBHILQfdFD")  # NumPy's types with a device form
 _HERE = __package__
 
 
@@ -258,6 +260,14 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
         if hasattr(data, "__cuda_array_interface__"):
             return device.array(device.xp.asarray(data), dtype)
         return device.array(device.xp.from_dlpack(data), dtype)
+
+    def received(self, data):
+        if data.nbytes < RECEIVED_FROM or data.dtype.char not in NUMBERS or not data.dtype.isnative:
+            return None
+        try:
+            return self.run_reported(lambda: self.device.array(data), "a copy of a host array")
+        except OutOfMemory:
+            return None
 
     def positions(self, I):
         return self._find("structure.index_lists", "positions_of")(self.device, I)

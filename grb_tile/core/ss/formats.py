@@ -84,7 +84,9 @@ def _dense_parts(A, info, format, raw):
             f"format {format!r} needs an entry everywhere; {A.name} has {A.nvals} of {A.nrows * A.ncols}"
         )
     if A.nvals == A.nrows * A.ncols:
-        values, i, j = np.asarray(A.to_dense(), order=order), slice(None), slice(None)
+        by_columns = order == "F" and not A.dtype._is_udt
+        values = A.T.to_dense().T if by_columns else np.asarray(A.to_dense(), order=order)
+        i, j = slice(None), slice(None)
     else:
         i, j, v = A._tuples()
         values = np.zeros(A.shape, v.dtype, order=order)
@@ -137,11 +139,14 @@ def _with_type(info, obj, raw):
     return info
 
 
-def _one_value(values, is_iso, dtype, subarray_after=None):
-    """(array, DataType): of one value for a Scalar, a number or is_iso, otherwise of all values."""
+def _one_value(values, is_iso, dtype, subarray_after=None, picked=False):
+    """(array, DataType): of one value for a Scalar, a number or is_iso, otherwise of all values.
+
+    picked: the host picks those of a bitmap.
+    """
     if type(values) is kinds.Scalar:
         values = values._value
-    values, dtype = values_array(values, dtype, subarray_after)
+    values, dtype = values_array(values, dtype, subarray_after, stays=is_iso or picked)
     if is_iso and values.ndim and values.size:
         values = values.reshape(-1)[0]
     return values, dtype
@@ -161,7 +166,7 @@ def import_matrix(
     major = {"coor": "sorted_rows", "cooc": "sorted_cols"}.get(format)
     if major is not None and not ignored.get(major, True):
         raise ValueError(f"{major} must be True for import_{format}; use import_coo for entries in any order")
-    values, dtype = _one_value(values, is_iso, dtype, 2 if format.startswith("full") else None)
+    values, dtype = _one_value(values, is_iso, dtype, 2 if format.startswith("full") else None, bitmap is not None)
     shape = {"nrows": nrows, "ncols": ncols}
     if format == "csr":
         return kinds.Matrix.from_csr(indptr, col_indices, values, dtype, **shape, name=name)
@@ -271,7 +276,7 @@ def import_vector(
         raise TypeError("Cannot provide both `indptr` and `bitmap`")
     if format is not None and format.lower() not in VECTOR_FORMATS:
         raise ValueError(f"Invalid format: {format}")
-    values, dtype = _one_value(values, is_iso, dtype, 1)
+    values, dtype = _one_value(values, is_iso, dtype, 1, bitmap is not None)
     if indices is not None:
         return kinds.Vector.from_coo(indices, values, dtype, size=size, name=name)
     if bitmap is not None:

@@ -14,7 +14,7 @@ from support.seeds import generator
 @pytest.fixture
 def small(monkeypatch):
     """Sizes at which a few hundred bytes are many."""
-    for name, value in {"FETCHED_FROM": 64, "THREADS_FROM": 512, "CHUNK": 256, "THREADS": 3}.items():
+    for name, value in {"FETCHED_FROM": 64, "THREADS_FROM": 512, "PART": 160, "CHUNK": 256, "THREADS": 3}.items():
         monkeypatch.setattr(host_copies, name, value)
     device = shim().device
     monkeypatch.setattr(device, "copies", host_copies.HostCopies(device.xp, device.number))

@@ -47,6 +47,7 @@ _FEW_BYTES = 256
 _TYPES = frozenset("?bBhHiIlLqQefdFD")  # of NumPy, which CuPy has, too
 _MOST_CONSTANTS = 4096
 _COUNTERS = 256
+_BY_COLUMNS = 1 << 20  # bytes above which a two-dimensional array is put in order on the device, not on the host
 _SMALL_REQUEST = 64 << 20  # bytes below which the free memory is not looked up, because that is a call of the driver
 
 
@@ -98,6 +99,8 @@ class Device:
                 self._check_here(data)
             array = data if dtype is None or data.dtype == dtype else data.astype(dtype)
             return array if array.flags.c_contiguous else self.xp.ascontiguousarray(array)
+        if type(data) is np.ndarray and data.nbytes > _BY_COLUMNS and data.flags.fnc and data.ndim == 2:
+            return self.array(self.xp.ascontiguousarray(self.upload(data.T).T), dtype)
         return self.upload(np.ascontiguousarray(data, dtype))
 
     def positions(self, I: np.ndarray) -> Any:

@@ -3,7 +3,11 @@
 A copy from or to pageable memory goes through one small buffer of the driver, on one core: 3 to 10 GB/s where the bus
 carries 55.  Here threads copy parts of the array from or to page-locked buffers of their own, which the device reads
 and writes meanwhile: 64 MB to the device 2.5 ms for 8.4, to the host 4 ms for 24 (H200, PCIe 5, 16 cores).  The arrays
-themselves are ordinary memory: a process that forks keeps them, and nothing is locked but the buffers, 8 MB a thread.
+themselves are ordinary memory: a process that forks keeps them, and nothing is locked but the buffers, 4 MB a thread.
+
+To the host most of the time is that of the pages of the new array, 2 to 3 GB/s a thread: so the threads are as many as
+the cores, up to 16, and from 16 MB on each has work; with two chunks at least, one is copied while the next comes.
+tests/benchmarks/gpu/bench_copies.py tries other sizes.
 """
 
 from __future__ import annotations
@@ -16,9 +20,11 @@ from typing import Any
 import numpy as np
 
 FETCHED_FROM = 1 << 18  # bytes of an array that comes to the host through a buffer
-THREADS_FROM = 8 << 20  # bytes; what is smaller is copied before the threads have begun
-CHUNK = 4 << 20  # bytes of a buffer; each thread has two
-THREADS = min(8, os.cpu_count() or 1)  # 8 fill the bus
+THREADS_FROM = 4 << 20  # bytes; what is smaller is copied before the threads have begun
+PART = 1 << 20  # bytes of a thread's part at least: 0.4 ms to the host, where it begins within 0.05
+CHUNK = 2 << 20  # bytes of a buffer; each thread has two
+LINE = 64  # bytes; parts and chunks begin at multiples
+THREADS = min(16, os.cpu_count() or 1)
 TO_DEVICE, TO_HOST = 1, 2  # cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost
 
 
@@ -62,9 +68,10 @@ class HostCopies:
         What was asked of threads has ended when this returns or raises.
         """
         size, jobs, interrupt = host.nbytes, [], None
-        raw, count = host.reshape(-1).view(np.uint8), min(THREADS, -(-size // CHUNK))
-        count = count if size >= THREADS_FROM else 1
-        cuts = [size * k // count for k in range(count + 1)]
+        raw, count = host.reshape(-1).view(np.uint8), 1
+        if size >= THREADS_FROM:
+            count = max(1, min(THREADS, size // PART))
+        cuts = [*(size * k // count // LINE * LINE for k in range(count)), size]
         with self._lock:
             try:
                 stages = self._stages_of(count)
@@ -97,6 +104,12 @@ class HostCopies:
         return self._stages[:count]
 
 
+def _chunk_of(size):
+    """Bytes of the chunks of a part of `size` bytes: half of it, but neither tiny nor more than a buffer has."""
+    half = -(-size // (2 * LINE)) * LINE
+    return min(CHUNK, max(half, PART // 2))
+
+
 class _Stage:
     """Two page-locked buffers and the stream that copies from and to them."""
 
@@ -109,10 +122,10 @@ class _Stage:
 
     def send(self, data, to, begin):
         """Copy bytes to a device address, after the event `begin`; returns when they are there."""
-        copied = [None, None]
+        copied, chunk = [None, None], _chunk_of(data.size)
         self._begin(begin)
-        for k, at in enumerate(range(0, data.size, CHUNK)):
-            part, half = data[at : at + CHUNK], self._halves[k % 2]
+        for k, at in enumerate(range(0, data.size, chunk)):
+            part, half = data[at : at + chunk], self._halves[k % 2]
             if copied[k % 2] is not None:
                 copied[k % 2].synchronize()
             half[: part.size] = part
@@ -121,10 +134,10 @@ class _Stage:
 
     def fetch(self, data, source, begin):
         """Copy bytes from a device address, after the event `begin`; returns when they are there."""
-        before = None
+        before, chunk = None, _chunk_of(data.size)
         self._begin(begin)
-        for k, at in enumerate(range(0, data.size, CHUNK)):
-            part, half = data[at : at + CHUNK], self._halves[k % 2]
+        for k, at in enumerate(range(0, data.size, chunk)):
+            part, half = data[at : at + chunk], self._halves[k % 2]
             copied = self._queue(half.ctypes.data, source + at, part.size, TO_HOST)
             if before is not None:
                 self._take(*before)
