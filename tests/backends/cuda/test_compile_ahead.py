@@ -1,5 +1,7 @@
 """Compilation in threads, what is expected of a program, and the kernels of a release: NVRTC, no GPU."""
 
+import json
+import lzma
 import os
 import signal
 import subprocess
@@ -7,6 +9,7 @@ import sys
 import textwrap
 import threading
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -204,6 +207,16 @@ def test_cupys_usual_kernels_are_compiled_once_with_the_device(cache, monkeypatc
     assert begin(90, 0) == []
     assert cupy_kernels.usual() == [1, 0]
     assert len(begin(80, 1)) == 2
+
+
+def test_the_record_of_cupys_kernels_is_read_in_little_memory():
+    """It is read while the first call runs; a reader of xz allocates the dictionary that its writer chose."""
+    packed = cupy_kernels.RECORD.read_bytes()
+    tracemalloc.start()
+    text = lzma.decompress(packed)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert json.loads(text)["kernels"] and peak < 4e6
 
 
 def test_functors_that_are_not_recorded_take_the_place_of_recorded_ones():
