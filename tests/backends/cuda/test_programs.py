@@ -8,11 +8,11 @@ import warnings
 
 import numpy as np
 import pytest
-from cuda_emulation.backend import using_shim
-from support import seeds
 
 import grb_tile as gb
+from cuda_emulation.backend import using_shim
 from grb_tile.exceptions import CaptureError, CaptureWarning
+from support import seeds
 
 N = 60
 
@@ -44,7 +44,7 @@ def bfs(A, source):
 
 def pagerank(A, w, d=0.85, tol=1e-6, most=100):
     r = gb.Vector.from_scalar(1 / A.nrows, A.nrows)
-    for turn in gb.loop(max_turns=most):
+    for turn in gb.loop(max_turns=most):  # noqa: B007
         old = r.dup()
         r << (1 - d) / A.nrows
         r("plus") << A.T.mxv(d * (old * w), "plus_second")
@@ -64,7 +64,7 @@ def bellman_ford(A, source):
 
 
 def swapped(A, r, t, turns):
-    for k in range(turns):
+    for k in range(turns):  # noqa: B007
         r, t = t, r
         r << 0.5
         r("plus") << A.mxv(t, "plus_second")
