@@ -9,6 +9,7 @@
 //   push               expand the queue's edges (frontier.cuh), visit their ends by atomicOr, stage them, flush a queue
 //   pull               each unvisited vertex looks for a visited neighbour and stops at the first one
 //   pull_hub_rows      (LOW_SKEW) the rows of hubs that the pull left, by all warps
+//   small_levels       instead of all these, when levels stay small: many levels by one block (bfs_small.cuh)
 // A pull tests `visited` instead of the frontier (operand reuse, section 5.4): an unvisited vertex has no neighbour
 //   visited before the last level, because that neighbour's level was followed by one that visited all of its
 //   neighbours.  A pull writes a second bitmap, because a level must not see its own discoveries.
@@ -17,6 +18,7 @@
 //   unless graph/bfs_high_diameter.cuh came before and left its frontier in `handed`.
 #pragma once
 #include "graph/bfs_pull.cuh"
+#include "graph/bfs_small.cuh"
 
 namespace grb {
 
@@ -35,6 +37,7 @@ struct BfsLoop {
   int q;                                       // the frontier's queue
   int single;                                  // >= 0: the frontier is this vertex, without a queue
   bool queued;                                 // is the frontier a queue?  (else only the new bits of a pull)
+  int calm;                                    // levels in succession that were small and pushed
 };
 
 // direction: BfsDirection.  LOW_SKEW: for graphs without dominating hubs, or whose neighbours have near numbers
@@ -43,6 +46,7 @@ struct BfsLoop {
 template <class P, bool LEVELS, bool PARENTS, int THREADS, int BLOCKS, bool LOW_SKEW>
 __global__ void __launch_bounds__(THREADS, BLOCKS) bfs(BfsArguments a) {
   __shared__ BfsBlock block;
+  __shared__ SmallLevels<P> small;
   __shared__ BfsTable<P> g;
   load_table(g, a.table);
   LevelLoop<BfsControl> loop{g.control};
@@ -58,7 +62,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) bfs(BfsArguments a) {
     {g, block, a.level, a.parent, int(a.target), spread_warp(), spread_warps(), &g.control->slot[0], 0,
      int64_t(EDGE_MASK)}};
   unsigned *visited = g.visited0, *other = g.visited1;
-  BfsLoop s{1, 0, 0, 0, 0, 0, 0, -1, true};
+  BfsLoop s{1, 0, 0, 0, 0, 0, 0, -1, true, 0};
   if (first_thread && status == FRESH) record.start();
 
   auto begin_phase = [&] { search.counters = loop.begin(); };
@@ -88,13 +92,17 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) bfs(BfsArguments a) {
     s.reached = handed ? load_l2(&g.control->handed_reached) : items;
     s.frontier = end_phase();
   };
+  auto may_pull = [&] {                        // of a queue: has it a large share of the edges?
+    if (a.direction != CHOSEN || g.in_start == nullptr) return a.direction == PULL;
+    return s.edges * a.alpha > g.entries - s.explored && s.edges * SMALL_FRONTIER > g.n && s.single < 0;
+  };
   auto choose_direction = [&] {
     bool pull = a.direction == PULL;
     if (a.direction != CHOSEN || g.in_start == nullptr) return pull;
     const int64_t left = g.live_count - s.reached;
     if (s.queued) {
       const int64_t unexplored = g.entries - s.explored;
-      pull = s.edges * a.alpha > unexplored && s.edges * SMALL_FRONTIER > g.n && s.single < 0;
+      pull = may_pull();
       if (LOW_SKEW && pull && s.edges * OF <= unexplored * SURE) {
         pull = search.is_pull_promising(visited);
         loop.barrier();                        // a push that begins must not change what other blocks sample
@@ -109,6 +117,47 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) bfs(BfsArguments a) {
     if (a.direction != CHOSEN || g.in_start == nullptr) return;
     const int64_t rest = g.entries - s.explored, bound = LOW_SKEW ? rest * SURE / OF : rest / a.alpha, least = g.n >> 4;
     search.queue_edges = (bound > least ? bound : least) + 1;
+  };
+  auto is_small = [&] {
+    return s.queued && s.single < 0 && s.edges <= int64_t(SMALL_EDGES) && s.count <= int64_t(SMALL_VERTICES);
+  };
+  auto small_levels = [&] {                    // by block 0, from queue s.q to queue s.q; the others wait in end_phase
+    begin_phase();
+    if (blockIdx.x == 0) {
+      search.queue_edges = int64_t(EDGE_MASK);
+      small.load(search, s.q, unsigned(s.count));
+      const bool writes = threadIdx.x == blockDim.x - 1;   // its warp has no edges of a path
+      int64_t beyond = 0;                      // frontiers for which the record has no room: a sum kept in a register
+      SmallCounters made;
+      int k = 0;
+      for (int done = 0;; k ^= 1) {
+        if (writes) {
+          if (record.has_room(s.depth - 1)) record.level(s.depth - 1, s.frontier, PUSH, s.edges);
+          else beyond += s.frontier;
+          small.counters[(done + 1) % 3] = SmallCounters{};
+        }
+        s.explored += s.edges;
+        search.depth = int(s.depth);
+        small.expand(search, visited, k, unsigned(s.count), unsigned(s.edges), small.counters[done % 3], s.q);
+        __syncthreads();
+        made = small.counters[done % 3];
+        s.frontier = made.found, s.count = int64_t(made.queued >> 32), s.edges = int64_t(unsigned(made.queued));
+        s.reached += s.frontier;
+        s.depth++;
+        if (s.frontier == 0 || s.depth > a.max_level || made.hit || !is_small() || may_pull()) break;
+        if (++done == MOST_SMALL_LEVELS) break;
+      }
+      if (writes && beyond) record.add_beyond(beyond);
+      small.leave(search, k ^ 1, unsigned(s.count), s.q);
+      if (threadIdx.x == 0) {
+        atomicAdd(&search.counters->without_edges, word(s.frontier - s.count));
+        g.control->small_depth = s.depth, g.control->small_reached = s.reached, g.control->small_explored = s.explored;
+      }
+    }
+    s.frontier = end_phase();
+    s.depth = load_l2(&g.control->small_depth), s.reached = load_l2(&g.control->small_reached);
+    s.explored = load_l2(&g.control->small_explored);
+    s.calm = 0;
   };
 
   __syncthreads();
@@ -126,6 +175,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) bfs(BfsArguments a) {
   }
   while (s.frontier > 0 && s.depth <= a.max_level && !is_target_reached(a, g.control, s.depth)) {
     const bool pull = choose_direction();
+    s.calm = !pull && is_small() ? s.calm + 1 : 0;
+    if (s.calm > CALM_LEVELS) {
+      small_levels();
+      continue;
+    }
     if (!pull && !s.queued) {
       begin_phase();
       search.queue_edges = int64_t(EDGE_MASK);

@@ -41,6 +41,7 @@ template <class P, bool PARENTS> struct BfsFrontier {
 };
 
 template <class P, bool LEVELS, bool PARENTS, bool LOW_SKEW> struct BfsPush {
+  static constexpr bool HAS_OWNER = PARENTS;
   const BfsTable<P>& g;
   BfsBlock& block;
   int32_t* level;

@@ -21,6 +21,7 @@ struct BfsControl {
   int64_t handed_count, handed_depth, handed_reached, spare;
   LevelCounters slot[3];
   word inbox[2][2][16];                    // messages of block_group.cuh
+  int64_t small_depth, small_reached, small_explored;      // what the block of bfs_small.cuh leaves to the grid
 };
 
 template <class P> struct BfsTable {       // every field has 8 bytes
@@ -71,6 +72,7 @@ GRB_DEVICE bool is_target_reached(const BfsArguments& a, const BfsControl* contr
 GRB_DEVICE void leave_bfs(LevelLoop<BfsControl>& loop, bool keep_status) {
   if (!loop.leave()) return;
   loop.control->target_depth = 0;
+  loop.control->small_depth = loop.control->small_reached = loop.control->small_explored = 0;
   if (!keep_status) loop.control->status = FRESH, loop.control->handed_count = 0;
 }
 

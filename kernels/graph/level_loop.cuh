@@ -125,6 +125,8 @@ template <int NUMBERS = 4> struct RunRecord {
       lines[5] += frontier;
     }
   }
+  GRB_DEVICE bool has_room(int64_t k) const { return k < capacity; }
+  GRB_DEVICE void add_beyond(int64_t frontiers) const { lines[5] += frontiers; }         // of levels that have none
   GRB_DEVICE void finish() const {
     lines[3] = nanoseconds();
     lines[4] = clock64();

@@ -56,6 +56,8 @@ TESTS = {
         graph/bfs_tiles.cuh GROUP NT GROUPS""",
     "test_full_traversals.py::test_a_level_that_fills_the_queue":
         "graph/bfs_push.cuh BFS_QUEUE; graph/bfs_high_diameter.cuh QUEUE",
+    "test_bfs_small_levels.py::test_a_path_behind_a_hub": "graph/bfs_small.cuh SMALL_EDGES ROW_CLAMP CALM_LEVELS",
+    "test_bfs_small_levels.py::test_many_vertices_of_one_edge_each": "graph/bfs_small.cuh SMALL_VERTICES",
     "test_full_traversals.py::test_levels_of_many_sources": """
         graph/bfs_multi.cuh PUSH_ROW_OF_LANE; graph/bfs_multi_prepare.cuh SHORT_ROW SEGMENT_ENTRIES WIDE_ROW;
         graph/bfs_multi_result.cuh ROW_WARPS SCAN_LOADS PER_THREAD""",
@@ -79,7 +81,7 @@ NO_SIZES = """
     products/bit_tiles_build.cuh NONE; products/bitblock_build.cuh NONE; products/column_merge.cuh LEAST_DETECTABLE;
     communities/row_labels.cuh NO_LABEL; products/spgemm_hash.cuh EMPTY_SLOT; products/tile_maps.cuh COLUMN;
     products/tile_pairs.cuh NO_TILE; products/tiles.cuh NONE; structure/radix_sort.cuh COUNTED SUMMED;
-    graph/bfs.cuh SURE OF PUSH_SHARE FEW_LEFT SMALL_FRONTIER;
+    graph/bfs.cuh SURE OF PUSH_SHARE FEW_LEFT SMALL_FRONTIER; graph/bfs_small.cuh MOST_SMALL_LEVELS;
     graph/bfs_high_diameter.cuh COUNT_MASK LEVEL_EDGE_MASK;
     graph/bfs_multi.cuh LIST_SHARE HUB_SHARE GATHER_SHARE; graph/bfs_multi_parents.cuh LIGHT_SHARE;
     graph/cores.cuh HIGHEST_DEGREE; graph/frontier.cuh COUNT_SHIFT EDGE_MASK;

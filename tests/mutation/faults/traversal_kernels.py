@@ -4,6 +4,7 @@ from . import Fault
 
 CUDA = "tests/backends/cuda/"
 BFS = (CUDA + "test_bfs.py",)
+SMALL_LEVELS = (CUDA + "test_bfs_small_levels.py",)
 MULTI = (CUDA + "test_bfs_multi.py",)
 SSSP = (CUDA + "test_sssp.py",)
 COMPONENTS = (CUDA + "test_components.py",)
@@ -66,6 +67,41 @@ FAULTS = [
         "    int64_t count = (g.n + 31) >> 5;\n    for (int64_t w0 = warp * 32;",
         "    int64_t count = g.n >> 5;\n    for (int64_t w0 = warp * 32;",
         BFS,
+    ),
+    Fault(
+        "kernels/graph/bfs_small.cuh",
+        "a vertex that does not fit into the block's queue is lost",
+        "push.stage(takes && !fits, near, q);",
+        "push.stage(false, near, q);",
+        SMALL_LEVELS,
+    ),
+    Fault(
+        "kernels/graph/bfs_small.cuh",
+        "the grid does not get the last vertex of the block's queue",
+        "const unsigned held = count < SMALL_VERTICES ? count : SMALL_VERTICES;",
+        "const unsigned held = count < SMALL_VERTICES ? count - 1 : SMALL_VERTICES;",
+        SMALL_LEVELS,
+    ),
+    Fault(
+        "kernels/graph/bfs_small.cuh",
+        "an edge at a row's end belongs to the vertex before",
+        "if (stop[middle] <= e) low = middle + 1; else high = middle;",
+        "if (stop[middle] < e) low = middle + 1; else high = middle;",
+        SMALL_LEVELS,
+    ),
+    Fault(
+        "kernels/graph/bfs.cuh",
+        "small levels: the edges that were pushed do not count as explored",
+        "        s.explored += s.edges;\n        search.depth",
+        "        search.depth",
+        SMALL_LEVELS,
+    ),
+    Fault(
+        "kernels/graph/bfs.cuh",
+        "small levels go on beyond the target",
+        "s.depth > a.max_level || made.hit || !is_small()",
+        "s.depth > a.max_level || !is_small()",
+        SMALL_LEVELS,
     ),
     Fault(
         "kernels/graph/level_loop.cuh",
