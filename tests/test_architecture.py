@@ -27,7 +27,7 @@ LAYERS = (
     ("planner",),
     ("backends",),
     ("operations",),
-    ("core", "graph", "memory", "deprecated", "rowwise", "sequential"),
+    ("core", "graph", "programs", "memory", "deprecated", "rowwise", "sequential"),
     ("io", "grb", "viz", "ss", "agg", "generators", "algorithms", "fused"),
     ("nx", "cli", "__main__"),
     ("grb_tile",),

@@ -112,6 +112,11 @@ class Program:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
+    @property
+    def loops(self) -> list[Loop]:
+        """The loops that may run on the device, with what became of them in their latest call."""
+        return self._loops
+
     def explain(self) -> str:
         """What the loops of the latest call did: where they ran and why, turns, steps of the device in a turn."""
         lines = [f"program {self._function.__name__}"]

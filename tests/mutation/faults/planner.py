@@ -129,8 +129,8 @@ FAULTS = [
     Fault(
         "grb_tile/planner/choose_matvec_gpu.py",
         "the complement of the mask is not weighed",
-        "return live - masked if mask.complement else masked",
-        "return masked",
+        "return admitted if self.masked == 1 else self.live - admitted",
+        "return admitted",
     ),
     Fault(
         "grb_tile/planner/choose_matvec_gpu.py",

@@ -6,11 +6,10 @@ entries stays on the device.
 
 import numpy as np
 
-from ....planner.choose_kernel import stays_bitmap
 from ....storage import holders
 from ....storage.store import same_structure
 from ..runtime.late_vector import LateVector
-from ..structure.arrays import index_type, moved_type, to_bitmap, words_of
+from ..structure.arrays import index_type, keeps_bitmap, moved_type, to_bitmap, words_of
 from ..structure.positions import is_empty
 
 
@@ -27,7 +26,7 @@ def overwrite(device, c, t, mask):
     if c.dtype._is_udt or c.format[-1] == "r" or c.size == 0:
         return NotImplemented
     if t.format == "sparse":
-        if not t.iso or not stays_bitmap(c.size, c.values.dtype.itemsize, device.profile):
+        if not t.iso or not keeps_bitmap(device, c.size, c.values.dtype.itemsize):
             return NotImplemented
         t = to_bitmap(device, t)
     c = _writable(device, c)
@@ -84,7 +83,7 @@ def _writable(device, c):
     """`c` as a LateVector whose arrays have no other reference: itself or a copy; None if a copy costs too much."""
     size = c.size
     if c.format == "sparse":
-        if not stays_bitmap(size, c.values.dtype.itemsize, device.profile):
+        if not keeps_bitmap(device, size, c.values.dtype.itemsize):
             return None
         values, words = device.empty(size, c.values.dtype), device.zeros((size + 63) >> 6, np.uint64)
         found = device.counters()

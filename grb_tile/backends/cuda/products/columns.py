@@ -8,7 +8,6 @@ and the accumulator is kept.
 
 import numpy as np
 
-from ....planner.choose_kernel import stays_bitmap
 from ....planner.record import UNRECORDED
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, index_dtype
@@ -17,6 +16,7 @@ from ..structure.arrays import (
     empty_vector,
     gather,
     index_type,
+    keeps_bitmap,
     ranges,
     segment_starts,
     to_sparse,
@@ -50,7 +50,7 @@ def merged(device, AT, x, s, mask, plan=UNRECORDED):
         x_indices, count = AT.rows, AT.rows.shape[0]
     merge = merge_of(device, AT, s, mask_words is not None, x_indices, x_words)
     edges = int(x.estimated_nvals * merge.mean)
-    renew = stays_bitmap(size, 0 if s.structure_only else s.dtype.np_type.itemsize, device.profile)
+    renew = keeps_bitmap(device, size, 0 if s.structure_only else s.dtype.np_type.itemsize)
     space = merge(
         x_indices, x_words, x_values if s.reads_x else None, count, edges, mask_words, complement, renew, plan
     )

@@ -141,8 +141,8 @@ class DeviceLoop:
         """The method of w<mask> = E u in this turn: "rows" or "cols".  costs(): the DirectionCosts.
 
         A turn's direction is decided before it begins, by the entries that its first product then finds; so that
-        must multiply a vector that the loop carries, under no mask or one that it carries.  Otherwise it is pushed.
-        What counts are their entries as the turn begins.
+        must multiply a vector that the loop carries, under no mask or one that it carries.  What counts are their
+        entries as the turn begins.  Otherwise the method is that of the estimated entries, in all turns.
         """
         by_columns = A if transposed else transpose
         if transpose is None or by_columns.rows is not None:
@@ -150,7 +150,10 @@ class DeviceLoop:
         if self._choice is None:
             slot, admitted = self._slot_of(u), None if mask is None else self._slot_of(mask.pattern)
             if slot is None or mask is not None and admitted is None:
-                return "cols"
+                figures, count = costs(), u.estimated_nvals
+                edges = min(count * figures.entries / figures.stored, figures.entries)
+                open_rows = figures.open_rows(0 if mask is None else mask.pattern.estimated_nvals)
+                return "cols" if figures.columns(edges, count) < figures.rows(edges, open_rows) else "rows"
             self._choice = Choice(costs(), by_columns, slot, admitted, self.device)
         return _METHODS[self._now]
 

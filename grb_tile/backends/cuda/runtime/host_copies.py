@@ -2,11 +2,11 @@
 
 A copy from or to pageable memory goes through one small buffer of the driver, on one core: 3 to 10 GB/s where the bus
 carries 55.  Here threads copy parts of the array from or to page-locked buffers of their own, which the device reads
-and writes meanwhile: 64 MB to the device 2.5 ms for 8.4, to the host 4 ms for 24 (H200, PCIe 5, 16 cores).  The arrays
-themselves are ordinary memory: a process that forks keeps them, and nothing is locked but the buffers, 4 MB a thread.
+and writes meanwhile: to the device 20 GB/s at 16 MB, 35 at 64, 45 at 256; to the host 20, 15 to 18, and 20 to 25, where
+most of the time is that of the new array's pages (H200, PCIe 5, 16 cores).  The arrays themselves are ordinary
+memory: a process that forks keeps them, and nothing is locked but the buffers, 8 MB a thread.
 
-To the host most of the time is that of the pages of the new array, 2 to 3 GB/s a thread: so the threads are as many as
-the cores, up to 16, and from 16 MB on each has work; with two chunks at least, one is copied while the next comes.
+Parts of 1 MB for 16 threads took four times as long at 16 MB: a thread of Python begins and ends in 0.1 ms.
 tests/benchmarks/gpu/bench_copies.py tries other sizes.
 """
 
@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 FETCHED_FROM = 1 << 18  # bytes of an array that comes to the host through a buffer
-THREADS_FROM = 4 << 20  # bytes; what is smaller is copied before the threads have begun
-PART = 1 << 20  # bytes of a thread's part at least: 0.4 ms to the host, where it begins within 0.05
-CHUNK = 2 << 20  # bytes of a buffer; each thread has two
+THREADS_FROM = 8 << 20  # bytes; what is smaller is copied before the threads have begun
+PART = 4 << 20  # bytes of a thread's part at least: 1 ms, where it begins within 0.1
+CHUNK = 4 << 20  # bytes of a buffer; each thread has two
 LINE = 64  # bytes; parts and chunks begin at multiples
-THREADS = min(16, os.cpu_count() or 1)
+THREADS = min(8, os.cpu_count() or 1)
 TO_DEVICE, TO_HOST = 1, 2  # cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost
 
 

@@ -134,13 +134,18 @@ def cast_iso(device, store, want):
 # ---------------------------------------------------------------------- stores
 
 
+def keeps_bitmap(device, size, item_bytes):
+    """Is a result kept as a bitmap?  In a turn of a program always, because a list needs a read-back."""
+    return device.turns is not None or stays_bitmap(size, item_bytes, device.profile)
+
+
 def counted_later(device, size, dtype, words, values, count, iso=False):
     """The bitmap of a result whose number of entries a kernel wrote to count[0] (see Device.counters).
 
     Nothing is read back where a bitmap costs no more than a list; otherwise the count is, and it becomes sparse.
     """
     result = LateVector(device, size, dtype, words, values, count, iso)
-    if stays_bitmap(size, 0 if iso else dtype.np_type.itemsize, device.profile):
+    if keeps_bitmap(device, size, 0 if iso else dtype.np_type.itemsize):
         return result
     if result.nvals * conversions.BITMAP_TO_SPARSE >= size:
         return result

@@ -66,6 +66,8 @@ def choose_format(device, store):
         wanted = size and count * conversions.SPARSE_TO_BITMAP > size and (count >= conversions.TINY or count == size)
         return to_bitmap(device, store) if wanted else store
     if format == "bitmap":
+        if device.turns is not None and store.nvals_if_read is None:
+            return store  # a turn of a program does not know its density
         if store.nvals * conversions.BITMAP_TO_SPARSE < store.size:
             return to_sparse(device, store)
         if store.words is not None and store.nvals == store.size:

@@ -1,0 +1,62 @@
+"""Faults of programs: what a loop carries, how it ends, what it is recognised by, what is refused."""
+
+from . import Fault
+
+TESTS = ("tests/programs", "tests/backends/cuda/test_programs.py")
+
+FAULTS = [
+    Fault(
+        "grb_tile/backends/cuda/programs/slots.py",
+        "swapped vectors are copied over each other",
+        "(to, source.copy() if source is not None and source.data.ptr in held else source)",
+        "(to, source)",
+    ),
+    Fault(
+        "grb_tile/backends/cuda/programs/slots.py",
+        "the count of a vector is not loaded",
+        "                set_number(device, count, store.nvals)\n",
+        "                pass\n",
+    ),
+    Fault(
+        "grb_tile/backends/cuda/programs/slots.py",
+        "a result is the slot itself, which the next call writes",
+        "        other = Slot(self._device, self.form, self._constant)\n",
+        "        return self.store()\n        other = Slot(self._device, self.form, self._constant)\n",
+    ),
+    Fault(
+        "grb_tile/programs/running.py",
+        "numbers that the loop reads are not in the signature",
+        "        return type(value).__name__, repr(value)\n",
+        "        return (type(value).__name__,)\n",
+    ),
+    Fault(
+        "grb_tile/programs/running.py",
+        "matrices are not in the signature",
+        'return "matrix", value._is_transposed, id(matrix._store)',
+        'return "matrix", value._is_transposed',
+    ),
+    Fault(
+        "grb_tile/programs/running.py",
+        "vectors keep what a failed capture wrote",
+        "            elements.reset(vector, store)\n        raise\n",
+        "            pass\n        raise\n",
+    ),
+    Fault(
+        "grb_tile/programs/captured.py",
+        "swapped objects end where they began",
+        "for _ in range(turns % _period(captured.next, k)):",
+        "for _ in range(0):",
+    ),
+    Fault(
+        "grb_tile/programs/captured.py",
+        "the flag of a break is ignored",
+        "goes = test if stop is True or stop is False else both(True, negated(stop), lambda: test)",
+        "goes = test",
+    ),
+    Fault(
+        "grb_tile/core/number.py",
+        "a subtraction with the number on the right is turned around",
+        "found = left.vector.apply(name, right=other) if first else right.vector.apply(name, left=other)",
+        "found = (left if first else right).vector.apply(name, right=other)",
+    ),
+]
