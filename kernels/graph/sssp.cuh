@@ -13,6 +13,8 @@
 //   relax            expand the queue's edges (frontier.cuh); ends improved to less than the bound are listed
 //   find_nearest     (when nothing improved) the least distance that an active vertex can still give
 //   queue_active     the bound is raised: active vertices, with the segment of their rows between the two bounds
+//   alone            instead, while queues stay small: block 0 does queue_improved and relax with counters in shared
+//                    memory and no barrier of the grid, round after round; the others wait
 //   pull, twice      when the vertices left have few of the edges: each searches its own row (sssp_pull.cuh); no bound
 //                    remains, and pushes finish
 // Launch: cooperative, THREADS x BLOCKS per SM resident (backends/cuda/graph/sssp.py), two barriers a round.
@@ -24,6 +26,9 @@
 namespace grb {
 
 constexpr int FEW_ROUNDS = 256;                // no pull after so many rounds
+constexpr int CALM_ROUNDS = 4;                 // small ones in succession, before block 0 goes on alone: beginning and
+                                               // ending that cost the grid a round
+constexpr int MOST_ALONE = 1 << 18;            // rounds, a second: a barrier ends a program after a minute
 enum RoundKind { RELAXED = 0, RAISED = 1, PULLED = 2, PULLED_AGAIN = 3 };
 
 // Packed by backends/cuda/graph/sssp.py in this order.
@@ -39,12 +44,15 @@ struct SsspArguments {                         // every field has 8 bytes
   int64_t pull_at;                             // pull when the vertices left have fewer than 1/pull_at edges; 0: never
 };
 
-template <class K, int BYTES, bool REAL, int THREADS, int BLOCKS>
+// ALONE: block 0 goes on alone while rounds are small, for graphs that may have thousands of them; elsewhere it would
+// only take registers.
+template <class K, int BYTES, bool REAL, int THREADS, int BLOCKS, bool ALONE>
 __global__ void __launch_bounds__(THREADS, BLOCKS) sssp(SsspArguments a) {
   using Search = SsspPull<K, BYTES, REAL>;
   constexpr K NONE = Search::NONE;
   __shared__ SsspBlock block;
   __shared__ SsspTable<K> g;
+  __shared__ RoundCounters own_counters;       // of block 0 alone
   if (threadIdx.x == 0) block.staged.reset(), block.explored.reset();
   load_table(g, a.table);
   const bool first_thread = is_first_thread();
@@ -54,9 +62,26 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) sssp(SsspArguments a) {
   int64_t round = 0, listed = 1, active = 0, explored = 0, count = 0, edges = 0;
   int which = 0;                               // of the two active lists
   K step = K(a.delta), settled = 0;
+  const int64_t small = blockDim.x;            // entries of a list and edges of a queue that one block does at once
+  bool alone = false;
+  int calm = 0;                                // rounds in succession whose queues were small
 
-  auto begin_phase = [&] { paths.counters = loop.begin(); };
+  auto begin_phase = [&] {
+    if (alone) {
+      if (threadIdx.x == 0) own_counters = RoundCounters{};
+      __syncthreads();
+      paths.counters = &own_counters;
+    } else {
+      paths.counters = loop.begin();
+    }
+  };
   auto end_phase = [&] {
+    if (alone) {
+      __syncthreads();
+      const RoundCounters counted = own_counters;
+      __syncthreads();
+      return counted;
+    }
     const RoundCounters* counted = loop.end();
     return RoundCounters{load_l2(&counted->queued), load_l2(&counted->listed), load_l2(&counted->active),
                          load_l2(&counted->explored), load_l2(&counted->nearest), {}};
@@ -75,23 +100,50 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) sssp(SsspArguments a) {
     end_phase();
     paths.bound = step == NONE ? NONE : Search::raised(K(0), step);
   };
+  auto begin_alone = [&] {                     // a phase that ends when block 0 ends its rounds
+    begin_phase();
+    alone = true;
+    if (blockIdx.x == 0) paths.warp = threadIdx.x >> 5, paths.warps = blockDim.x >> 5;
+  };
+  auto end_alone = [&](bool improved) {        // the grid goes on from where block 0 is; has any distance improved?
+    SmallRounds& left = g.control->small;
+    alone = false;
+    if (first_thread) left = SmallRounds{round, listed, active, explored, count, edges, improved};
+    paths.warp = spread_warp(), paths.warps = spread_warps();
+    end_phase();
+    round = load_l2(&left.round), listed = load_l2(&left.listed), active = load_l2(&left.active);
+    explored = load_l2(&left.explored), count = load_l2(&left.count), edges = load_l2(&left.edges);
+    if (listed || count) calm = 0;             // it ended for size
+    return load_l2(&left.improved) != 0;
+  };
   auto relax_to_fixpoint = [&] {               // until no distance below the bound improves; did any?
+    int done = 0;
     for (bool improved = false;;) {
-      if (listed) {
-        begin_phase();
-        paths.queue_improved(listed, active_list(which), active);
-        RoundCounters counted = end_phase();
-        count = vertices_of(counted.queued), edges = edges_of(counted.queued);
-        active += counted.active, explored += counted.explored;
+      const bool fits = listed <= small && (!count || edges <= small);
+      if (ALONE && !alone && fits && calm > CALM_ROUNDS) begin_alone(), done = 0;
+      bool leaves = true;
+      if (!alone || blockIdx.x == 0) {
+        if (listed) {
+          begin_phase();
+          paths.queue_improved(listed, active_list(which), active);
+          RoundCounters counted = end_phase();
+          count = vertices_of(counted.queued), edges = edges_of(counted.queued), listed = 0;
+          active += counted.active, explored += counted.explored;
+        }
+        const bool wide = edges > small;
+        if (count && !(alone && wide)) {       // else the grid relaxes this queue
+          log_round(RELAXED, count, edges);
+          if (!alone) calm = wide ? 0 : calm + 1;
+          begin_phase();
+          paths.relax(count, edges);
+          listed = end_phase().listed;
+          count = 0;
+          improved = improved || listed;
+        }
+        leaves = count || !listed || ++done == MOST_ALONE;   // as many are listed as there were edges, at most
       }
-      if (!count) return improved;
-      log_round(RELAXED, count, edges);
-      begin_phase();
-      paths.relax(count, edges);
-      listed = end_phase().listed;
-      count = 0;
-      if (!listed) return improved;
-      improved = true;
+      if (alone && leaves) improved = end_alone(improved);
+      if (!listed && !count) return improved;
     }
   };
   auto pull = [&](int64_t left) {
@@ -171,7 +223,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) sssp(SsspArguments a) {
     if (!done) a.record[1] = round;
     record.finish();
   }
-  if (loop.leave()) g.control->status = SSSP_FRESH;
+  if (loop.leave()) g.control->status = SSSP_FRESH, g.control->small = SmallRounds{};
 }
 
 }  // namespace grb

@@ -19,12 +19,14 @@ enum SsspStatus { SSSP_FRESH = 0, SSSP_DONE = 1 };         // DONE: sssp_high_di
 // Of one phase: size of the queue (frontier.cuh); improved vertices; new active vertices, their edges; ~(least
 // distance).
 struct RoundCounters { word queued, listed, active, explored, nearest, spare[3]; };
+struct SmallRounds { int64_t round, listed, active, explored, count, edges, improved; };
 struct SsspControl {
   using Slot = RoundCounters;
   unsigned arrivals, departures;
   word status;
   RoundCounters slot[3];
   word inbox[2][2][16];                        // block_group.cuh
+  SmallRounds small;                           // what one block leaves to the grid (sssp.cuh)
 };
 
 template <class K> struct SsspTable {          // every field has 8 bytes

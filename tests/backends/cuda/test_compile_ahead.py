@@ -243,7 +243,7 @@ PROGRAM = """
     from backends.cuda.test_compile_ahead import instance, record
     from grb_tile.backends.cuda.runtime import ahead, compile as jit
     ahead.thread_count = lambda: 9
-    slow = [("graph/sssp.cuh", "sssp", "", ("unsigned", "4", "false", str(32 * k), "1")) for k in range(1, 25)]
+    slow = [("graph/sssp.cuh", "sssp", "", ("unsigned", "4", "false", str(32 * k), "1", "true")) for k in range(1, 25)]
     ahead.recorded = lambda: record({{"p": [instance(), *slow]}})
     compilations = ahead.Compilations(90)
 """

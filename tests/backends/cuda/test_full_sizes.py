@@ -58,6 +58,7 @@ TESTS = {
         "graph/bfs_push.cuh BFS_QUEUE; graph/bfs_high_diameter.cuh QUEUE",
     "test_bfs_small_levels.py::test_a_path_behind_a_hub": "graph/bfs_small.cuh SMALL_EDGES ROW_CLAMP CALM_LEVELS",
     "test_bfs_small_levels.py::test_many_vertices_of_one_edge_each": "graph/bfs_small.cuh SMALL_VERTICES",
+    "test_sssp_small_rounds.py::test_rounds_of_equal_weights_are_levels": "graph/sssp.cuh CALM_ROUNDS",
     "test_full_traversals.py::test_levels_of_many_sources": """
         graph/bfs_multi.cuh PUSH_ROW_OF_LANE; graph/bfs_multi_prepare.cuh SHORT_ROW SEGMENT_ENTRIES WIDE_ROW;
         graph/bfs_multi_result.cuh ROW_WARPS SCAN_LOADS PER_THREAD""",
@@ -85,7 +86,7 @@ NO_SIZES = """
     graph/bfs_high_diameter.cuh COUNT_MASK LEVEL_EDGE_MASK;
     graph/bfs_multi.cuh LIST_SHARE HUB_SHARE GATHER_SHARE; graph/bfs_multi_parents.cuh LIGHT_SHARE;
     graph/cores.cuh HIGHEST_DEGREE; graph/frontier.cuh COUNT_SHIFT EDGE_MASK;
-    graph/level_loop.cuh RECORD_HEAD; graph/spanning_forest.cuh NO_EDGE; graph/sssp.cuh FEW_ROUNDS;
+    graph/level_loop.cuh RECORD_HEAD; graph/spanning_forest.cuh NO_EDGE; graph/sssp.cuh FEW_ROUNDS MOST_ALONE;
     graph/sssp_high_diameter.cuh OVERFLOW; graph/sssp_state.cuh ROUND_NUMBERS;
     graph/strong_components.cuh HIGHEST_VERTEX NO_VERTEX; graph/block_group.cuh MAX_GROUP_BLOCKS"""
 

@@ -58,7 +58,7 @@ def test_errors_of_a_worker_are_those_of_this_process(workers):
 
 
 def test_this_process_compiles_where_a_worker_was_killed(workers):
-    text, expression = jit.source_text("graph/sssp.cuh", "sssp", "", ("unsigned", "4", "false", "32", "1"))
+    text, expression = jit.source_text("graph/sssp.cuh", "sssp", "", ("unsigned", "4", "false", "32", "1", "true"))
     compiler = Compiler(workers)
     (worker,) = workers._all
     found = []

@@ -5,6 +5,7 @@ from . import Fault
 CUDA = "tests/backends/cuda/"
 BFS = (CUDA + "test_bfs.py",)
 SMALL_LEVELS = (CUDA + "test_bfs_small_levels.py",)
+SMALL_ROUNDS = (CUDA + "test_sssp_small_rounds.py",)
 MULTI = (CUDA + "test_bfs_multi.py",)
 SSSP = (CUDA + "test_sssp.py",)
 COMPONENTS = (CUDA + "test_components.py",)
@@ -102,6 +103,13 @@ FAULTS = [
         "s.depth > a.max_level || made.hit || !is_small()",
         "s.depth > a.max_level || !is_small()",
         SMALL_LEVELS,
+    ),
+    Fault(
+        "kernels/graph/sssp.cuh",
+        "small rounds: a queue that is not small is forgotten",
+        "        leaves = count || !listed",
+        "        if (alone) count = 0;\n        leaves = count || !listed",
+        SMALL_ROUNDS,
     ),
     Fault(
         "kernels/graph/level_loop.cuh",

@@ -148,7 +148,9 @@ def _launches(graph: SsspGraph) -> tuple[Any, GroupLaunch | None]:
     launcher = graph.device.launcher
     threads = launcher.threads(LAUNCH["block"])
     key = graph.key_type, str(graph.bytes), "true" if graph.real else "false"
-    kernel = launcher.kernel("graph/sssp.cuh", "sssp", "", (*key, str(LAUNCH["block"]), str(LAUNCH["per_processor"])))
+    shape = str(LAUNCH["block"]), str(LAUNCH["per_processor"])
+    alone = "true" if has_short_rows(graph.n, graph.nvals) else "false"  # thousands of rounds, most of them small
+    kernel = launcher.kernel("graph/sssp.cuh", "sssp", "", (*key, *shape, alone))
     most = min(kernel.resident_blocks(threads), launcher.processors * LAUNCH["per_processor"])
     blocks = launcher.blocks(most, graph.nvals, EDGES_PER_BLOCK)
     grid = kernel.launch(ARGUMENTS, blocks, threads, cooperative=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 CHUNK = 128  # edges, as in kernels/graph/frontier.cuh
 WEIGHT_CLASSES = 8  # as in kernels/graph/sssp_state.cuh
-CONTROL_WORDS = 96  # at least SsspControl (kernels/graph/sssp_state.cuh)
+CONTROL_WORDS = 104  # at least SsspControl (kernels/graph/sssp_state.cuh)
 SHARES = (1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of the entries that are lighter than each class
 SAMPLE = 1 << 16  # weights that classes and mean are taken from
 SORT_BYTES = 60  # memory for an entry while rows are sorted by weight
