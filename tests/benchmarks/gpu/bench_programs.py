@@ -140,8 +140,8 @@ def main():
         RESULTS.write_text(
             "# Loops as programs on a GPU\n\n"
             f"{current().describe_device()}; `tests/benchmarks/gpu/bench_programs.py`: medians of {options.calls}\n"
-            "whole calls.  library: the algorithm of `grb_tile.algorithms` for the same problem.  second call: the one that\n"
-            "captures.  pulled: turns that ran row-wise.\n\n" + "\n".join(lines) + "\n"
+            "whole calls.  library: the algorithm of `grb_tile.algorithms` for the problem.  second call: the one\n"
+            "that captures.  pulled: turns that ran row-wise.\n\n" + "\n".join(lines) + "\n"
         )
 
 

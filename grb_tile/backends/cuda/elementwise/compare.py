@@ -9,8 +9,8 @@ from ....dtypes import BOOL, FP64, INT32, INT64, lookup_dtype
 from ....operators import get_typed_op
 from ....storage.store import BitmapVector, Compressed
 from ..lowering.semirings import cast_text
-from ..runtime.late_vector import OnDevice
 from ..runtime.launch import bits_of
+from ..runtime.mailbox import OnDevice
 from ..structure.arrays import positions_of
 from ..structure.formats import convert
 from .mapping import reduced

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....dtypes import cast as host_cast
 from ....storage.convert import share
-from ..runtime.late_vector import OnDevice
+from ..runtime.mailbox import OnDevice
 from ..structure.arrays import counted_later, index_type
 from ..structure.merging import merges
 from ..structure.positions import empty_like, flags_within, is_empty, keep_entries, listed, view

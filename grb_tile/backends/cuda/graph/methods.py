@@ -11,7 +11,7 @@ from ....storage.store import BitmapVector, Compressed, SparseVector, StoredMask
 from ...graph import GraphOperations
 from ...outcome import LoopOutcome
 from ..runtime.errors import HostOnly, reporting
-from ..runtime.late_vector import OnDevice
+from ..runtime.mailbox import OnDevice
 
 STORES = (SparseVector, BitmapVector, Compressed)
 _BFS = "graph.dispatch", "bfs"

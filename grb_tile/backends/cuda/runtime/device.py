@@ -30,8 +30,7 @@ from ....storage.store import StoredMask, forms_of
 from .costs import profile_of_device
 from .errors import HostOnly, on_device
 from .host_copies import HostCopies
-from .late_vector import OnDevice
-from .mailbox import NOT_WRITTEN, Mailbox
+from .mailbox import NOT_WRITTEN, Mailbox, OnDevice
 from .memory import drop_forms
 
 if TYPE_CHECKING:
@@ -130,8 +129,7 @@ class Device:
 
     def upload(self, data: np.ndarray) -> Any:
         """A copy of a contiguous NumPy array on the device; a small one by one call of the driver."""
-        if self.turns is not None:
-            self.refuse_in_turn("an array of the host is copied to the device: make it before the loop")
+        self.needs_host("an array of the host is copied to the device: make it before the loop")
         if data.nbytes == 0 or data.dtype.char not in _TYPES or not data.dtype.isnative:
             return self.xp.asarray(data)
         array, size = self.array_class(data.shape, data.dtype), data.nbytes
@@ -193,8 +191,7 @@ class Device:
         """A device array as a NumPy array (a copy; synchronises)."""
         if type(array) is np.ndarray:
             return array
-        if self.turns is not None:
-            self.refuse_in_turn(_READ)
+        self.needs_host(_READ)
         with self.bound():
             self.in_order()
             return self.copies.to_host(array)
@@ -311,8 +308,7 @@ class Device:
 
         Counts are best kept in one array: one copy then.
         """
-        if self.turns is not None:
-            self.refuse_in_turn(_READ)
+        self.needs_host(_READ)
         if self.several and self.is_elsewhere():
             with self.bound():
                 return self.read(*arrays)
@@ -375,9 +371,9 @@ class Device:
         mailbox.wait(3, self.stream.ptr)
         return mailbox.array(np_type)[0] if mailbox.words[2] else None
 
-    def refuse_in_turn(self, what: str) -> None:
+    def needs_host(self, what: str) -> None:
         """Raises: CaptureError in a captured turn, which the device repeats without the host."""
-        if self.turns.capturing:
+        if self.turns is not None and self.turns.capturing:
             raise CaptureError(f"programs: {what}")
 
     def _make_mailbox(self):

@@ -16,18 +16,6 @@ if TYPE_CHECKING:
     from .device import Device
 
 
-class OnDevice:
-    """A number that stays on the device, found in a turn of a captured loop.
-
-    array: of length 1.  present: an array whose first element says whether there is one; None: there is.
-    """
-
-    __slots__ = ("array", "present")
-
-    def __init__(self, array: Any, present: Any = None) -> None:
-        self.array, self.present = array, present
-
-
 class LateVector(BitmapVector):
     """A bitmap vector whose number of entries is read from the device at its first use.
 

@@ -64,6 +64,18 @@ class Mailbox:
             raise
 
 
+class OnDevice:
+    """A number that stays on the device, found in a turn of a captured loop.
+
+    array: of length 1.  present: an array whose first element says whether there is one; None: there is.
+    """
+
+    __slots__ = ("array", "present")
+
+    def __init__(self, array: Any, present: Any = None) -> None:
+        self.array, self.present = array, present
+
+
 class SentWords:
     """A copy of a small array of 64-bit words, queued now and waited for when it is read: later work is not."""
 
