@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from grb_tile.cli import main as cli
-from grb_tile.cli.main import BAD_INPUT, INTERNAL, NO_ANSWER, OK, main
+from grb_tile.cli.main import BAD_INPUT, COMMANDS, INTERNAL, NO_ANSWER, OK, main
 
 ROOT = Path(__file__).resolve().parents[2]
 KARATE = str(ROOT / "examples" / "data" / "karate.txt")
@@ -179,6 +179,25 @@ def test_info(facts, run):
 def test_info_of_a_matrix_that_is_no_graph(facts, graph):
     found = facts("info", graph("%%MatrixMarket matrix coordinate real general\n2 3 1\n1 3 2\n", "r.mtx"))
     assert found["nrows"] == 2 and found["ncols"] == 3 and "symmetry" not in found
+
+
+ON_FILES = [name for name in COMMANDS if name not in ("compile", "bench", "gap", "ldbc")]
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (3, 3)])
+def test_a_matrix_without_entries(run, graph, tmp_path, shape):
+    """Each command on it: an answer for every node, or one line that says what is wrong with it."""
+    path = graph("%%MatrixMarket matrix coordinate real general\n{} {} 0\n".format(*shape), "none.mtx")
+    for command in ON_FILES:
+        more = [tmp_path / "none.grb"] if command == "convert" else []
+        code, out, err = run(command, path, *more, "--json")
+        if shape == (3, 3) or command in ("info", "convert"):
+            assert (code, err) == (OK, ""), command
+            found = json.loads(out)
+            assert command != "info" or (found["nrows"], found["ncols"], found["density"]) == (*shape, 0.0)
+        else:
+            assert code == BAD_INPUT and ("no nodes" if shape == (0, 0) else "is square") in err, command
+        assert run(command, path, *more, "--quiet")[0] == code
 
 
 @pytest.mark.parametrize("ending", ["mtx", "mtx.gz", "grb", "npz", "txt", "csv"])

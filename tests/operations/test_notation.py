@@ -14,8 +14,9 @@ if LIBRARY == "graphblas":
 
 # Calls whose forms differ: the oracle makes several of one, or names another function for it.
 OTHER_CALLS = re.compile(
-    r"(select, [at]|apply, (right|.*transposed)|product sel|extract|a row|a column|reposition|power|diagonal|aggregator|"
-    r"an element|outer|ewise_(union|add, a|mult, a)|(rows|columns) by an|(rows|columns|sum|most) of a|selected).*"
+    r"(select, [at]|apply, (right|.*transposed)|product sel|extract|a row|a column|reposition|power|diagonal|"
+    r"aggregator|an element|outer|ewise_(union|add, a|mult, a)|"
+    r"(rows|columns) by an|(rows|columns|sum|most) of a|selected).*"
 )
 NUMBERED, TYPED = re.compile(r"\b([Mv]_)\d+"), re.compile(r"(_select|_apply_IndexOp)_[A-Z]+\d*(?=\()")
 DRAWS = 4

@@ -14,6 +14,8 @@ from grb_tile.storage import place
 from support import seeds
 from support.graphs import GRAPHS, dense, graph_of, grid, power_law, random_graph, transposed
 
+ROW_OF_LANE = 32  # of kernels/graph/bfs_pull.cuh
+
 
 def check(A, AT, sources, direction=None, max_level=None, target=None, levels=True, parents=True):
     n = A.nrows
@@ -86,6 +88,17 @@ def test_the_last_entry_of_a_hub(monkeypatch):
     A = graph_of(640, rows, np.concatenate((leaves, [601], ends)))
     outcome = check(A, A, 601, "pull")
     assert outcome._graph.is_low_skew and [row["frontier"] for row in outcome.rows()][:4] == [1, 1, 1, 599]
+
+
+@pytest.mark.parametrize("length", [ROW_OF_LANE + k for k in (-1, 0, 1, 2, 31, 32, 33)])
+def test_only_the_last_entry_of_a_row_is_visited(length):
+    """Rows that a lane searches alone and rows of which it leaves a few entries to the warp."""
+    leaves, heavy = np.arange(1, length + 1), np.arange(1, 9)
+    ends = np.arange(length + 2, length + 2 + 3 * heavy.size)
+    rows = np.concatenate((np.zeros(leaves.size), [length], heavy.repeat(3)))
+    A = graph_of(length + 40, rows, np.concatenate((leaves, [length + 1], ends)))
+    outcome = check(A, A, length + 1, "pull")
+    assert [row["frontier"] for row in outcome.rows()][:4] == [1, 1, 1, length - 1]
 
 
 @pytest.fixture
