@@ -91,6 +91,7 @@ def test_the_last_entry_of_a_hub(monkeypatch):
 
 
 @pytest.mark.parametrize("length", [ROW_OF_LANE + k for k in (-1, 0, 1, 2, 31, 32, 33)])
+@pytest.mark.sampled(1)
 def test_only_the_last_entry_of_a_row_is_visited(length):
     """Rows that a lane searches alone and rows of which it leaves a few entries to the warp."""
     leaves, heavy = np.arange(1, length + 1), np.arange(1, 9)
