@@ -94,6 +94,24 @@ def test_small_graphs_stay_in_networkx_unless_asked(caplog):
         assert any("Using backend 'grb_tile'" in record.message for record in caplog.records)
 
 
+def test_a_graph_given_by_its_name_is_looked_at_as_one_that_is_given_first():
+    """should_run and can_run of every function: small, large and converted graphs, and what cannot be computed."""
+    small, large = nx.path_graph(3), nx.gnp_random_graph(60, 0.5, seed=1)
+    parallel = nx.MultiGraph([(0, 1), (0, 1), (1, 2)])
+    answers = set()
+    for name, function in FUNCTIONS.items():
+        (first, *others) = function.signature.parameters.values()
+        if first.name != "G" or any(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in others):
+            continue
+        for G in (small, large, parallel):
+            for weight in ({}, {"weight": "weight"} if "weight" in function.signature.parameters else {}):
+                by_name, first = {"G": G, **weight}, ((G,), weight)
+                assert backend.should_run(name, (), by_name) == backend.should_run(name, *first), name
+                assert backend.can_run(name, (), by_name) == backend.can_run(name, *first), name
+                answers.add(str(backend.should_run(name, *first)))
+    assert len(answers) > 2
+
+
 def test_a_graph_of_exactly_the_least_number_of_adjacencies_is_converted():
     G = nx.path_graph(30)
     with nx.config.backends.grb_tile(min_edges=2 * G.number_of_edges()):
