@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import unittest.mock
 from pathlib import Path
 
 import numpy as np
@@ -315,6 +316,11 @@ def test_interruption_and_internal_errors(run, monkeypatch, graph):
     monkeypatch.setattr("grb_tile.cli.traversal.run", broken)
     code, _, err = run("bfs", path)
     assert code == INTERNAL and "internal error: KeyError" in err
+    for error, code in ((ValueError(), BAD_INPUT), (ValueError(" "), BAD_INPUT), (AssertionError(), INTERNAL)):
+        monkeypatch.setattr("grb_tile.cli.traversal.run", unittest.mock.Mock(side_effect=error))  # no text
+        found, _, err = run("bfs", path)
+        assert found == code and err.rstrip().endswith(f"{type(error).__name__}:"), err
+    monkeypatch.setattr("grb_tile.cli.traversal.run", broken)
     with pytest.raises(KeyError):
         main(["bfs", path, "--debug"])
 
