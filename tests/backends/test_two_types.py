@@ -11,7 +11,7 @@ import grb_tile as gb
 from grb_tile import dtypes
 from grb_tile.backends import select as choose
 from grb_tile.backends.reference import entries
-from grb_tile.operators import get_semiring
+from grb_tile.operators.semiring import Semiring
 from grb_tile.storage import convert
 from grb_tile.storage.convert import transpose_of
 from grb_tile.storage.store import SparseVector, StoredMask
@@ -25,17 +25,20 @@ def backend(request):
     return choose.named(request.param)
 
 
-@pytest.fixture(scope="module", params=["bshift", "flipped", "user"])
+SEMIRINGS = {
+    ("INT16", "FP64"): (gb.monoid.max, lambda x, y: x * 4 + y),
+    ("FP64", "INT8"): (gb.monoid.min, lambda x, y: x - 3 * y),
+    ("INT8", "INT32"): (gb.monoid.plus, lambda x, y: y - x),
+}
+
+
+@pytest.fixture(scope="module", params=SEMIRINGS, ids="-".join)
 def semiring(request):
-    """Types (INT32, INT8), (INT8, INT32) and (INT16, FP64)."""
-    if request.param == "user":
-        op = gb.binary.register_anonymous(lambda x, y: x * 4 + y, is_udt=True)["INT16", "FP64"]
-        return get_semiring(gb.monoid.max["FP64"], op)
-    shift = get_semiring(gb.monoid.plus["INT32"], gb.binary.bshift["INT32"])
-    if request.param == "bshift":
-        return shift
-    op = gb.binary.register_anonymous(lambda x, y: y - x, is_udt=True)["INT8", "INT32"]
-    return get_semiring(gb.monoid.plus[op.return_type], op)
+    made = Semiring.register_anonymous(SEMIRINGS[request.param][0], gb.binary.register_anonymous(
+        SEMIRINGS[request.param][1], is_udt=True
+    ))[request.param]  # fmt: skip
+    assert (made.binaryop.type, made.binaryop.type2) == request.param
+    return made
 
 
 def numbers(rng, dtype, count):
