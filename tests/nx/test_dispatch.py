@@ -6,10 +6,11 @@ import subprocess
 import sys
 
 import networkx as nx
+import numpy as np
 import pytest
 from networkx.utils.backends import _registered_algorithms
 
-from grb_tile.nx import info
+from grb_tile.nx import adjacency, info
 from grb_tile.nx.interface import backend
 from grb_tile.nx.registry import FUNCTIONS
 
@@ -53,6 +54,7 @@ def test_networkx_does_not_import_grb_tile(tmp_path):
 
 SCRIPT = """
 import networkx as nx
+import numpy as np
 G = nx.gnp_random_graph(200, 0.1, seed=1)
 ranks = nx.pagerank(G)
 print(max(ranks, key=ranks.get), nx.number_connected_components(G), sum(nx.triangles(G).values()))
@@ -227,3 +229,22 @@ def test_values_that_are_no_numbers_go_to_networkx():
         assert nx.single_source_dijkstra_path_length(G, 0) == {0: 0, 1: Fraction(1, 3), 2: Fraction(2, 3)}
     with pytest.raises(NotImplementedError, match="real numbers"):
         backend.single_source_dijkstra_path_length(G, 0)
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+def test_sums_of_weights_fit_or_go_to_networkx(kind):
+    """Sums of all entries, of which an undirected edge has two, are exact in 64 bits, or the call is NetworkX's."""
+    copies = 1 if kind is nx.DiGraph else 2
+    for most, fits in ((2**63 // copies - 2**14, True), (2**63 // copies, False), (2**63 // copies + 2**14, False)):
+        for weights in ([most], [most - 7, 7], [-most], [most // 2, -(most - most // 2)]):
+            G = kind([(k, k + 1, {"weight": weight}) for k, weight in enumerate(weights)])
+            if fits:
+                A = adjacency.graph(G, "weight").A
+                wanted = nx.to_numpy_array(G, dtype=object, nonedge=None)
+                assert {(i, j): x for i, j, x in zip(*A.to_coo(), strict=True)} == {
+                    (i, j): x for (i, j), x in np.ndenumerate(wanted) if x is not None
+                }
+                assert int(A.reduce_scalar("plus").new()) == copies * sum(weights)
+            else:
+                with pytest.raises(NotImplementedError, match="64 bits"):
+                    adjacency.graph(G, "weight")

@@ -1,7 +1,8 @@
 """Every operation written under drawn masks, accumulators and replace, operands in drawn forms, against SuiteSparse.
 
 tests/conformance has every cell of the specification, of which a quick run takes a sample; here each operation runs.
-Every other turn takes few entries for many, so that changes are kept beside the store as they are with large objects.
+Most turns take few entries for many, so that changes are kept beside the store, or written in place, as with large
+objects.
 Outputs, masks and regions of another shape are refused.
 """
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from grb_tile.operations import written_region
+from grb_tile.planner import tuning
 from support.agree import Raised, expected_outcome, outcome, report
 from support.library import LIBRARY, gb, oracle
 from support.operands import scalar
@@ -138,6 +140,7 @@ RECORDS = {
 CASES = [(shape, name) for shape, records in RECORDS.items() for name in records]
 DRAWS = 10
 FEW = written_region.FEW, 1  # of so many entries one may change and be kept beside the store
+IN_PLACE = tuning.OVERWRITTEN_SHARE, 0  # of so many positions of a bitmap one may be written in place
 
 
 def operands(rng, shape):
@@ -174,6 +177,12 @@ def draw(rng, shape):
     return f"mask {mask}, accum {accum}, replace {replace}", keywords
 
 
+def set_sizes(monkeypatch, turn):
+    """Small objects are written as large ones are, in three of four turns."""
+    monkeypatch.setattr(written_region, "FEW", FEW[turn % 2])
+    monkeypatch.setattr(tuning, "OVERWRITTEN_SHARE", IN_PLACE[turn // 2 % 2])
+
+
 def check(call, given, where):
     """The call leaves the same in C and in every operand of both libraries."""
     expected, after = expected_outcome(call, given, may_fail=True)
@@ -196,7 +205,7 @@ def autocompute():
 def test_written(shape, name, monkeypatch):
     rng = generator("records", shape, name)
     for turn in range(DRAWS):
-        monkeypatch.setattr(written_region, "FEW", FEW[turn % 2])
+        set_sizes(monkeypatch, turn)
         given = operands(rng, shape)
         text, keywords = draw(rng, shape)
 
@@ -245,7 +254,7 @@ def test_assigned(name, inside, monkeypatch):
     kept = [axis for axis, key in enumerate(keys) if not isinstance(key, int)]
     line = (shape[kept[0]],) if len(keys) == 2 and len(kept) == 1 else None  # one position has masks of C's shape
     for turn in range(DRAWS):
-        monkeypatch.setattr(written_region, "FEW", FEW[turn // 2 % 2])
+        set_sizes(monkeypatch, turn // 2)
         given = operands(rng, shape) | {"e": scalar(None, "INT64")}
         of_line = line is not None and bool(turn % 2)
         its = region if inside else line if of_line else shape
