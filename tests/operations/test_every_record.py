@@ -370,13 +370,15 @@ def test_outputs_and_masks_of_other_shapes_are_refused(shape, name):
 
             def call(lib, o):
                 expression = RECORDS[shape][name](lib, o)
-                how = keywords(lib, o)
+                how = keywords(lib, o)  # noqa: B023
                 o.C(**how) << expression
+
+            def new(lib, o):
+                return RECORDS[shape][name](lib, o).new(mask=keywords(lib, o)["mask"])  # noqa: B023
 
             if "mask none" not in text:
                 refused(call, given | {"M": other["M"]}, f"{name}, a mask of {wrong} [{text}]")
                 if name not in NUMBERS + OBJECTS:
-                    new = lambda lib, o: RECORDS[shape][name](lib, o).new(mask=keywords(lib, o)["mask"])  # noqa: B023,E731
                     refused(new, given | {"M": other["M"]}, f"{name}, a new object's mask of {wrong} [{text}]")
         if name not in NUMBERS:
             refused(call, given | other, f"{name}, an output of {wrong}")
