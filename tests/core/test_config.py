@@ -120,22 +120,19 @@ def test_a_program_overrides_the_variable_and_a_block_gives_it_back():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "gb.config.set(backend='cdua')", "gb.config['backend'] = 'cdua'", "gb.config.update({'backend': 'cdua'})",
-        "gb.config.set(mapnumpy=False, backend='cdua')", "gb.config.set(backend=None)",
-        "with gb.config.set(backend='numpy', mapnumpy=3): pass",
-        "with gb.config.set(backend='numpy', mapnumpy=False): gb.config.set(backend='cdua')",
-        "gb.config.update_defaults({'backend': 'numpy'}); 1 / 0",
-    ],
+REFUSED_CHANGES = (
+    "gb.config.set(backend='cdua')", "gb.config['backend'] = 'cdua'", "gb.config.update({'backend': 'cdua'})",
+    "gb.config.set(mapnumpy=False, backend='cdua')", "gb.config.set(backend=None)",
+    "with gb.config.set(backend='numpy', mapnumpy=3): pass",
+    "with gb.config.set(backend='numpy', mapnumpy=False): gb.config.set(backend='cdua')",
 )  # fmt: skip
-def test_after_a_refusal_the_value_is_that_of_the_variable(change):
-    program = f"try: exec({change!r})\nexcept Exception as error: print(type(error).__name__)\n"
-    after = "print(gb.config.get('backend'), gb.config.variable('backend'), gb.config.get('mapnumpy'))"
-    found, error = python(program + after, GRB_TILE_BACKEND="reference")
-    assert not error and found[1:] == ["reference", "GRB_TILE_BACKEND", "True"]
-    assert found[0] == ("ZeroDivisionError" if "1 / 0" in change else "InvalidValue")
+
+
+def test_after_a_refusal_the_value_is_that_of_the_variable():
+    show = "print(gb.config.get('backend'), gb.config.variable('backend'), gb.config.get('mapnumpy'))\n"
+    tried = "".join(f"try: exec({change!r})\nexcept gb.exceptions.InvalidValue: {show}" for change in REFUSED_CHANGES)
+    wanted = ["reference", "GRB_TILE_BACKEND", "True"] * len(REFUSED_CHANGES)
+    assert python(tried, GRB_TILE_BACKEND="reference") == (wanted, "")
 
 
 def test_the_number_of_the_device():
