@@ -58,6 +58,15 @@ def test_bfs_text_explain_parents_and_target(run, facts):
     assert facts("bfs", KARATE, *UNDIRECTED, "--source", 1, "--max-level", 1)["reached"] == 17
 
 
+@pytest.mark.parametrize(("target", "level"), [("a", 0), ("b", 1), ("c", 2), ("d", None)])
+def test_the_target_is_the_source_a_neighbour_far_or_apart(run, facts, graph, target, level):
+    path = graph("a,b,2\nb,c,3\nd,e,1\n", "t.csv")
+    given = (path, "--source", "a", "--target", target)
+    assert facts("bfs", *given)["target_level"] == level
+    told = "not reached" if level is None else f"level {level}"
+    assert f"target     {target}: {told}" in run("bfs", *given)[1]
+
+
 def test_source_defaults_to_the_busiest_node_and_may_be_a_label(facts, graph):
     assert facts("bfs", KARATE, *UNDIRECTED)["source"] == 34
     path = graph("ann,bob\nbob,cyd\nbob,dan\n", "g.csv")

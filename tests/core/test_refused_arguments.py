@@ -87,3 +87,25 @@ def test_lists_of_other_lengths(name, scalar):
 def test_lists_of_other_lengths_for_vectors(name):
     for counts in itertools.permutations((0, 2, 3), 2):
         refused(VECTOR_LENGTHS[name], *(list(range(count)) for count in counts))
+
+
+ONE = {
+    "matrix contains": lambda A, u, at: at in A,
+    "transpose contains": lambda A, u, at: at in A.T,
+    "matrix get": lambda A, u, at: A.get(*at),
+    "transpose get": lambda A, u, at: A.T.get(*at),
+    "vector contains": lambda A, u, at: at[0] in u,
+    "vector get": lambda A, u, at: u.get(at[0]),
+}
+NOT_ONE = {
+    "row": (slice(None), 1), "column": (slice(None, 2), 0), "lists": ([0, 1], [1, 2]), "list of one": ([0], 1),
+    "ellipsis": (..., 1), "fraction": (0.5, 1), "outside": (7, 1), "before the first": (-6, 1), "text": ("0", 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ONE)
+@pytest.mark.parametrize("indices", NOT_ONE)
+def test_what_is_not_one_position(name, indices):
+    refused(ONE[name], NOT_ONE[indices])
+    if "matrix" in name and isinstance(NOT_ONE[indices][0], (slice, list)):
+        refused(ONE[name], NOT_ONE[indices][::-1])
