@@ -41,9 +41,9 @@ def operands():
     return A, gb.Vector.from_coo([0, 3], [8, 9], size=5)
 
 
-def refused(call, *arguments):
+def refused(call, *arguments, error=(REFUSED, ".")):
     A, u = operands()
-    with pytest.raises(REFUSED) as found:
+    with pytest.raises(error[0], match=error[1]) as found:
         call(A, u, *arguments)
     assert str(found.value).strip()
     B, v = operands()
@@ -106,6 +106,9 @@ NOT_ONE = {
 @pytest.mark.parametrize("name", ONE)
 @pytest.mark.parametrize("indices", NOT_ONE)
 def test_what_is_not_one_position(name, indices):
-    refused(ONE[name], NOT_ONE[indices])
-    if "matrix" in name and isinstance(NOT_ONE[indices][0], (slice, list)):
-        refused(ONE[name], NOT_ONE[indices][::-1])
+    first = NOT_ONE[indices][0]
+    part = isinstance(first, (slice, list))
+    error = (TypeError if "contains" in name else ValueError, "(Invalid|Bad) (index|row)") if part else (REFUSED, ".")
+    refused(ONE[name], NOT_ONE[indices], error=error)
+    if part and "vector" not in name:
+        refused(ONE[name], NOT_ONE[indices][::-1], error=error)

@@ -108,6 +108,25 @@ def high_diameter(monkeypatch):
     monkeypatch.setattr(tuning, "HIGH_DIAMETER_VERTICES", 0)
 
 
+def test_room_for_the_results_is_asked_for(monkeypatch):
+    """Before anything is allocated: levels, parents, bits and the record."""
+    A, asked = GRAPHS["path"](), []
+    monkeypatch.setattr(shim().device, "check_room", lambda wanted, what: asked.append((what, wanted)))
+    for each in (4, 8, 12):
+        check(A, A, 0, levels=each != 8, parents=each != 4)
+        ((what, wanted),) = asked
+        assert what == "traverse" and wanted > A.nrows * (each + 1 / 8)
+        asked.clear()
+
+
+def test_several_sources_in_a_graph_of_high_diameter(high_diameter):
+    """The kernel of few blocks has one source; several are the grid's, after it and before it on one graph."""
+    A = GRAPHS["path"]()
+    for sources in ([0, A.nrows - 1], 3, [5], [A.nrows // 2, 0]):
+        for direction in (None, "push"):
+            check(A, A, sources, direction)
+
+
 @pytest.mark.parametrize("direction", [None, "push", "pull"])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_symmetric(name, direction):
