@@ -47,7 +47,7 @@ class Record:
         for position, (_, transposed) in enumerate(self.operands(), len(leading)):
             if transposed:
                 flags += f"T{position}"
-        parts = [out, mask, accum]
+        parts = [out, mask, accum] if self.shape else [out, accum]  # a scalar has no mask
         if self.op is not None:
             parts.append(getattr(self.op, "gb_name", None) or repr(self.op))
         parts += [*leading, *self.names(), *self.extra()]

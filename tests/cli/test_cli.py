@@ -6,13 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+import unittest.mock
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from grb_tile.cli import main as cli
-from grb_tile.cli.main import BAD_INPUT, INTERNAL, NO_ANSWER, OK, main
+from grb_tile.cli.main import BAD_INPUT, COMMANDS, INTERNAL, NO_ANSWER, OK, main
 
 ROOT = Path(__file__).resolve().parents[2]
 KARATE = str(ROOT / "examples" / "data" / "karate.txt")
@@ -55,6 +56,15 @@ def test_bfs_text_explain_parents_and_target(run, facts):
     found = facts("bfs", KARATE, *UNDIRECTED, "--source", 1, "--target", 17, "--explain")
     assert found["target_level"] == 2 and len(found["rounds"]) >= 2
     assert facts("bfs", KARATE, *UNDIRECTED, "--source", 1, "--max-level", 1)["reached"] == 17
+
+
+@pytest.mark.parametrize(("target", "level"), [("a", 0), ("b", 1), ("c", 2), ("d", None)])
+def test_the_target_is_the_source_a_neighbour_far_or_apart(run, facts, graph, target, level):
+    path = graph("a,b,2\nb,c,3\nd,e,1\n", "t.csv")
+    given = (path, "--source", "a", "--target", target)
+    assert facts("bfs", *given)["target_level"] == level
+    told = "not reached" if level is None else f"level {level}"
+    assert f"target     {target}: {told}" in run("bfs", *given)[1]
 
 
 def test_source_defaults_to_the_busiest_node_and_may_be_a_label(facts, graph):
@@ -181,6 +191,25 @@ def test_info_of_a_matrix_that_is_no_graph(facts, graph):
     assert found["nrows"] == 2 and found["ncols"] == 3 and "symmetry" not in found
 
 
+ON_FILES = [name for name in COMMANDS if name not in ("compile", "bench", "gap", "ldbc")]
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (3, 3)])
+def test_a_matrix_without_entries(run, graph, tmp_path, shape):
+    """Each command on it: an answer for every node, or one line that says what is wrong with it."""
+    path = graph("%%MatrixMarket matrix coordinate real general\n{} {} 0\n".format(*shape), "none.mtx")
+    for command in ON_FILES:
+        more = [tmp_path / "none.grb"] if command == "convert" else []
+        code, out, err = run(command, path, *more, "--json")
+        if shape == (3, 3) or command in ("info", "convert"):
+            assert (code, err) == (OK, ""), command
+            found = json.loads(out)
+            assert command != "info" or (found["nrows"], found["ncols"], found["density"]) == (*shape, 0.0)
+        else:
+            assert code == BAD_INPUT and ("no nodes" if shape == (0, 0) else "is square") in err, command
+        assert run(command, path, *more, "--quiet")[0] == code
+
+
 @pytest.mark.parametrize("ending", ["mtx", "mtx.gz", "grb", "npz", "txt", "csv"])
 def test_convert_keeps_the_graph(facts, tmp_path, ending):
     target = tmp_path / f"k.{ending}"
@@ -296,6 +325,11 @@ def test_interruption_and_internal_errors(run, monkeypatch, graph):
     monkeypatch.setattr("grb_tile.cli.traversal.run", broken)
     code, _, err = run("bfs", path)
     assert code == INTERNAL and "internal error: KeyError" in err
+    for error, code in ((ValueError(), BAD_INPUT), (ValueError(" "), BAD_INPUT), (AssertionError(), INTERNAL)):
+        monkeypatch.setattr("grb_tile.cli.traversal.run", unittest.mock.Mock(side_effect=error))  # no text
+        found, _, err = run("bfs", path)
+        assert found == code and err.rstrip().endswith(f"{type(error).__name__}:"), err
+    monkeypatch.setattr("grb_tile.cli.traversal.run", broken)
     with pytest.raises(KeyError):
         main(["bfs", path, "--debug"])
 

@@ -120,6 +120,21 @@ def test_a_program_overrides_the_variable_and_a_block_gives_it_back():
     ]  # fmt: skip
 
 
+REFUSED_CHANGES = (
+    "gb.config.set(backend='cdua')", "gb.config['backend'] = 'cdua'", "gb.config.update({'backend': 'cdua'})",
+    "gb.config.set(mapnumpy=False, backend='cdua')", "gb.config.set(backend=None)",
+    "with gb.config.set(backend='numpy', mapnumpy=3): pass",
+    "with gb.config.set(backend='numpy', mapnumpy=False): gb.config.set(backend='cdua')",
+)  # fmt: skip
+
+
+def test_after_a_refusal_the_value_is_that_of_the_variable():
+    show = "print(gb.config.get('backend'), gb.config.variable('backend'), gb.config.get('mapnumpy'))\n"
+    tried = "".join(f"try: exec({change!r})\nexcept gb.exceptions.InvalidValue: {show}" for change in REFUSED_CHANGES)
+    wanted = ["reference", "GRB_TILE_BACKEND", "True"] * len(REFUSED_CHANGES)
+    assert python(tried, GRB_TILE_BACKEND="reference") == (wanted, "")
+
+
 def test_the_number_of_the_device():
     """It is that of "cuda" until gb.config or gb.device names another."""
     show = SELECT + "print(gb.config.get('device'), select._kind_and_number('cuda'), select._kind_and_number('cuda:1'))"

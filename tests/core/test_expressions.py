@@ -254,3 +254,18 @@ def test_select_compares_a_thunk_of_another_type_as_a_number(dtype, values, engi
             for name, keeps in (("gt", lambda x, y: x > y), ("eq", lambda x, y: x == y), ("le", lambda x, y: x <= y)):
                 found = v.select(f"value{name}", thunk).new().to_coo()[0].tolist()
                 assert found == [i for i, x in enumerate(values) if keeps(x, thunk)], (name, thunk)
+
+
+def test_a_scalar_without_a_name_is_shown_by_its_value():
+    A = gb.Matrix.from_coo([0], [0], [3], name="A")
+    v = gb.Vector.from_coo([0], [1], name="v")
+    named, unnamed = (gb.Scalar.from_value(7, name=name) for name in ("seven", ""))
+    for call in (
+        lambda s: A.apply("minus", right=s),
+        lambda s: A.apply("minus", left=s),
+        lambda s: A.ewise_union(A, "plus", s, s),
+        lambda s: v.select(">", s),
+        lambda s: A + s,
+    ):
+        assert repr(call(unnamed)).replace(" ", "") == repr(call(7)).replace(" ", "")
+        assert "seven" in repr(call(named)) and "7" not in repr(call(named)).split("\n")[1]

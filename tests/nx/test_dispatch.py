@@ -6,10 +6,11 @@ import subprocess
 import sys
 
 import networkx as nx
+import numpy as np
 import pytest
 from networkx.utils.backends import _registered_algorithms
 
-from grb_tile.nx import info
+from grb_tile.nx import adjacency, info
 from grb_tile.nx.interface import backend
 from grb_tile.nx.registry import FUNCTIONS
 
@@ -53,6 +54,7 @@ def test_networkx_does_not_import_grb_tile(tmp_path):
 
 SCRIPT = """
 import networkx as nx
+import numpy as np
 G = nx.gnp_random_graph(200, 0.1, seed=1)
 ranks = nx.pagerank(G)
 print(max(ranks, key=ranks.get), nx.number_connected_components(G), sum(nx.triangles(G).values()))
@@ -92,6 +94,24 @@ def test_small_graphs_stay_in_networkx_unless_asked(caplog):
         with nx.config.backends.grb_tile(min_edges=0):
             nx.triangles(G)
         assert any("Using backend 'grb_tile'" in record.message for record in caplog.records)
+
+
+def test_a_graph_given_by_its_name_is_looked_at_as_one_that_is_given_first():
+    """should_run and can_run of every function: small, large and converted graphs, and what cannot be computed."""
+    small, large = nx.path_graph(3), nx.gnp_random_graph(60, 0.5, seed=1)
+    parallel = nx.MultiGraph([(0, 1), (0, 1), (1, 2)])
+    answers = set()
+    for name, function in FUNCTIONS.items():
+        (first, *others) = function.signature.parameters.values()
+        if first.name != "G" or any(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in others):
+            continue
+        for G in (small, large, parallel):
+            for weight in ({}, {"weight": "weight"} if "weight" in function.signature.parameters else {}):
+                by_name, first = {"G": G, **weight}, ((G,), weight)
+                assert backend.should_run(name, (), by_name) == backend.should_run(name, *first), name
+                assert backend.can_run(name, (), by_name) == backend.can_run(name, *first), name
+                answers.add(str(backend.should_run(name, *first)))
+    assert len(answers) > 2
 
 
 def test_a_graph_of_exactly_the_least_number_of_adjacencies_is_converted():
@@ -209,3 +229,22 @@ def test_values_that_are_no_numbers_go_to_networkx():
         assert nx.single_source_dijkstra_path_length(G, 0) == {0: 0, 1: Fraction(1, 3), 2: Fraction(2, 3)}
     with pytest.raises(NotImplementedError, match="real numbers"):
         backend.single_source_dijkstra_path_length(G, 0)
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+def test_sums_of_weights_fit_or_go_to_networkx(kind):
+    """Sums of all entries, of which an undirected edge has two, are exact in 64 bits, or the call is NetworkX's."""
+    copies = 1 if kind is nx.DiGraph else 2
+    for most, fits in ((2**63 // copies - 2**14, True), (2**63 // copies, False), (2**63 // copies + 2**14, False)):
+        for weights in ([most], [most - 7, 7], [-most], [most // 2, -(most - most // 2)]):
+            G = kind([(k, k + 1, {"weight": weight}) for k, weight in enumerate(weights)])
+            if fits:
+                A = adjacency.graph(G, "weight").A
+                wanted = nx.to_numpy_array(G, dtype=object, nonedge=None)
+                assert {(i, j): x for i, j, x in zip(*A.to_coo(), strict=True)} == {
+                    (i, j): x for (i, j), x in np.ndenumerate(wanted) if x is not None
+                }
+                assert int(A.reduce_scalar("plus").new()) == copies * sum(weights)
+            else:
+                with pytest.raises(NotImplementedError, match="64 bits"):
+                    adjacency.graph(G, "weight")

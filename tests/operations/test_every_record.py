@@ -1,11 +1,16 @@
 """Every operation written under drawn masks, accumulators and replace, operands in drawn forms, against SuiteSparse.
 
 tests/conformance has every cell of the specification, of which a quick run takes a sample; here each operation runs.
+Most turns take few entries for many, so that changes are kept beside the store, or written in place, as with large
+objects.
+Outputs, masks and regions of another shape are refused.
 """
 
 import numpy as np
 import pytest
 
+from grb_tile.operations import written_region
+from grb_tile.planner import tuning
 from support.agree import Raised, expected_outcome, outcome, report
 from support.library import LIBRARY, gb, oracle
 from support.operands import scalar
@@ -134,6 +139,8 @@ RECORDS = {
 }  # fmt: skip
 CASES = [(shape, name) for shape, records in RECORDS.items() for name in records]
 DRAWS = 10
+FEW = written_region.FEW, 1  # of so many entries one may change and be kept beside the store
+IN_PLACE = tuning.OVERWRITTEN_SHARE, 0  # of so many positions of a bitmap one may be written in place
 
 
 def operands(rng, shape):
@@ -170,6 +177,12 @@ def draw(rng, shape):
     return f"mask {mask}, accum {accum}, replace {replace}", keywords
 
 
+def set_sizes(monkeypatch, turn):
+    """Small objects are written as large ones are, in three of four turns."""
+    monkeypatch.setattr(written_region, "FEW", FEW[turn % 2])
+    monkeypatch.setattr(tuning, "OVERWRITTEN_SHARE", IN_PLACE[turn // 2 % 2])
+
+
 def check(call, given, where):
     """The call leaves the same in C and in every operand of both libraries."""
     expected, after = expected_outcome(call, given, may_fail=True)
@@ -189,9 +202,10 @@ def autocompute():
 
 
 @pytest.mark.parametrize("shape, name", CASES, ids=[f"{len(shape)}d {name}" for shape, name in CASES])
-def test_written(shape, name):
+def test_written(shape, name, monkeypatch):
     rng = generator("records", shape, name)
     for turn in range(DRAWS):
+        set_sizes(monkeypatch, turn)
         given = operands(rng, shape)
         text, keywords = draw(rng, shape)
 
@@ -232,7 +246,7 @@ ASSIGNS = {  # of the output's shape (5, 7) or (7,): the indices, what is assign
 @pytest.mark.parametrize(
     "name, inside", [(name, inside) for name in ASSIGNS for inside in (False, True) if ASSIGNS[name][2] or not inside]
 )
-def test_assigned(name, inside):
+def test_assigned(name, inside, monkeypatch):
     """C(M, accum, replace)[I, J] << x and, `inside`, C[I, J](M, accum, replace) << x."""
     keys, value, region = ASSIGNS[name]
     shape = (5, 7) if len(keys) == 2 else (7,)
@@ -240,6 +254,7 @@ def test_assigned(name, inside):
     kept = [axis for axis, key in enumerate(keys) if not isinstance(key, int)]
     line = (shape[kept[0]],) if len(keys) == 2 and len(kept) == 1 else None  # one position has masks of C's shape
     for turn in range(DRAWS):
+        set_sizes(monkeypatch, turn // 2)
         given = operands(rng, shape) | {"e": scalar(None, "INT64")}
         of_line = line is not None and bool(turn % 2)
         its = region if inside else line if of_line else shape
@@ -319,3 +334,79 @@ def test_indices_that_repeat_in_a_long_vector():
         w[at] << gb.Vector.from_dense(values)
         wanted = {0: 7, 5: 8, size - 1: 9} | dict(zip(at.tolist(), values.tolist(), strict=True))
         assert w.to_dict() == wanted
+
+
+# ---------------------------------------------------------------------- other shapes
+
+NUMBERS = "a number", "a Scalar"  # which have no shape
+OBJECTS = "itself", "diagonal", "diagonal of"  # not expressions
+
+
+def near(shape):
+    """The shapes that differ from it in one dimension, by one, and the transposed one."""
+    for axis, size in enumerate(shape):
+        for other in (size - 1, size + 1):
+            yield (*shape[:axis], other, *shape[axis + 1 :])
+    if shape[::-1] != shape:
+        yield shape[::-1]
+
+
+def refused(call, given, where):
+    """The call raises DimensionMismatch, and leaves every operand as it was."""
+    result, after = outcome(gb, call, given, may_fail=True)
+    assert isinstance(result, Raised) and result.name == "DimensionMismatch", f"{where}: {result!r}"
+    assert str(result.error).strip(), where
+    for name, found in after.items():
+        assert difference(given[name], found) is None, f"{where}: operand {name} changed"
+
+
+@pytest.mark.parametrize("shape, name", [(shape, name) for shape, name in CASES if shape])
+def test_outputs_and_masks_of_other_shapes_are_refused(shape, name):
+    rng = generator("other shapes", shape, name)
+    given, forms = operands(rng, shape), {1: VECTOR_FORMS, 2: MATRIX_FORMS}[len(shape)]
+    for wrong in near(shape):
+        other = {x: stored(rng, wrong, "BOOL", forms[rng.integers(len(forms))]) for x in "CM"}
+        for text, keywords in draw(rng, wrong), ("mask V", lambda lib, o: {"mask": o.M.V}):
+
+            def call(lib, o):
+                expression = RECORDS[shape][name](lib, o)
+                how = keywords(lib, o)  # noqa: B023
+                o.C(**how) << expression
+
+            def new(lib, o):
+                return RECORDS[shape][name](lib, o).new(mask=keywords(lib, o)["mask"])  # noqa: B023
+
+            if "mask none" not in text:
+                refused(call, given | {"M": other["M"]}, f"{name}, a mask of {wrong} [{text}]")
+                if name not in NUMBERS + OBJECTS:
+                    refused(new, given | {"M": other["M"]}, f"{name}, a new object's mask of {wrong} [{text}]")
+        if name not in NUMBERS:
+            refused(call, given | other, f"{name}, an output of {wrong}")
+
+
+@pytest.mark.parametrize("name", [name for name in ASSIGNS if ASSIGNS[name][2]])
+def test_values_and_masks_that_do_not_fit_a_region_are_refused(name):
+    keys, value, region = ASSIGNS[name]
+    shape = (5, 7) if len(keys) == 2 else (7,)
+    rng = generator("other regions", name)
+    given = operands(rng, shape) | {"e": scalar(None, "INT64")}
+    at = keys if len(keys) == 2 else keys[0]
+    for inside, its in (True, region), (False, shape):
+        for wrong in near(its):
+            M = stored(rng, wrong, "BOOL", "full iso")
+            for mask in (lambda M: M.S, lambda M: ~M.V):
+
+                def masked(lib, o):
+                    x = value(lib, o)
+                    if inside:
+                        o.C[at](mask=mask(o.M)) << x  # noqa: B023
+                    else:
+                        o.C(mask=mask(o.M))[at] << x  # noqa: B023
+
+                refused(masked, given | {"M": M}, f"{name}, inside {inside}, a mask of {wrong}")
+    for wrong in near(region):
+
+        def assigned(lib, o):
+            o.C[at] << o.W  # noqa: B023
+
+        refused(assigned, given | {"W": stored(rng, wrong, "INT64", "full iso")}, f"{name}, a value of {wrong}")

@@ -89,6 +89,28 @@ def test_strings_are_forgotten_when_names_are_registered():
     assert get_typed_op("tests_forgotten", dtypes.INT64, dtypes.INT64, kind="binary") is made["INT64"]
 
 
+REGISTERED = {
+    unary: (lambda x: x,),
+    binary: (lambda x, y: x,),
+    indexunary: (lambda x, i, j, thunk: i,),
+    select: (lambda x, i, j, thunk: x > 0,),
+    monoid: (binary.plus, 0),
+    semiring: (monoid.plus, binary.times),
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["", "no name", "1st", "a.", ".a", "a..b", "a.1st", "1st.a", "a.b.c d", "a-b", 5, None]
+)
+def test_names_that_are_no_identifiers_are_refused(name):
+    for space, arguments in REGISTERED.items():
+        before = dir(space)
+        for lazy in (False, True):
+            with pytest.raises(ValueError, match="identifier"):
+                space.register_new(name, *arguments, lazy=lazy)
+        assert dir(space) == before
+
+
 def test_find_opclass():
     assert find_opclass(binary.plus) == (binary.plus, "BinaryOp")
     assert find_opclass(semiring.min_plus["FP64"])[1] == "Semiring"

@@ -242,8 +242,6 @@ def test_registration_and_lazy_names():
         unary.register_new("abs.mine", lambda x: x)
     with pytest.raises(AttributeError, match="already defined"):
         binary.register_new("plus", lambda x, y: x)
-    with pytest.raises(ValueError, match="identifier"):
-        binary.register_new("no name", lambda x, y: x)
     assert binary.register_new("tests_lazy", lambda x, y: x + y, lazy=True) is None
     assert "tests_lazy" in dir(binary)
     assert binary.tests_lazy["INT8"].numpy(np.array([1], np.int8), np.array([2], np.int8)).tolist() == [3]
@@ -283,6 +281,15 @@ def test_parameterized():
     own = Monoid.register_anonymous(op_, start)
     assert own(3).identities[dtypes.INT64] == -3 and op_(3).monoid is own(3)
     assert Semiring.register_anonymous(own, op_)(3).monoid is own(3)
+    ways = {"both": (own, op_), "multiply": (monoid.plus, op_), "monoid": (own, binary.times), "names": ("plus", op_)}
+    for name, (adder, multiply) in ways.items():
+        made = [semiring.register_new(f"tests_parameterized.{name}", adder, multiply)]
+        if name != "names":
+            made.append(Semiring.register_anonymous(adder, multiply))
+        for each in made:
+            typed = each(3)["INT64"]
+            assert typed.monoid.binaryop.numpy(*np.array([[2], [5]])) == [7 + 3 * (adder is own)]
+            assert typed.binaryop.numpy(*np.array([[2], [5]])) == [7 + 3 if multiply is op_ else 10]
     with pytest.raises(TypeError, match="At least one"):
         type(Semiring.register_anonymous(own, op_))("x", monoid.plus, binary.plus)
     with pytest.raises(ValueError, match="must be the same"):

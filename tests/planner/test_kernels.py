@@ -1,5 +1,7 @@
 """Plans name the GPU kernel: each can be forced, gives the same result, and explains itself in words of its own."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from grb_tile.planner.choose_kernel import (
     TileFacts,
     blocks_pay,
     column_indices,
+    forced_kernel,
     merge_kernel,
     rows_kernel,
     spgemm_kernel,
@@ -100,6 +103,13 @@ def test_every_kernel_gives_every_result(kernel, matrix):
             if kernel in KERNEL_METHODS:
                 assert plan.kernel == kernel or plan.rule == "kernel_unsuited" or plan.kernel_rule == "columns_unread"
                 assert plan.rule != "kernel_unsuited" or kernel in plan.reason
+
+
+def test_a_forced_kernel_is_one_of_its_method():
+    for kernel in (*KERNELS, None):
+        with gb.plan(force=kernel) if kernel else contextlib.nullcontext():
+            for method in ("rows", "cols"):
+                assert forced_kernel(method) == (kernel if KERNEL_METHODS.get(kernel) == method else None)
 
 
 def test_a_forced_kernel_reads_the_csr_of_a_dense_matrix():

@@ -14,6 +14,8 @@ from grb_tile.storage import place
 from support import seeds
 from support.graphs import GRAPHS, dense, graph_of, grid, power_law, random_graph, transposed
 
+ROW_OF_LANE = 32  # of kernels/graph/bfs_pull.cuh
+
 
 def check(A, AT, sources, direction=None, max_level=None, target=None, levels=True, parents=True):
     n = A.nrows
@@ -88,10 +90,41 @@ def test_the_last_entry_of_a_hub(monkeypatch):
     assert outcome._graph.is_low_skew and [row["frontier"] for row in outcome.rows()][:4] == [1, 1, 1, 599]
 
 
+@pytest.mark.parametrize("length", [ROW_OF_LANE + k for k in (-1, 0, 1, 2, 31, 32, 33)])
+@pytest.mark.sampled(1)
+def test_only_the_last_entry_of_a_row_is_visited(length):
+    """Rows that a lane searches alone and rows of which it leaves a few entries to the warp."""
+    leaves, heavy = np.arange(1, length + 1), np.arange(1, 9)
+    ends = np.arange(length + 2, length + 2 + 3 * heavy.size)
+    rows = np.concatenate((np.zeros(leaves.size), [length], heavy.repeat(3)))
+    A = graph_of(length + 40, rows, np.concatenate((leaves, [length + 1], ends)))
+    outcome = check(A, A, length + 1, "pull")
+    assert [row["frontier"] for row in outcome.rows()][:4] == [1, 1, 1, length - 1]
+
+
 @pytest.fixture
 def high_diameter(monkeypatch):
     """Even small graphs take the high-diameter kernel."""
     monkeypatch.setattr(tuning, "HIGH_DIAMETER_VERTICES", 0)
+
+
+def test_room_for_the_results_is_asked_for(monkeypatch):
+    """Before anything is allocated: levels, parents, bits and the record."""
+    A, asked = GRAPHS["path"](), []
+    monkeypatch.setattr(shim().device, "check_room", lambda wanted, what: asked.append((what, wanted)))
+    for each in (4, 8, 12):
+        check(A, A, 0, levels=each != 8, parents=each != 4)
+        ((what, wanted),) = asked
+        assert what == "traverse" and wanted > A.nrows * (each + 1 / 8)
+        asked.clear()
+
+
+def test_several_sources_in_a_graph_of_high_diameter(high_diameter):
+    """The kernel of few blocks has one source; several are the grid's, after it and before it on one graph."""
+    A = GRAPHS["path"]()
+    for sources in ([0, A.nrows - 1], 3, [5], [A.nrows // 2, 0]):
+        for direction in (None, "push"):
+            check(A, A, sources, direction)
 
 
 @pytest.mark.parametrize("direction", [None, "push", "pull"])

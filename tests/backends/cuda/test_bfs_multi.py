@@ -121,11 +121,14 @@ def test_many_levels():
     A = graph_of(330, np.arange(299), np.arange(1, 300))
     for direction in (None, "push", "pull"):
         check(A, A, [0, 299, 150, 310, 310, 329, 17], direction=direction)
+    check(A, A, [0, 299, 150, 310, 310, 329, 17], parents=False)
     B = grid(60, 5)
     check(B, B, [0, 299, 3])
+    check(B, B, [0, 299, 3, 0], parents=False)
     C = path(20)
     for limit in (13, 14, 15, 16):
         check(C, C, [0, 19], limit)
+        check(C, C, [0, 19], limit, parents=False)
 
 
 @pytest.mark.parametrize("alpha", [1, 1000])

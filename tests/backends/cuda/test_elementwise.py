@@ -155,6 +155,21 @@ def test_kronecker(case, detours):
             agree.assert_same(shim().kronecker(A, B, op, StoredMask(M)), NUMPY.kronecker(A, B, op, StoredMask(M)))
 
 
+def test_kronecker_of_other_shapes_at_the_entries_of_a_mask(detours):
+    """Neither operand is square; few entries of the mask, and as many as the product has."""
+    op, rng = typed(OPERATORS[0]), rng_of(8)
+    for shapes in ((3, 5, 2, 7), (7, 2, 5, 3), (4, 4, 1, 6), (1, 6, 3, 2)):
+        r1, c1, r2, c2 = ((n, np.arange(n)) for n in shapes)
+        A, B = (samples.random_matrix(rng, *s, t, 0.8) for s, t in (((r1, c1), op.type), ((r2, c2), op.type2)))
+        for share in (0.1, 0.4):
+            M = StoredMask(
+                samples.random_matrix(rng, *((a * b, np.arange(a * b)) for a, b in (shapes[::2], shapes[1::2])),
+                                      dtypes.BOOL, share)
+            )  # fmt: skip
+            assert M.pattern.nvals
+            agree.assert_same(shim().kronecker(A, B, op, M), NUMPY.kronecker(A, B, op, M))
+
+
 @pytest.mark.parametrize("wide", [0, 1], ids=["left", "right"])
 @pytest.mark.sampled(1)
 def test_kronecker_of_indices_of_32_and_64_bits(wide, detours):

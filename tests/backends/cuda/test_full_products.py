@@ -19,8 +19,9 @@ from grb_tile.operators import get_typed_op
 from grb_tile.planner import force, record_plan, tuning, unrecorded
 from grb_tile.planner.device_limits import LIMITS
 from grb_tile.storage import convert, place
+from grb_tile.storage.constructors import full_vector
 from grb_tile.storage.place import host
-from grb_tile.storage.store import StoredMask
+from grb_tile.storage.store import Compressed, StoredMask
 
 NUMPY = select.named("numpy")
 
@@ -304,21 +305,27 @@ def test_the_entry_behind_a_row_is_the_sought_one(table, monkeypatch):
                 agree.assert_same(got, NUMPY.restrict(left, StoredMask(right, complement)))
 
 
-@pytest.mark.slow
-def test_high_degree_rows_fill_shared_memory(monkeypatch):
-    """Sums of as many high-degree rows in shared memory as its bytes allow, one fewer, one more."""
-    for name, value in (("HUB_EDGES", 0), ("BUILD_AFTER", 1), ("LONG_COLUMN", 0), ("SCAN_ALL", (0, 0)),
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [("FP32", (1, 8, 64)), *(pytest.param(name, (1, 2, 7, 8, 9, 63, 64, 65), marks=pytest.mark.slow) for name in
+     ("FP32", "FP64"))],
+)  # fmt: skip
+def test_high_degree_rows_fill_shared_memory(name, sizes, monkeypatch):
+    """Sums of as many high-degree rows in shared memory as its bytes allow, one fewer, one more; sums of zeros are
+    entries, also those of terms below what the sums show."""
+    for option, value in (("HUB_EDGES", 0), ("BUILD_AFTER", 1), ("LONG_COLUMN", 0), ("SCAN_ALL", (0, 0)),
                         ("MANY_EDGES", 0), ("EDGES_OF_POSITION", 1 << 60)):  # fmt: skip
-        monkeypatch.setattr(tuning, name, value)
-    rng = rng_of(41)
-    for name in ("FP32", "FP64"):
-        semiring = semiring_of("plus_times", name)
-        item = semiring.type.np_type.itemsize + 4
-        A = of_lengths(rng, rng.integers(0, 30, 400), 90, semiring.type)
-        x = full(rng, 400, semiring.type2, 0.9)
-        want = NUMPY.matvec_cols(A, x, semiring, None)
-        for slots in (1, 2, 7, 8, 9, 63, 64, 65):
+        monkeypatch.setattr(tuning, option, value)
+    rng, semiring = rng_of(41), semiring_of("plus_times", name)
+    item = semiring.type.np_type.itemsize + 4
+    A = of_lengths(rng, rng.integers(0, 30, 400), 90, semiring.type)
+    nothing = Compressed(A.nrows, A.ncols, A.dtype, A.indptr, A.indices, A.values.copy())
+    nothing.values[rng.random(90)[A.indices] < 0.7] = -0.0  # of these rows every term is the start of sums
+    ones = full_vector(400, semiring.type2, semiring.type2.np_type.type(1))
+    for matrix, x in ((A, full(rng, 400, semiring.type2, 0.9)), (nothing, ones)):
+        want = NUMPY.matvec_cols(matrix, x, semiring, None)
+        for slots in sizes:
             monkeypatch.setattr(column_launch, "HIGH_DEGREE_BYTES", slots * item)
-            A.forms = None
+            matrix.forms = None
             for _ in range(3):
-                agree.assert_same(shim().matvec_cols(A, x, semiring, None), want)
+                agree.assert_same(shim().matvec_cols(matrix, x, semiring, None), want)

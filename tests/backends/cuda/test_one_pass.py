@@ -71,6 +71,18 @@ def test_a_pass_is_what_its_operations_are(backend, dtype):
                 check(n, getattr(gb.dtypes, dtype))
 
 
+def test_a_sum_is_ready_once_it_is_on_the_host():
+    """Not before it was asked for; on the host it is ready at once."""
+    x = gb.Vector.from_dense(np.arange(5.0))
+    total = gb.graph.one_pass(lambda v: (v * v).sum())
+    with using_shim():
+        sent, read = total(x), total(x)
+        assert not sent.is_ready and not read.is_ready
+        assert sent.send().value == read.value == 30
+        assert sent.is_ready and read.is_ready
+    assert total(x).is_ready
+
+
 @pytest.mark.parametrize("backend", ["cpu", "cuda"])
 @pytest.mark.sampled(1)
 def test_the_maximum_of_no_position_and_of_nan(backend):

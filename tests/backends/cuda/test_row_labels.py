@@ -49,9 +49,9 @@ def same(ours, theirs):
 @pytest.mark.parametrize("labels", [1, 5, 211])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_mode(labels, weighted):
-    A, full, part, _, _ = operands(1, labels)
-    for x in (full, part):
-        same(shim().best_labels(A, x, weighted, None), REFERENCE.best_labels(A, x, weighted, None))
+    A, full, part, _, some = operands(1, labels)
+    for x, allow in ((full, None), (part, None), (full, some)):
+        same(shim().best_labels(A, x, weighted, allow), REFERENCE.best_labels(A, x, weighted, allow))
     if weighted:
         equal = convert.compressed(A.nrows, A.ncols, A.dtype, *_pattern(A), np.full(1, 3.0), True)
         same(shim().best_labels(equal, part, True, None), REFERENCE.best_labels(equal, part, True, None))

@@ -15,6 +15,13 @@ __global__ void integers(const T* x, const T* y, T* mods, T* quotients, T* shift
     rests[i] = fmod(x[i], y[i]);
   }
 }
+template <class T>
+__global__ void whole(const T* x, int8_t* a, int32_t* b, int64_t* c, uint8_t* d, uint64_t* e, int64_t n) {
+  GRB_EACH(i, n) {
+    a[i] = cast<int8_t>(x[i]), b[i] = cast<int32_t>(x[i]), c[i] = cast<int64_t>(x[i]);
+    d[i] = cast<uint8_t>(x[i]), e[i] = cast<uint64_t>(x[i]);
+  }
+}
 template <int = 0>
 __global__ void least(const double* x, const double* y, double* out, int64_t n) {
   GRB_EACH(i, n) out[i] = fmin(x[i], y[i]);
@@ -48,6 +55,22 @@ def test_integers_of_either_sign(name, bits):
     assert out[3].tolist() == [int(np.fmod(x, y)) if y else 0 for x, y in pairs]
     shifts = [(k, x, y) for k, (x, y) in enumerate(pairs) if 0 <= y <= bits]
     assert [out[2].tolist()[k] for k, _, _ in shifts] == [wrapped(x << y) if y < bits else 0 for _, x, y in shifts]
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("float", np.float32), ("double", np.float64)])
+def test_casts_of_floats_to_integers_at_their_bounds(name, dtype):
+    """Numbers just inside, at and beyond the range of each integer type saturate; a NaN is 0."""
+    wanted = (np.int8, np.int32, np.int64, np.uint8, np.uint64)
+    bounds = [float(end) for type_ in wanted for end in (np.iinfo(type_).min, np.iinfo(type_).max)]
+    x = np.array([0.5, -0.5, -1, np.nan, np.inf, -np.inf, 1e30, *bounds], dtype)
+    x = np.concatenate((x, np.nextafter(x, dtype(np.inf)), np.nextafter(x, dtype(-np.inf)), x + 1, x - 1))
+    out = [xp.zeros(x.size, type_) for type_ in wanted]
+    kernel = EmulatedLauncher().kernel("base/scalar.cuh base/launch.cuh", "whole", SOURCE, (name,))
+    kernel.over(x.size, (xp.asarray(x), *out, x.size))
+    for type_, found in zip(wanted, out, strict=True):
+        ends = np.iinfo(type_)
+        expected = [0 if v != v else ends.max if v >= ends.max else ends.min if v <= ends.min else int(v) for v in x]
+        assert found.get().tolist() == expected, type_
 
 
 def test_fmin_ignores_nan_on_either_side():

@@ -23,8 +23,9 @@ SEMIRINGS = [  # by atomics; in order, with and without a start value; any; stru
     ("plus_times", "FP64"), ("min_plus", "FP32"), ("plus_times", "FC64"), ("times_times", "FC64"),
     ("any_second", "FP64"), ("any_secondi", "INT64"), ("any_pair", "BOOL"), ("max_secondj1", "INT64"),
     ("lxor_land", "BOOL"), ("plus_times", "INT16"), ("plus_firsti", "INT64"), ("plus_pair", "INT64"),
+    ("min_firstj", "INT32"),
 ]  # fmt: skip
-SAMPLE = SEMIRINGS[:1] + SEMIRINGS[3:4]
+SAMPLE = SEMIRINGS[:1] + SEMIRINGS[3:4] + SEMIRINGS[-1:]
 
 
 def rng_of(*salt):
