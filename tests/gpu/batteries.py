@@ -21,7 +21,8 @@ SECONDS = 1500  # the first run compiles thousands of kernels
 # Not about the device: the coverage account of the CPU's engines, the CPU emulation itself, what is recorded on it or
 # counted by it.
 LEFT_OUT = {
-    "test_coverage.py", "test_emulation.py", "test_emulation_guards.py", "test_recorded_kernels.py", "test_traffic.py",
+    "test_coverage.py", "test_emulation.py", "test_emulation_guards.py", "test_large_arrays.py",
+    "test_recorded_kernels.py", "test_traffic.py",
 }  # fmt: skip
 # Files whose tests take long are shared by so many processes.
 PARTS = {

@@ -142,7 +142,7 @@ class DeviceLoop:
 
         A turn's direction is decided before it begins, by the entries that its first product then finds; so that
         must multiply a vector that the loop carries, under no mask or one that it carries.  What counts are their
-        entries as the turn begins.  Otherwise the method is that of the estimated entries, in all turns.
+        entries as the turn begins.  Otherwise it is the method that costs less for a vector without gaps, in all turns.
         """
         by_columns = A if transposed else transpose
         if transpose is None or by_columns.rows is not None:
@@ -150,10 +150,10 @@ class DeviceLoop:
         if self._choice is None:
             slot, admitted = self._slot_of(u), None if mask is None else self._slot_of(mask.pattern)
             if slot is None or mask is not None and admitted is None:
-                figures, count = costs(), u.estimated_nvals
-                edges = min(count * figures.entries / figures.stored, figures.entries)
+                figures = costs()
                 open_rows = figures.open_rows(0 if mask is None else mask.pattern.estimated_nvals)
-                return "cols" if figures.columns(edges, count) < figures.rows(edges, open_rows) else "rows"
+                rows = figures.rows(figures.entries, open_rows)
+                return "cols" if figures.columns(figures.entries, u.size) < rows else "rows"
             self._choice = Choice(costs(), by_columns, slot, admitted, self.device)
         return _METHODS[self._now]
 

@@ -86,8 +86,8 @@ class Device:
         self._staged_at = ctypes.addressof(self._staged)
         self.current_stream = launcher.current_stream
         self.stream = None  # the one that was given work last, by any thread
-        self.profile = profile_of_device(self)  # what this device costs, for the planner
         self.turns: Any = None  # the DeviceLoop whose turn runs or is captured (programs/turns.py)
+        self.profile = profile_of_device(self)  # what this device costs, for the planner
 
     # ------------------------------------------------------------------ arrays
 
