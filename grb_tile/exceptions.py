@@ -89,7 +89,7 @@ class UdfParseError(GraphblasException):
 
 
 class CaptureError(GraphblasException):
-    """A loop of a program cannot run on the device as it stands; the message names the line and the remedy."""
+    """A loop of a program cannot run on the device unchanged; the message names the line and the remedy."""
 
 
 class CaptureWarning(UserWarning):

@@ -68,7 +68,7 @@ class Captured:
         return all(matrix._store is store for matrix, store in self._stores)
 
     def first(self, carried: Any, most: int | None) -> tuple | None:
-        """The second call of a signature: a turn as it stands, one in each direction, the capture, the others."""
+        """The second call of a signature: a turn from Python, one in each direction, the capture, the others."""
         left = _ENDLESS if most is None else most
         if left <= 0 or not carried.test(*carried.values):
             return tuple(carried.values)

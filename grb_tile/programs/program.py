@@ -16,7 +16,7 @@ def program(function: Callable | None = None, *, strict: bool = False) -> Any:
     """A function whose innermost loops run on the device, where the backend has one; a decorator.
 
     The text stays that of GraphBLAS calls, and so do the results, on every backend.  A loop that meets operands of a
-    kind (types, shapes, forms; the matrices themselves; numbers and options that it reads) runs as it stands the first
+    kind (types, shapes, forms; the matrices themselves; numbers and options that it reads) runs from Python the first
     time; the second time its turn is captured, and later calls only launch it.  In a loop that runs on the device
 
         while f.nvals:   while changed:   for turn in gb.loop(condition, max_turns=20):   for turn in range(20):

@@ -1,6 +1,6 @@
 """One loop of a program: turn by turn from Python, or on the device of the backend.
 
-The first time it meets operands of its kind a loop runs as it stands.  The second time a turn is run once more in each
+The first time it meets operands of its kind a loop runs from Python.  The second time a turn is run once more in each
 direction on vectors with fixed addresses (slots), then captured, and the rest of the turns launched; from then on a
 call loads the slots and launches.  What identifies the kind is `_signature`: everything that the turn may read.
 """
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.select import current
-from ..core import elements, tracing
+from ..core import elements, recorder, tracing
 from ..core.matrix import Matrix
 from ..core.number import Number
 from ..core.scalar import Scalar
@@ -53,6 +53,7 @@ class Loop:
         self.reason: str | None = "it has not run yet"
         self.turns = self.pulled = self.calls = 0
         self._tries: dict[Any, int] = {}
+        self._told: set[str] = set()  # warnings that were given
         self.captured: dict[Any, Any] = {}  # signature: None (seen once), a Captured, or the reason why not
         self.nodes: dict[str, int] = {}
 
@@ -66,11 +67,11 @@ class Loop:
                 carried = _Carried(test, body, names, values)
                 found = self._on_device(carried, most)
                 if found is not None:
-                    self.reason = None
                     return found
+                refused = self.reason
             except CaptureError as error:
                 refused = self._refused(error)
-        self.reason = refused or "the first call of its kind"
+        self.reason = refused
         return self._plain(test, body, values, most)
 
     def _plain(self, test, body, values, most):
@@ -86,19 +87,26 @@ class Loop:
             return "a plan is forced"
         if tracing.active is not None:
             return "another program runs"
+        if recorder.active is not None:
+            return "a Recorder records the calls"
         return None if most is None or type(most) is int else f"max_turns is {type(most).__name__}"
 
     def _refused(self, error):
         text = f"line {self.line}: {error}"
         if self.strict:
             raise CaptureError(text) from error
+        if text in self._told:
+            return text
+        self._told.add(text)
         warnings.warn(CaptureWarning(f"{text}.  The loop runs turn by turn"), stacklevel=5)
         return text
 
     def _on_device(self, carried, most):
-        """The values after the loop, or None where it is to run plain this time."""
+        """The values after the loop, or None where it is to run plain this time, for `reason`."""
+        self.reason = "the first call of its kind"
         with current().device_loop() as make:
             if make is None:
+                self.reason = f"the backend {current().name} runs it"
                 return None
             key = id(current()), carried.signature()
             known = self.captured.get(key, self)
@@ -108,6 +116,7 @@ class Loop:
                     del self.captured[next(iter(self.captured))]
                 return None
             if type(known) is str:
+                self.reason = known
                 return None
             self.captured[key] = self.captured.pop(key)  # the latest
             try:
@@ -134,6 +143,7 @@ class Loop:
                     raise
                 raise CaptureError(f"{type(error).__name__}: {error}") from error
             self.turns, self.pulled, self.nodes = known.turns, known.pulled, known.device.nodes
+            self.reason = None if known.device.captured else "it ended before it was captured"
             return found
 
 

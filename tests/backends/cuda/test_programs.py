@@ -236,7 +236,8 @@ def test_what_needs_the_host_runs_turn_by_turn(name):
             warnings.simplefilter("always")
             assert agree(program(*arguments()), wanted)
         caught += [w for w in found if w.category is CaptureWarning]
-    assert caught and text in str(caught[0].message) and "line 3" in str(caught[0].message)
+    assert len(caught) == 1 and text in str(caught[0].message) and "line 3" in str(caught[0].message)
+    assert text in program.explain()
     with pytest.raises(CaptureError, match="line 3: "):
         for _ in range(5):
             strict(*arguments())

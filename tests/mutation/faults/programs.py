@@ -55,7 +55,7 @@ FAULTS = [
     ),
     Fault(
         "grb_tile/core/number.py",
-        "a subtraction with the number on the right is turned around",
+        "a subtraction with the number on the right is swapped",
         "found = left.vector.apply(name, right=other) if first else right.vector.apply(name, left=other)",
         "found = (left if first else right).vector.apply(name, right=other)",
     ),
