@@ -1,4 +1,4 @@
-"""Instances of greedy loops in an order and of spanning forests."""
+"""Instances of greedy loops in an order, of spanning forests, and of the turns of programs."""
 
 
 def instances():
@@ -12,3 +12,7 @@ def instances():
         yield "graph/spanning_forest.cuh", "hook_trees", "", (first,)
     for name in ("compress_trees", "least_vertices", "label_vertices"):
         yield "graph/spanning_forest.cuh", name, "", ()
+    for name in ("end_turn", "tell_host"):
+        yield "programs/turns.cuh", name, "", ()
+    for kind in ("uint8_t", "uint64_t"):
+        yield "programs/turns.cuh", "set_number", "", (kind,)

@@ -190,7 +190,7 @@ class DeviceLoop:
             u = choice.u.store()
             add_edges(device, choice.by_columns, None, u.words, u.size, self._edges)
             count, admitted, costs = choice.u.count, choice.admitted and choice.admitted.count, choice.costs
-        kernel = device.launcher.kernel("programs/turns.cuh", "end_turn", "", ("0",))
+        kernel = device.launcher.kernel("programs/turns.cuh", "end_turn")
         kernel(1, 32, (
             pointer, width, self._address, count, self._edges, admitted, costs, self._state, begun, both, push, pull,
         ))  # fmt: skip
@@ -292,7 +292,7 @@ class DeviceLoop:
         self._graph, self._held = graph, held
 
     def _tell(self):
-        kernel = self.device.launcher.kernel("programs/turns.cuh", "tell_host", "", ("0",))
+        kernel = self.device.launcher.kernel("programs/turns.cuh", "tell_host")
         kernel(1, 32, (self._state, self._address))
 
     def launch(self, turn: Callable, left: int) -> None:
