@@ -23,6 +23,7 @@ from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
 
 _ENDLESS = 2**62  # turns
+_ALIASES = "programs: two names stand for one vector as a turn ends: give one of them a .dup()"
 _NUMBERS = {bool: BOOL, int: INT64, float: FP64}
 
 
@@ -113,6 +114,15 @@ class Captured:
             self.types.append(kind)
             self.homes.append(places[id(new)] if role == "object" else -1)
             self.next.append(len(self.next))
+        moved = {
+            (places[id(old)], places[id(new)])
+            for role, old, new in zip(self.roles, carried.values, values, strict=True)
+            if role == "object"
+        }
+        if not len({old for old, _ in moved}) == len({new for _, new in moved}) == len(moved) or (
+            {old for old, _ in moved} != {new for _, new in moved}
+        ):
+            raise CaptureError(_ALIASES)  # no exchange of vectors: then one has two names, or has lost its name
         self.vectors = [k for k, role in enumerate(self.roles) if role == "vector"]
         self.numbers = [k for k, role in enumerate(self.roles) if role in ("number", "scalar")]
 
@@ -219,10 +229,28 @@ class _Frame:
                 raise CaptureError(f"programs: `{name}` changes in some turns only")
             elif role == "vector" and type(value) is not Vector:
                 raise CaptureError(f"programs: `{name}` becomes a {type(value).__name__}")
+        self._check_aliases(values, places)
         stores += [values[k]._store for k in captured.vectors]
         stores += [_number(values[k], captured.types[k], carried.names[k]).vector._store for k in captured.numbers]
         self._check_written(values, begun)
         return stores
+
+    def _check_aliases(self, values, places):
+        """Raises: CaptureError where names share a vector as a turn ends that have slots of their own."""
+        captured = self._captured
+        made = [id(values[k]) for k in captured.vectors]
+        ends: dict[int, set[int]] = {}
+        for home, value in zip(captured.homes, values, strict=True):
+            if home >= 0:
+                ends.setdefault(home, set()).add(id(value))
+        bound = set().union(*ends.values()) if ends else set()
+        if (
+            len(set(made)) < len(made)
+            or places.keys() & set(made)
+            or len(bound) < sum(map(len, ends.values()))
+            or any(len(each) > 1 for each in ends.values())
+        ):
+            raise CaptureError(_ALIASES)
 
     def _check_written(self, values, begun):
         """Raises: CaptureError where a turn wrote a vector that others have, too, or that is lost with the turn."""

@@ -19,7 +19,6 @@ import numpy as np
 from ..backends.select import current
 from ..core import elements, recorder, tracing
 from ..core.matrix import Matrix
-from ..core.number import Number
 from ..core.scalar import Scalar
 from ..core.transposed import TransposedMatrix
 from ..core.vector import Vector
@@ -31,8 +30,8 @@ from .captured import Captured
 KEPT = 8  # captured loops of one place, the latest
 TRIES = 3  # captures of a loop, each in a call of its own
 _NUMBERS = {bool: BOOL, int: INT64, float: FP64}
+_FIXED = ("grb_tile.operators", "grb_tile.dtypes", "grb_tile.core.aggregate", "grb_tile.core.updater")  # never change
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, np.generic, np.dtype)
-_CODE = (types.ModuleType, types.BuiltinFunctionType, type, types.MethodType)
 
 
 class Undefined:
@@ -192,11 +191,13 @@ class _Carried:
         scope = function.__globals__
         found += [(name, scope[name]) for name in code.co_names if name in scope]
         for name, value in found:
-            if isinstance(value, types.FunctionType):
-                if not (value.__module__ or "").startswith("grb_tile"):
-                    self._names_of(value)
-            elif not isinstance(value, _CODE) and not hasattr(builtins, name):
-                self.read.append((name, value))
+            if isinstance(value, types.ModuleType) or getattr(builtins, name, self) is value:
+                continue
+            self.read.append((name, value))
+            if isinstance(value, types.FunctionType) and not (value.__module__ or "").startswith("grb_tile"):
+                self._names_of(value)
+                given = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+                self.read += [(f"{name}'s default", x) for x in given]
 
     def signature(self) -> tuple:
         """Everything on which a captured turn depends.  Raises: CaptureError for what may change unseen."""
@@ -229,10 +230,18 @@ def _kind(name, value, order, bound):
         return "scalar", value.dtype.name, value.value
     if isinstance(value, _PLAIN) or value is UNDEFINED:
         return type(value).__name__, repr(value)
+    if isinstance(value, types.FunctionType):
+        return "function", id(value.__code__)
+    if (
+        isinstance(value, type)
+        or isinstance(value, types.BuiltinFunctionType)
+        and (value.__self__ is None or isinstance(value.__self__, types.ModuleType))
+    ):
+        return "code", id(value)
     if isinstance(value, tuple) and all(isinstance(x, _PLAIN) for x in value):
         return "tuple", repr(value)
-    if type(value).__module__.startswith("grb_tile") and not isinstance(value, Number):
-        return "object", id(value)  # operators, types, the library itself
+    if type(value).__module__.startswith(_FIXED):
+        return "object", id(value)
     raise CaptureError(
         f"programs: the loop reads `{name}`, of type {type(value).__name__}, which may change between calls unseen: "
         "give what it needs of it a name of its own (a number, a Vector, a Matrix)"

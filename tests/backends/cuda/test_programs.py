@@ -243,6 +243,60 @@ def test_what_needs_the_host_runs_turn_by_turn(name):
             strict(*arguments())
 
 
+def test_functions_that_the_loop_calls():
+    def applied(v, change, turns):
+        for _ in gb.loop(max_turns=turns):
+            v << change(v)
+        return v
+
+    program = gb.program(applied)
+    for _ in range(3):
+        for change in (lambda v: v + 1.0, lambda v: v * 2.0, lambda v, by=3.0: v - by, lambda v, by=4.0: v - by):
+            v, w = (gb.Vector.from_dense(np.arange(70.0)) for _ in range(2))
+            assert agree(program(v, change, 4), applied(w, change, 4))
+    kept = gb.Vector.from_dense(np.ones(70))
+    mask = kept.S  # of a vector that the loop does not name
+
+    def masked(v):
+        for _ in gb.loop(max_turns=3):
+            v(mask) << v + 1.0
+        return v
+
+    with pytest.warns(CaptureWarning, match="`mask`, of type StructuralMask"):
+        gb.program(masked)(gb.Vector.from_dense(np.arange(70.0)))
+    with pytest.warns(CaptureWarning, match="`change`, of type method"):
+        program(gb.Vector.from_dense(np.arange(70.0)), kept.ewise_mult, 4)
+
+
+ALIASES = {
+    "a name of the turn before": ["x << x + 1.0", "total << total + y", "y = x"],
+    "two new names": ["x << x + y", "y = total.dup()", "z = y", "total << total + z"],
+    "one of two": ["y, total = total, total", "x << x + y"],
+}
+
+
+@pytest.mark.parametrize("name", ALIASES)
+def test_two_names_of_one_vector(name):
+    """A turn that writes one of them changes both, which slots of their own would not."""
+    body = [f"        {line}" for line in ALIASES[name]]
+    lines = ["def tried(x, y, total):", "    for _ in gb.loop(max_turns=5):", *body, "    return x, y, total"]
+    text, file = "\n".join(lines) + "\n", f"<alias {name}>"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    scope = {"gb": gb}
+    exec(compile(text, file, "exec"), scope)
+    program = gb.program(scope["tried"])
+
+    def arguments():
+        return [gb.Vector.from_dense(np.arange(70.0) * k) for k in (1, 2, 3)]
+
+    wanted = scope["tried"](*arguments())
+    for _ in range(5):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CaptureWarning)
+            assert agree(program(*arguments()), wanted)
+    assert "two names stand for one vector" in program.explain()
+
+
 def test_an_error_of_the_turn_leaves_the_vectors():
     def wrong(v, A):
         for _ in gb.loop(max_turns=3):
