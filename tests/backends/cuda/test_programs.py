@@ -243,6 +243,32 @@ def test_what_needs_the_host_runs_turn_by_turn(name):
             strict(*arguments())
 
 
+@pytest.mark.parametrize("turns", [3, 4])
+def test_swapped_vectors_of_the_caller(turns):
+    program, A = gb.program(swapped), matrix(8)
+    for _ in range(3):
+        ours, plain = ([gb.Vector.from_scalar(x, N) for x in (1.0, 2.0)] for _ in range(2))
+        assert agree(program(A, *ours, turns), swapped(A, *plain, turns))
+        assert agree(tuple(ours), tuple(plain))
+
+
+def test_numbers_on_either_side():
+    def reckoned(v, turns):
+        k, x = 7, 0.5
+        for _ in gb.loop(max_turns=turns):
+            k = 20 - k
+            x = 1.0 / (x + 2) - (3 - x) + k % 4 + k // 3 - abs(-x)
+            v << 2.0 - v * x
+            v << x - v
+        return v, k, x
+
+    program = gb.program(reckoned)
+    for _ in range(3):
+        v, w = (gb.Vector.from_dense(np.arange(70.0)) for _ in range(2))
+        assert agree(program(v, 3), reckoned(w, 3))
+    assert "turns on the device" in program.explain()
+
+
 def test_functions_that_the_loop_calls():
     def applied(v, change, turns):
         for _ in gb.loop(max_turns=turns):
