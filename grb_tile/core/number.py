@@ -1,7 +1,8 @@
 """Number: a number that stays on the device while a program's loop runs there (grb_tile/programs).
 
-It has Python's arithmetic and comparisons: with Numbers and Python numbers they give Numbers, with a Vector an
-expression.  The result types are GraphBLAS's: INT64 wraps around, and a division by 0 gives inf or NaN.
+It has Python's arithmetic and comparisons, which sugar.py gives it as to the other objects: with Numbers and Python
+numbers they give Numbers, with a Vector an expression.  The result types are GraphBLAS's: INT64 wraps around, and a
+division by 0 gives inf or NaN.
 """
 
 from __future__ import annotations
@@ -13,9 +14,6 @@ from ..storage.store import BitmapVector
 from . import kinds
 from .arguments import output_type
 
-_ARITHMETIC = {"add": "plus", "sub": "minus", "mul": "times", "truediv": "truediv", "floordiv": "floordiv",
-               "mod": "numpy.mod", "pow": "pow"}  # fmt: skip
-_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 _PYTHON = (bool, int, float)
 
 
@@ -94,20 +92,3 @@ def combined(left: Any, right: Any, name: str) -> Any:
         size = other.size
         return left.spread(size).ewise_mult(other, name) if first else left.ewise_mult(right.spread(size), name)
     return NotImplemented
-
-
-def _define():
-    for method, op in (*_ARITHMETIC.items(), *((c, c) for c in _COMPARISONS)):
-
-        def forwards(self, other, _op=op):
-            return combined(self, other, _op)
-
-        def reflected(self, other, _op=op):
-            return combined(other, self, _op)
-
-        setattr(Number, f"__{method}__", forwards)
-        if method in _ARITHMETIC:
-            setattr(Number, f"__r{method}__", reflected)
-
-
-_define()

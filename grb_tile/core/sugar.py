@@ -104,7 +104,7 @@ def _define_arithmetic(everything):
 
 
 def _define_comparisons(everything):
-    not_scalars = (Matrix, Vector, TransposedMatrix)
+    not_scalars = (Matrix, Vector, TransposedMatrix, Number)
     for name in _COMPARISONS:
 
         def compare(self, other, _op=name):
@@ -211,8 +211,8 @@ def _define_infix(everything):
 def _define():
     everything = (BaseType, TransposedMatrix, BaseExpression, IndexExpr, InfixExpr)
     _define_infix((BaseType, TransposedMatrix, Computable))
-    _define_arithmetic(everything)
-    _define_comparisons(everything)
+    _define_arithmetic((*everything, Number))
+    _define_comparisons((*everything, Number))
     _define_boolean(everything)
 
 

@@ -24,7 +24,7 @@ from ..exceptions import CaptureError
 
 _ENDLESS = 2**62  # turns
 _ALIASES = "programs: two names stand for one vector as a turn ends: give one of them a .dup()"
-_NUMBERS = {bool: BOOL, int: INT64, float: FP64}
+NUMBERS = {bool: BOOL, int: INT64, float: FP64}
 
 
 def negated(x: Any) -> Any:
@@ -53,6 +53,7 @@ class Captured:
     def __init__(self, device: Any, carried: Any) -> None:
         self.device = device
         self.turns = self.pulled = 0
+        self.tries = 0  # captures that failed before it
         self.roles: list[str] = []
         self.types: list[Any] = []
         self.next: list[int] = []
@@ -60,8 +61,8 @@ class Captured:
         self.vectors: list[int] = []  # the names of role "vector"
         self.numbers: list[int] = []  # of roles "number" and "scalar"
         self._kept = [value for _, value in carried.read if not isinstance(value, Vector)]  # their ids stay theirs
-        self._kept += [value for value in carried.values if _is_matrix(value)]
-        matrices = [v._matrix if v._is_transposed else v for v in self._kept if _is_matrix(v)]
+        self._kept += [value for value in carried.values if is_matrix(value)]
+        matrices = [v._matrix if v._is_transposed else v for v in self._kept if is_matrix(v)]
         self._stores = [(matrix, matrix._store) for matrix in matrices]
 
     def holds(self) -> bool:
@@ -110,7 +111,7 @@ class Captured:
         for name, old, new in zip(carried.names, carried.values, values, strict=True):
             role = _role(name, old, new, places)
             self.roles.append(role)
-            kind = _NUMBERS.get(type(new)) if role == "number" else getattr(new, "dtype", None)
+            kind = NUMBERS.get(type(new)) if role == "number" else getattr(new, "dtype", None)
             self.types.append(kind)
             self.homes.append(places[id(new)] if role == "object" else -1)
             self.next.append(len(self.next))
@@ -133,7 +134,7 @@ def _role(name, old, new, places):
     """
     if type(new) is Vector:
         return "object" if id(new) in places and id(old) in places else "vector"
-    if type(new) in _NUMBERS:
+    if type(new) in NUMBERS:
         return "number"
     if isinstance(new, Scalar) and new is not old:
         return "scalar"
@@ -145,7 +146,8 @@ def _role(name, old, new, places):
     )
 
 
-def _is_matrix(value):
+def is_matrix(value: Any) -> bool:
+    """Is it a Matrix, transposed or not?"""
     return isinstance(value, (Matrix, TransposedMatrix))
 
 
@@ -187,7 +189,7 @@ class _Frame:
             stores.append(values[k]._store if type(values[k]) is Vector else None)
         for k in captured.numbers:
             value = values[k].value if isinstance(values[k], Scalar) else values[k]
-            known = type(value) in _NUMBERS
+            known = type(value) in NUMBERS
             stores.append(captured.types[k].np_type.type(value if known else 0))
         return stores
 
@@ -323,7 +325,7 @@ def _number(value, dtype, name):
         return value
     if isinstance(value, Scalar):
         value = value.value
-    if value is None or type(value) not in _NUMBERS:
+    if value is None or type(value) not in NUMBERS:
         raise CaptureError(f"programs: `{name}` becomes a {type(value).__name__}")
     return Number(Vector.from_scalar(value, 1, dtype))
 

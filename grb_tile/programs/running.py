@@ -2,7 +2,7 @@
 
 The first time it meets operands of its kind a loop runs from Python.  The second time a turn is run once more in each
 direction on vectors with fixed addresses (slots), then captured, and the rest of the turns launched; from then on a
-call loads the slots and launches.  What identifies the kind is `_signature`: everything that the turn may read.
+call loads the slots and launches.  What identifies the kind is its signature: everything that the turn may read.
 """
 
 from __future__ import annotations
@@ -18,18 +18,14 @@ import numpy as np
 
 from ..backends.select import current
 from ..core import elements, recorder, tracing
-from ..core.matrix import Matrix
 from ..core.scalar import Scalar
-from ..core.transposed import TransposedMatrix
 from ..core.vector import Vector
-from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError, CaptureWarning
 from ..planner.record import FREE, forced
-from .captured import Captured
+from .captured import NUMBERS, Captured, is_matrix
 
 KEPT = 8  # captured loops of one place, the latest
 TRIES = 3  # captures of a loop, each in a call of its own
-_NUMBERS = {bool: BOOL, int: INT64, float: FP64}
 _FIXED = ("grb_tile.operators", "grb_tile.dtypes", "grb_tile.core.aggregate", "grb_tile.core.updater")  # never change
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, np.generic, np.dtype)
 
@@ -44,22 +40,20 @@ UNDEFINED = Undefined()
 class Loop:
     """The loop of one place of a program.
 
-    plain: why it ran turn by turn the last time; turns, pulled: of the last call.
+    reason: why it ran turn by turn the last time, None where it did not; turns, pulled: of the last call.
     """
 
     def __init__(self, line: int, strict: bool) -> None:
         self.line, self.strict = line, strict
         self.reason: str | None = "it has not run yet"
-        self.turns = self.pulled = self.calls = 0
-        self._tries: dict[Any, int] = {}
+        self.turns = self.pulled = 0
         self._told: set[str] = set()  # warnings that were given
-        self.captured: dict[Any, Any] = {}  # signature: None (seen once), a Captured, or the reason why not
+        self.captured: dict[Any, Any] = {}  # signature: how often capturing failed, a Captured, or the reason why not
         self.nodes: dict[str, int] = {}
 
     def run(self, test: Callable, body: Callable, named: tuple, most: int | None) -> tuple:
         """The values of the names after the loop.  named: (name, function that gives its value) of each."""
         names, values = [name for name, _ in named], [_value(get) for _, get in named]
-        self.calls += 1
         refused = self._unsuited(most)
         if refused is None:
             try:
@@ -110,7 +104,7 @@ class Loop:
             key = id(current()), carried.signature()
             known = self.captured.get(key, self)
             if known is self:
-                self.captured[key] = None
+                self.captured[key] = 0
                 while len(self.captured) > KEPT:
                     del self.captured[next(iter(self.captured))]
                 return None
@@ -118,24 +112,24 @@ class Loop:
                 self.reason = known
                 return None
             self.captured[key] = self.captured.pop(key)  # the latest
+            tries = known if type(known) is int else known.tries
             try:
-                if known is not None and not known.holds():
-                    known = None
                 with _undone(carried):
-                    if known is None:
+                    if type(known) is int or not known.holds():
                         known = Captured(make(), carried)
+                        known.tries = tries
                         found = known.first(carried, most)
                         if known.device.captured:  # it may have ended before
                             self.captured[key] = known
                     else:
                         found = known.again(carried, most)
             except (KeyboardInterrupt, MemoryError):
-                self.captured[key] = None
+                self.captured[key] = tries
                 raise
             except Exception as error:
-                self._tries[key] = tries = self._tries.get(key, 0) + 1
+                tries += 1
                 if tries < TRIES and isinstance(error, CaptureError):  # forms of a matrix may have been due just then
-                    self.captured[key] = None
+                    self.captured[key] = tries
                     return None
                 self.captured[key] = str(error)
                 if isinstance(error, CaptureError):
@@ -221,9 +215,9 @@ def _kind(name, value, order, bound):
             known == 0,
             (known == store.size),
         )
-    if bound and type(value) in _NUMBERS:
+    if bound and type(value) in NUMBERS:
         return (type(value).__name__,)
-    if isinstance(value, (Matrix, TransposedMatrix)):
+    if is_matrix(value):
         matrix = value._matrix if value._is_transposed else value
         return "matrix", value._is_transposed, id(matrix._store)
     if isinstance(value, Scalar):

@@ -1,7 +1,7 @@
 """What a captured loop carries from turn to turn: vectors in arrays whose addresses stay as they are.
 
 A slot's form is a bitmap with its number of entries on the device, or full; an iso vector keeps its one value.  A turn
-reads `store()`, and what it leaves is copied back by `kept_copies` where it lies elsewhere.
+reads `store()`, and what it leaves is copied back by `put_back` where it lies elsewhere.
 """
 
 from __future__ import annotations
@@ -38,12 +38,6 @@ class Form(NamedTuple):
         if self.size != other.size or self.dtype is not other.dtype:
             return None
         return Form(self.size, self.dtype, self.full and other.full, self.value if self.value == other.value else 0)
-
-
-def _text(store):
-    known = store.nvals_if_read
-    kind = "full" if known == store.size else "of one value" if store.iso else "with gaps"
-    return f"{store.dtype.name} of size {store.size}, {kind}"
 
 
 def form_of(device: Any, store: Any) -> Form:
@@ -141,7 +135,8 @@ class Slot:
         """
         if not self.fits(store):
             raise CaptureError(
-                f"programs: a vector of the loop is {self.form.text()} in one turn and {_text(store)} in another"
+                f"programs: a vector of the loop is {self.form.text()} in one turn, "
+                f"{form_of(self._device, store).text()} in another"
             )
         device, form = self._device, self.form
         words, count, values = self._block.arrays()
