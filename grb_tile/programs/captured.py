@@ -108,8 +108,8 @@ class Captured:
     def _settle(self, carried, values):
         """What the names are bound to from turn to turn, by the turn that ended with `values`."""
         places = {id(vector): k for k, vector in enumerate(carried.vectors)}
-        for name, old, new in zip(carried.names, carried.values, values, strict=True):
-            role = _role(name, old, new, places)
+        for name, own, old, new in zip(carried.names, carried.own, carried.values, values, strict=True):
+            role = "own" if own else _role(name, old, new, places)
             self.roles.append(role)
             kind = NUMBERS.get(type(new)) if role == "number" else getattr(new, "dtype", None)
             self.types.append(kind)
@@ -130,7 +130,7 @@ class Captured:
 
 def _role(name, old, new, places):
     """What a name is to a turn: "object" (a vector that exists before the loop), "vector" (a new one in each turn),
-    "number", "scalar" (a gb.Scalar) or "constant".
+    "number", "scalar" (a gb.Scalar) or "constant"; "own" is one that each turn binds anew.
     """
     if type(new) is Vector:
         return "object" if id(new) in places and id(old) in places else "vector"
@@ -181,7 +181,7 @@ class _Frame:
         """What the slots are loaded with: stores, NumPy scalars, None for a name that is not bound yet."""
         captured = self._captured
         stores: list = [vector._store for vector in self._carried.vectors]
-        self._fixed = list(values)
+        self._fixed = [None if own else value for own, value in zip(self._carried.own, values, strict=True)]
         for role, home, value in zip(captured.roles, captured.homes, values, strict=True):
             if role == "object":
                 stores[home] = value._store

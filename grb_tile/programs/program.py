@@ -101,8 +101,8 @@ class Program:
         if made is not None:
             self._made = made
 
-    def _run(self, number, test, body, named, most):
-        return self._loops[number].run(test, body, named, most)
+    def _run(self, number, *loop):
+        return self._loops[number].run(*loop)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._made is None:

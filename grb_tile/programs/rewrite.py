@@ -2,11 +2,12 @@
 
     while test:            def body(a, b): ...; return False, (a, b)
         ...                def test_(a, b): return test
-                           a, b = run(number, test_, body, (("a", lambda: a), ("b", lambda: b)))
+                           a, b = run(number, test_, body, (("a", lambda: a), ("b", lambda: b)), None, ("b",))
 
-with a, b the names that the loop binds.  `for turn in gb.loop(condition, max_turns=...)` and `for turn in range(stop)`
-become such a loop that counts its turns.  `if x: break` as the last statement ends the body with the flag x; a `break`
-elsewhere, `continue`, `return`, `yield` and loops within keep the loop as it is, turn by turn in Python.
+with a, b the names that the loop binds; b is one that each turn binds before it reads it, and nothing else reads.
+`for turn in gb.loop(condition, max_turns=...)` and `for turn in range(stop)` become such a loop that counts its turns.
+`if x: break` as the last statement ends the body with the flag x; a `break` elsewhere, `continue`, `return`, `yield`
+and loops within keep the loop as it is, turn by turn in Python.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def rewritten(function: Callable, names: dict[str, Any]) -> tuple[Callable | Non
     if not isinstance(definition, ast.FunctionDef):
         raise CaptureError(f"program: expected a function defined by `def`, got {type(definition).__name__}")
     definition.decorator_list = []
-    changed = _Loops(function)
+    changed = _Loops(function, definition)
     definition.body = changed.statements(definition.body)
     if not any(found.reason is None for found in changed.found):
         return None, changed.found
@@ -73,10 +74,12 @@ def rewritten(function: Callable, names: dict[str, Any]) -> tuple[Callable | Non
 class _Loops:
     """Rewrites the statements of one function."""
 
-    def __init__(self, function: Callable) -> None:
+    def __init__(self, function: Callable, definition: ast.FunctionDef) -> None:
         self.found: list[Found] = []
+        self._definition = definition
         self._count = 0
         self._modules = function.__globals__
+        self._within_loop = False
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
         made: list[ast.stmt] = []
@@ -95,7 +98,9 @@ class _Loops:
                 handler.body = self.statements(handler.body)
             return [statement]
         if any(isinstance(inner, _LOOPS) for part in statement.body for inner in _within(part)):
+            before, self._within_loop = self._within_loop, True
             statement.body = self.statements(statement.body)
+            self._within_loop = before
             return [statement]
         counted = None
         if isinstance(statement, ast.For):
@@ -157,6 +162,12 @@ class _Loops:
             name.id for part in [*body, ast.Expr(test), ast.Expr(stop)] for name in _within(part)
             if isinstance(name, ast.Name) and isinstance(name.ctx, (ast.Store, ast.Del))
         })  # fmt: skip
+        # The first test reads what was bound before the loop, in a loop around it perhaps by this loop's last turn.
+        inside = [*statement.body, *([] if self._within_loop else [test])]
+        own = tuple(
+            name for name in bound
+            if _binds_first(body, name) and _reads([self._definition], name) == _reads(inside, name)
+        )  # fmt: skip
         body, test, stop = [_Conditions().visit(part) for part in body], _condition(test), _condition(stop)
         names = ast.Tuple([ast.Name(name, ast.Load()) for name in bound], ast.Load())
         parameters = ", ".join(bound)
@@ -169,7 +180,7 @@ class _Loops:
         call = ast.Call(
             ast.Name(RUN, ast.Load()),
             [ast.Constant(number), ast.Name(f"__gb_test{number}", ast.Load()),
-             ast.Name(f"__gb_body{number}", ast.Load()), values, limit],
+             ast.Name(f"__gb_body{number}", ast.Load()), values, limit, ast.Constant(own)],
             [],
         )  # fmt: skip
         if bound:
@@ -183,6 +194,25 @@ class _Loops:
         for part in made:
             ast.copy_location(part, statement)
         return made
+
+
+def _reads(nodes, name):
+    """How often the nodes read a name, in functions within them, too."""
+    return sum(
+        isinstance(inner, ast.Name) and inner.id == name and not isinstance(inner.ctx, ast.Store)
+        or isinstance(inner, (ast.Global, ast.Nonlocal)) and name in inner.names
+        for node in nodes for inner in ast.walk(node)
+    )  # fmt: skip
+
+
+def _binds_first(body, name):
+    """Does each turn bind the name, by `name = ...`, before it reads it?"""
+    for part in body:
+        if any(getattr(inner, "id", None) == name for inner in ast.walk(part)):
+            return isinstance(part, ast.Assign) and len(part.targets) == 1 and (
+                isinstance(part.targets[0], ast.Name) and part.targets[0].id == name and not _reads([part.value], name)
+            )  # fmt: skip
+    return False
 
 
 def _within(node):

@@ -51,13 +51,17 @@ class Loop:
         self.captured: dict[Any, Any] = {}  # signature: how often capturing failed, a Captured, or the reason why not
         self.nodes: dict[str, int] = {}
 
-    def run(self, test: Callable, body: Callable, named: tuple, most: int | None) -> tuple:
-        """The values of the names after the loop.  named: (name, function that gives its value) of each."""
+    def run(self, test: Callable, body: Callable, named: tuple, most: int | None, own: tuple) -> tuple:
+        """The values of the names after the loop.
+
+        named: (name, function that gives its value) of each; own: the names that each turn binds before it reads them
+        and nothing reads after the loop.
+        """
         names, values = [name for name, _ in named], [_value(get) for _, get in named]
         refused = self._unsuited(most)
         if refused is None:
             try:
-                carried = _Carried(test, body, names, values)
+                carried = _Carried(test, body, names, values, own)
                 found = self._on_device(carried, most)
                 if found is not None:
                     return found
@@ -162,17 +166,22 @@ def _value(get):
 class _Carried:
     """What a loop reads and what it may change: the values of the names that it binds, and the vectors it names."""
 
-    def __init__(self, test: Callable, body: Callable, names: list[str], values: list) -> None:
+    def __init__(self, test: Callable, body: Callable, names: list[str], values: list, own: tuple) -> None:
         self.test, self.body, self.names, self.values = test, body, names, values
+        self.own = [name in own for name in names]  # does a turn begin without it?
         self.read: list[tuple[str, Any]] = []  # (name, value) of all else
         self._seen: set[int] = set()
         for function in (test, body):
             self._names_of(function)
         vectors: dict[int, Any] = {}
-        for value in (*values, *(value for _, value in self.read)):
+        for value in (*self._met(values), *(value for _, value in self.read)):
             if type(value) is Vector:
                 vectors.setdefault(id(value), value)
         self.vectors = list(vectors.values())
+
+    def _met(self, values):
+        """Of the values of the names those that a turn begins with."""
+        return [UNDEFINED if own else value for own, value in zip(self.own, values, strict=True)]
 
     def _names_of(self, function):
         """Collect what a function's free names stand for, and those of the functions that it calls."""
@@ -195,7 +204,7 @@ class _Carried:
 
     def signature(self) -> tuple:
         """Everything on which a captured turn depends.  Raises: CaptureError for what may change unseen."""
-        every = [*zip(self.names, self.values, strict=True), *self.read]
+        every = [*zip(self.names, self._met(self.values), strict=True), *self.read]
         order = {id(vector): k for k, vector in enumerate(self.vectors)}
         return tuple((name, *_kind(name, value, order, k < len(self.names))) for k, (name, value) in enumerate(every))
 

@@ -16,6 +16,7 @@ extern "C" __device__ void cudaGraphSetConditional(unsigned long long handle, un
 namespace grb {
 
 enum Direction { PUSH = 0, PULL = 1 };
+constexpr int STOP_TURNS = 16;   // a read from the host takes over 1 us
 
 // What the host writes once: the figures of planner/choose_matvec_gpu.DirectionCosts, in their order.
 struct DirectionCosts {
@@ -53,7 +54,7 @@ GRB_DEVICE void set_handle(word handle, bool value) {
 
 // Counts the turn that ended (begun: one did), and decides on the next.
 //   test, width     the condition, `width` bytes that are not all 0 where it holds; null: it holds
-//   stop            page-locked: the host asks for the end
+//   stop            page-locked: the host asks for the end; read in every STOP_TURNS-th turn
 //   count, edges    entries of the vector that the products of a turn multiply, edges at these; edges becomes 0
 //   admitted        entries of the mask's pattern, or null
 //   figures         DirectionCosts; null: one direction, that of the state
@@ -73,7 +74,7 @@ __global__ void end_turn(const uint8_t* test, int64_t width, const volatile word
   }
   bool goes = test == nullptr;  // width 0 otherwise: it does not hold
   for (int64_t b = 0; b < width; b++) goes = goes || test[b] != 0;
-  goes = goes && *stop == 0 && state->left > 0;
+  goes = goes && state->left > 0 && (state->turns % STOP_TURNS != 0 || *stop == 0);
   if (costs != nullptr) {
     double met = double(*edges), open = costs->open_rows(admitted ? double(*admitted) : 0);
     state->direction = costs->columns(met, double(*count)) < costs->rows(met, open) ? PUSH : PULL;

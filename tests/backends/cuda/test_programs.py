@@ -305,7 +305,8 @@ ALIASES = {
 def test_two_names_of_one_vector(name):
     """A turn that writes one of them changes both, which slots of their own would not."""
     body = [f"        {line}" for line in ALIASES[name]]
-    lines = ["def tried(x, y, total):", "    for _ in gb.loop(max_turns=5):", *body, "    return x, y, total"]
+    given = "x, y, total, z" if name == "two new names" else "x, y, total"  # what nobody reads may be one of two
+    lines = ["def tried(x, y, total):", "    for _ in gb.loop(max_turns=5):", *body, f"    return {given}"]
     text, file = "\n".join(lines) + "\n", f"<alias {name}>"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
     scope = {"gb": gb}
@@ -321,6 +322,92 @@ def test_two_names_of_one_vector(name):
             warnings.simplefilter("ignore", CaptureWarning)
             assert agree(program(*arguments()), wanted)
     assert "two names stand for one vector" in program.explain()
+
+
+def read_after(v):
+    """`old` is read after the loop, `kept` in it before it is bound."""
+    old, kept = v, v.dup()
+    for _ in gb.loop(max_turns=4):
+        old = v.dup()
+        v << v + kept
+        kept = old.apply("ainv").new()
+    return v, old
+
+
+def read_around(v):
+    """`more` begins a loop with what the loop left before, `old` does not."""
+    total = v.dup()
+    more = True
+    for k in [0, 1]:
+        while more:
+            old = v.dup()
+            v << v + 1.0
+            total << total + old
+            more = v.reduce("max") < 80.0 + k
+    return v, total, more
+
+
+def bound_in_one_branch(v, first=True):
+    """`w` keeps what the branch of an earlier call gave it."""
+    w = v.dup()
+    for _ in gb.loop(max_turns=3):
+        if first:
+            w = v.dup()
+        v << v + w
+    return v
+
+
+def read_by_a_function(v):
+    """`w` is read by a function that the function defines."""
+    w = None
+
+    def last():
+        return w
+
+    for _ in gb.loop(max_turns=3):
+        w = v.dup()
+        v << v + w
+    return v, last()
+
+
+def one_of_two(v):
+    """`old` is the vector that the turn began with."""
+    x = v.dup()
+    for _ in gb.loop(max_turns=5):
+        old = x
+        x = (old * 2.0 + v).new()
+    return x
+
+
+@pytest.mark.parametrize("function", [read_after, read_around, bound_in_one_branch, read_by_a_function, one_of_two])
+def test_names_that_a_turn_binds_before_it_reads_them(function):
+    program = gb.program(function)
+    for _ in range(4):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CaptureWarning)
+            got = program(gb.Vector.from_dense(np.arange(70.0)))
+        wanted = function(gb.Vector.from_dense(np.arange(70.0)))
+        assert agree(got if isinstance(got, tuple) else (got,), wanted if isinstance(wanted, tuple) else (wanted,))
+    if function is one_of_two:
+        assert "turns on the device" in program.explain()
+
+
+def test_copies_of_more_arrays_than_a_launch_takes():
+    """Five vectors with gaps that pass their entries on, of types and sizes that end within a word."""
+
+    def passed_on(a, b, c, d, e):
+        for _ in gb.loop(max_turns=7):
+            a, b, c, d, e = b, c, d, e, a
+            a(b.S) << b
+        return a, b, c, d, e
+
+    program = gb.program(passed_on)
+    for dtype in (bool, "INT16", float):
+        for _ in range(3):
+            vectors = [gb.Vector.from_dense(np.arange(67) % (k + 2), missing_value=k).dup(dtype) for k in range(5)]
+            copies = [v.dup() for v in vectors]
+            assert agree(program(*vectors), passed_on(*copies))
+        assert "turns on the device" in program.explain()
 
 
 def test_an_error_of_the_turn_leaves_the_vectors():

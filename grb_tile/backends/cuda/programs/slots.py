@@ -1,7 +1,7 @@
 """What a captured loop carries from turn to turn: vectors in arrays whose addresses stay as they are.
 
 A slot's form is a bitmap with its number of entries on the device, or full; an iso vector keeps its one value.  A turn
-reads `store()`, and what it leaves is copied back by `put_back` where it lies elsewhere.
+reads `store()`, and what it leaves is copied back by `copy_arrays` where it lies elsewhere.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..runtime.late_vector import LateVector
 from ..structure.arrays import repeated, to_bitmap
 
 _COUNT = 4  # words of a count, as Device.counters makes them
-_TO_ITSELF = 3  # cudaMemcpyDeviceToDevice
+_TOGETHER = 8  # copies in a launch, COPIES of kernels/programs/copy.cuh
 
 
 class Form(NamedTuple):
@@ -75,10 +75,6 @@ class Slot:
         """The array of values; of an iso vector the constant."""
         return self._constant if self.form.value else self._block.array(2)
 
-    def addresses(self) -> list[int]:
-        """Of its arrays."""
-        return self._block.addresses
-
     def store(self) -> Any:
         """The vector that it holds; the only holder of its arrays, which may therefore be written in place."""
         form = self.form
@@ -101,14 +97,15 @@ class Slot:
             return known == form.size
         return known == 0 or not form.value or store.iso and self._device.address(store.values) == form.value
 
-    def load(self, store: Any) -> None:
-        """Take over a vector: before a launch, not within a turn."""
-        device, form = self._device, self.form
+    def load(self, store: Any) -> list[tuple[Any, Any]]:
+        """(array of the slot, array or None for zeros) to copy, so that it holds a vector, which `fits`; not in a turn.
+
+        What it takes more is queued at once.
+        """
+        device, form, pairs = self._device, self.form, []
         words, count, values = self._block.arrays()
         if not form.full and store.nvals_if_read == 0:
-            words.fill(0)
-            set_number(device, count, 0)
-            return
+            return [(words, None), (count[:1], None)]
         store = to_bitmap(device, store)
         if not form.full:
             late = store.counter if type(store) is LateVector else None
@@ -117,16 +114,17 @@ class Slot:
                 if form.size & 63:
                     words[-1:] = (1 << (form.size & 63)) - 1
             else:
-                _copy(device, words, store.words)
+                pairs.append((words, store.words))
             if late is None:
                 set_number(device, count, store.nvals)
             else:
-                _copy(device, count[:1], late[:1])
+                pairs.append((count[:1], late[:1]))
         if not form.value:
             if store.iso:
                 values[:] = store.values
             else:
-                _copy(device, values, store.values)
+                pairs.append((values, store.values))
+        return pairs
 
     def copies(self, store: Any) -> list[tuple[Any, Any]]:
         """(array of the slot, array of the vector) of what lies elsewhere; a turn left the vector.
@@ -146,25 +144,23 @@ class Slot:
             found.append((values, held))
         if not form.full:
             if store.nvals_if_read == 0:
-                found += [(words, None), (count, None)]
+                found += [(words, None), (count[:1], None)]
             else:
                 store = to_bitmap(device, store)
                 if store.words is None or type(store) is not LateVector or store.counter is None:
                     fresh = Slot(device, form, self._constant)
-                    fresh.load(store)
+                    copy_arrays(device, fresh.load(store))
                     words_of, count_of, _ = fresh._block.arrays()
                 else:
                     words_of, count_of = store.words, store.counter
                 found += [(words, words_of), (count[:1], count_of[:1])]
         return [pair for pair in found if pair[1] is None or pair[0].data.ptr != pair[1].data.ptr]
 
-    def result(self) -> Any:
-        """A vector of its own with the same entries."""
+    def result(self) -> tuple[Any, list[tuple[Any, Any]]]:
+        """(a vector of its own for the same entries, the copies that give it these)."""
         other = Slot(self._device, self.form, self._constant)
-        for to, source in zip(other._block.arrays(), self._block.arrays(), strict=True):
-            if to is not None:
-                _copy(self._device, to, source)
-        return other.store()
+        pairs = zip(other._block.arrays(), self._block.arrays(), strict=True)
+        return other.store(), [pair for pair in pairs if pair[0] is not None]
 
 
 def set_number(device: Any, array: Any, value: Any) -> None:
@@ -175,15 +171,15 @@ def set_number(device: Any, array: Any, value: Any) -> None:
     kernel(1, 32, (array.view(np.uint8 if kind == "uint8_t" else np.uint64), np.uint64(bits).astype(np.int64).item()))
 
 
-def _copy(device, to, source):
-    device.xp.cuda.runtime.memcpyAsync(to.data.ptr, source.data.ptr, to.nbytes, _TO_ITSELF, device.current_stream().ptr)
-
-
-def put_back(device: Any, pairs: list[tuple[Any, Any]], held: set[int]) -> None:
-    """Make the copies of all slots.  held: addresses of arrays that one copy may write before another reads."""
-    pairs = [(to, source.copy() if source is not None and source.data.ptr in held else source) for to, source in pairs]
-    for to, source in pairs:
-        if source is None:
-            to.fill(0)
-        else:
-            _copy(device, to, source)
+def copy_arrays(device: Any, pairs: list[tuple[Any, Any]]) -> None:
+    """to[:] = source for all (to, source), zeros for None, as if at once: a source may be the `to` of another pair."""
+    written = {to.data.ptr for to, _ in pairs} if len(pairs) > _TOGETHER else ()
+    pairs = [
+        (to, source.copy() if source is not None and source.data.ptr in written else source) for to, source in pairs
+    ]
+    kernel = device.launcher.kernel("programs/copy.cuh", "copy_arrays") if pairs else None
+    for k in range(0, len(pairs), _TOGETHER):
+        some = pairs[k : k + _TOGETHER]
+        flat = [x for to, source in some for x in (to, source, to.nbytes)] + [None, None, 0] * (_TOGETHER - len(some))
+        words = max(to.nbytes for to, _ in some) + 7 >> 3
+        kernel.over(words, (words, *flat))

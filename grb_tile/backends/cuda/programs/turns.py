@@ -34,7 +34,7 @@ from ....planner.choose_matvec_gpu import DirectionCosts
 from ....storage.convert import cached_transpose
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
-from .slots import Form, Slot, form_of, put_back, set_number
+from .slots import Form, Slot, copy_arrays, form_of, set_number
 
 PUSH, PULL = 0, 1
 _METHODS = {PUSH: "cols", PULL: "rows"}
@@ -113,11 +113,13 @@ class DeviceLoop:
 
     def load(self, stores: list) -> None:
         """What the loop begins with."""
+        pairs = []
         for slot, store in zip(self._slots, self._here(stores), strict=True):
             if isinstance(store, np.generic):
                 set_number(self.device, slot.values, store)
             elif store is not None:
-                slot.load(store)
+                pairs += slot.load(store)
+        copy_arrays(self.device, pairs)
 
     def results(self, numbers: int = 0) -> list:
         """What the slots hold: vectors of their own; the last `numbers` slots as NumPy scalars."""
@@ -126,7 +128,9 @@ class DeviceLoop:
         found = (
             self.device.read(*(x.view(np.uint8 if x.dtype.itemsize == 1 else np.int64) for x in held)) if held else []
         )
-        return [slot.result() for slot in vectors] + [
+        made = [slot.result() for slot in vectors]
+        copy_arrays(self.device, [pair for _, pairs in made for pair in pairs])
+        return [store for store, _ in made] + [
             np.array([x], np.int64).view(np.uint8)[: slot.itemsize].view(slot.dtype)[0]
             for x, slot in zip(found, held, strict=True)
         ]
@@ -173,7 +177,7 @@ class DeviceLoop:
                 raise Wider
         for slot, store in zip(self._slots, stores, strict=True):
             pairs += slot.copies(store)
-        put_back(self.device, pairs, {address for slot in self._slots for address in slot.addresses()})
+        copy_arrays(self.device, pairs)
         return test if isinstance(test, bool) else self._here([test])[0]
 
     def _end(self, test, begun=True, both=0, push=0, pull=0):

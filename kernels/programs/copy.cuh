@@ -1,0 +1,64 @@
+// Copies of several arrays in one launch: what a turn leaves into slots, slots into results.
+//
+// Caller: backends/cuda/programs/slots.py.  Launch: Kernel.over(words of 8 bytes of the longest array).
+//
+// One array may be the source of one copy and the destination of another, as when vectors swap: the same thread reads
+// a word's place in all arrays before it writes there.
+#pragma once
+#include "base/launch.cuh"
+
+namespace grb {
+
+constexpr int COPIES = 8;
+
+// to[0 .. bytes) = from[0 .. bytes), zeros where `from` is null; `bytes` 0 for no copy.
+struct Copy {
+  uint8_t* to;
+  const uint8_t* from;
+  int64_t bytes;
+
+  GRB_DEVICE Copy(void* to, const void* from, int64_t bytes)
+      : to(static_cast<uint8_t*>(to)), from(static_cast<const uint8_t*>(from)), bytes(bytes) {}
+  GRB_DEVICE bool whole(int64_t i) const {
+    return i * 8 + 8 <= bytes && (reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(to)) % 8 == 0;
+  }
+  GRB_DEVICE word read(int64_t i) const {
+    word found = 0;
+    if (from == nullptr) return 0;
+    if (whole(i)) return reinterpret_cast<const word*>(from)[i];
+    for (int64_t b = i * 8; b < i * 8 + 8 && b < bytes; b++) found |= word(from[b]) << (b % 8 * 8);
+    return found;
+  }
+  GRB_DEVICE void write(int64_t i, word value) const {
+    if (whole(i)) {
+      reinterpret_cast<word*>(to)[i] = value;
+    } else {
+      for (int64_t b = i * 8; b < i * 8 + 8 && b < bytes; b++) to[b] = uint8_t(value >> (b % 8 * 8));
+    }
+  }
+};
+
+template <int = 0>
+__global__ void copy_arrays(int64_t words, void* to0, const void* from0, int64_t bytes0,
+                            void* to1, const void* from1, int64_t bytes1,
+                            void* to2, const void* from2, int64_t bytes2,
+                            void* to3, const void* from3, int64_t bytes3,
+                            void* to4, const void* from4, int64_t bytes4,
+                            void* to5, const void* from5, int64_t bytes5,
+                            void* to6, const void* from6, int64_t bytes6,
+                            void* to7, const void* from7, int64_t bytes7) {
+  const Copy copies[COPIES] = {Copy(to0, from0, bytes0), Copy(to1, from1, bytes1), Copy(to2, from2, bytes2),
+                               Copy(to3, from3, bytes3), Copy(to4, from4, bytes4), Copy(to5, from5, bytes5),
+                               Copy(to6, from6, bytes6), Copy(to7, from7, bytes7)};
+  GRB_EACH(i, words) {
+    word held[COPIES];
+#pragma unroll
+    for (int k = 0; k < COPIES; k++) held[k] = i * 8 < copies[k].bytes ? copies[k].read(i) : 0;
+#pragma unroll
+    for (int k = 0; k < COPIES; k++) {
+      if (i * 8 < copies[k].bytes) copies[k].write(i, held[k]);
+    }
+  }
+}
+
+}  // namespace grb
