@@ -165,7 +165,7 @@ def _sources(G: Graph, k: int | None, sources: Sequence[int] | None, seed: int |
     if sources is not None:
         if k is not None:
             raise ValueError(f"k, sources: only one may be given, got k={k!r} and sources={sources!r}")
-        found = arguments.nodes(sources, G.n)
+        found = arguments.nodes(sources, G)
         if len(set(found)) < len(found):
             raise ValueError(f"sources: expected each vertex once, got {found!r}")
         return found

@@ -92,7 +92,7 @@ def hits(
     """
     arguments.flags(normalized=normalized, weighted=weighted, strict=strict)
     G, tol, max_iter, along = iteration.checked(G, "hits", 40, tol, max_iter, weighted)
-    h = iteration.vector(nstart, "nstart", G.n, 1.0 / max(G.n, 1))
+    h = iteration.vector(nstart, "nstart", G, 1.0 / max(G.n, 1))
     _normalize(h, monoid.plus)
     a = Vector.from_scalar(0.0, G.n, dtypes.FP64)
 

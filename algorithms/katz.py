@@ -75,8 +75,8 @@ def katz(
     alpha = arguments.real(alpha, "alpha")
     number = not hasattr(beta, "__iter__")
     given: Any = None if number else beta
-    b = iteration.vector(given, "beta", G.n, arguments.real(beta, "beta") if number else 0.0)
-    x = iteration.vector(nstart, "nstart", G.n, 0.0)
+    b = iteration.vector(given, "beta", G, arguments.real(beta, "beta") if number else 0.0)
+    x = iteration.vector(nstart, "nstart", G, 0.0)
 
     def step(x: Vector) -> Any:
         # y = beta + alpha A' x

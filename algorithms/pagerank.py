@@ -204,7 +204,7 @@ class Walk:
 
     def __init__(
         self,
-        G: Graph | Matrix,
+        G: Graph,
         method: str,
         alpha: float,
         personalization: Vector | Mapping[int, float] | Sequence[float] | None,
@@ -213,14 +213,14 @@ class Walk:
         dtype: Any,
     ) -> None:
         n = G.n
-        self.AT, self.n, self.dtype, self.weighted = G.AT, n, dtype, weighted
+        self.AT, self._graph, self.dtype, self.weighted = G.AT, G, dtype, weighted
         # in FP64: half a million ranks added one by one in FP32 would be off in the third digit
         self._lost_rank = semiring.plus_times[dtypes.FP64]
         self._spread = (semiring.plus_times if weighted else semiring.plus_second)[dtype]
-        p = distribution(personalization, "personalization", n, dtype)
-        q = p if dangling is None else distribution(dangling, "dangling", n, dtype)
+        p = distribution(personalization, "personalization", G, dtype)
+        q = p if dangling is None else distribution(dangling, "dangling", G, dtype)
         # the rules of GAP and Graphalytics: r = 1 / n at first, wherever the reader starts anew
-        self._start = distribution(None, "nstart", n, dtype) if method in ("gap", "ldbc") else p
+        self._start = distribution(None, "nstart", G, dtype) if method in ("gap", "ldbc") else p
         # d = A plus.pair 1, or the sum of each row's weights: absent where nothing leaves
         d = G.keep(("outflow", dtype.name), lambda: _outflow(G, dtype)) if weighted else G.out_degree
         # s = a / d, 0 where nothing leaves
@@ -239,7 +239,7 @@ class Walk:
             self.all_sinks(~d.S) << alpha
 
     def first(self, nstart: Vector | Mapping[int, float] | Sequence[float] | None) -> Vector:
-        return self._start.dup(name="r") if nstart is None else distribution(nstart, "nstart", self.n, self.dtype)
+        return self._start.dup(name="r") if nstart is None else distribution(nstart, "nstart", self._graph, self.dtype)
 
     def depart(self, r: Vector) -> Any:
         """(w, a s) of the first ranks: w = a r / d, s the rank of the sinks."""
@@ -304,12 +304,13 @@ def float_type(dtype: Any, method: str = "standard") -> Any:
     return found
 
 
-def distribution(values: Any, name: str, n: int, dtype: Any) -> Vector:
+def distribution(values: Any, name: str, G: Graph, dtype: Any) -> Vector:
     """`values` as a full vector >= 0 with sum 1; uniform when None."""
+    n = G.n
     full = Vector.from_scalar(0.0 if n == 0 or values is not None else 1.0 / n, n, dtype, name=name)
     if values is None:
         return full
-    given = iteration.given_vector(values, name, n, dtype)
+    given = iteration.given_vector(values, name, G, dtype)
     total = float(given.reduce(monoid.plus).new().value or 0.0)
     least = float(given.reduce(monoid.min).new().value or 0.0)
     if not least >= 0 or not 0 < total < np.inf:

@@ -72,7 +72,7 @@ def pagerank_multi(
     alpha, dtype = arguments.fraction(alpha, "alpha"), float_type(dtype)
     batch = arguments.count(batch, "batch", 1)
     tol, max_iter = iteration.limits(tol, max_iter)
-    P, sources = _starts(personalization, G.n, dtype)
+    P, sources = _starts(personalization, G, dtype)
     walk = Walk(G, "standard", alpha, None, dangling, weighted, dtype)
     B = _steps(G, walk) if P.nrows else G.AT
     R = Matrix(dtype, P.nrows, G.n)
@@ -165,9 +165,9 @@ def _steps(G: Graph, walk: Walk) -> Matrix:
     return B
 
 
-def _starts(given: Any, n: int, dtype: Any) -> tuple[Matrix, list[int] | None]:
+def _starts(given: Any, G: Graph, dtype: Any) -> tuple[Matrix, list[int] | None]:
     """(P with rows of sum 1, the nodes that its rows start from or None)"""
-    sources = None
+    n, sources = G.n, None
     if isinstance(given, Matrix):
         if given.dtype.np_type.kind not in "biuf":
             raise TypeError(f"personalization: expected real numbers, got {given.dtype.name}; pass a real Matrix")
@@ -180,13 +180,13 @@ def _starts(given: Any, n: int, dtype: Any) -> tuple[Matrix, list[int] | None]:
             )
         items = list(given)
         if all(isinstance(item, (Mapping, Vector)) for item in items):
-            rows = [distribution(item, f"personalization[{k}]", n, dtype) for k, item in enumerate(items)]
+            rows = [distribution(item, f"personalization[{k}]", G, dtype) for k, item in enumerate(items)]
             found = [select.valuene(row, 0).new().to_coo() for row in rows]
             i = np.repeat(np.arange(len(found)), [at.size for at, _ in found])
             j, x = (np.concatenate([pair[part] for pair in found] or [np.empty(0, np.int64)]) for part in (0, 1))
             P = Matrix.from_coo(i, j, x, dtype, nrows=len(items), ncols=n, name="P")
         else:
-            sources = arguments.nodes(items, n, "personalization")
+            sources = arguments.nodes(items, G, "personalization")
             P = Matrix.from_coo(range(len(items)), sources, 1.0, dtype, nrows=len(items), ncols=n, name="P")
     if P.ncols != n:
         raise ValueError(f"personalization: expected {n} columns, one per node, got {P.ncols}")

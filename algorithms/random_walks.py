@@ -114,7 +114,7 @@ def random_walks(
     """
     arguments.flags(weighted=weighted)
     G = room_for(G, "random_walks", 24)
-    first = np.array(arguments.nodes(starts, G.n, "starts"), np.int64)
+    first = np.array(arguments.nodes(starts, G, "starts"), np.int64)
     length = arguments.count(length, "length")
     p, q = (_positive(value, name) for value, name in ((p, "p"), (q, "q")))
     restart = arguments.fraction(restart, "restart")

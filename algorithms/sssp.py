@@ -97,9 +97,9 @@ def sssp(
     """
     arguments.flags(predecessors=predecessors)
     G = as_graph(G)
-    source = arguments.node(source, G.n)
+    source = arguments.node(source, G)
     arguments.choice(method, ("auto", "delta", "bellman_ford"), "method")
-    end = None if target is None else arguments.node(target, G.n, "target")
+    end = None if target is None else arguments.node(target, G, "target")
     weights = Weights(G)
     chosen = method
     if method == "auto":
@@ -121,7 +121,7 @@ def sssp(
                 return SsspResult(found.distances, found.predecessors, report, vertices=G.labels)
         if chosen == "auto" and delta is None and weights.are_one:
             with Report("sssp (bfs)") as report:
-                searched = bfs(G, source, parents=predecessors, target=end)
+                searched = bfs(G.numbered, source, parents=predecessors, target=end)
                 report.finish("converged", True)
                 report.adopt(lambda: searched.report.rounds)
                 # d = w * levels

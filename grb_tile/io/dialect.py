@@ -172,15 +172,7 @@ def _pick(found, names, rows, weights):
 
     An unnamed first column is the line number that pandas writes.
     """
-    first = 1 if names and names[0] in UNNAMED else 0
-    if found.columns < first + 2:
-        raise ValueError("one column has a name, which leaves none for the targets")
-    source = next((k for k, word in enumerate(names) if word in SOURCES), first)
-    target = next(
-        (k for k, word in enumerate(names) if word in TARGETS and k != source), first + 1 if source == first else first
-    )
-    others = [k for k in range(first, found.columns) if k not in (source, target)]
-    weight = next((k for k in others if k < len(names) and names[k] in WEIGHTS), others[0] if others else None)
+    source, target, weight = columns_by_name(names, found.columns)
     found.picked = (source, target)
     if weights is False or weight is None:
         if weights:
@@ -198,6 +190,37 @@ def _pick(found, names, rows, weights):
     if not is_number(word):
         raise ValueError(f"{_shown(words[0])} in column {weight + 1} is not a number")
     found.picked = (source, target, weight)
+
+
+def columns_by_name(
+    names: list[str], count: int, source: int | None = None, target: int | None = None, weight: int | None = None
+) -> tuple[int, int, int | None]:
+    """Which of the `count` columns are source, target and weight (None: there is none), unless they are given.
+
+    names: those of the columns in lower case, or none.  An unnamed first column is the line number that pandas writes.
+    Raises: ValueError where fewer than two columns are left for source and target.
+
+    >>> columns_by_name(["km", "from", "to"], 3), columns_by_name([], 2), columns_by_name([], 4, 2)
+    ((1, 2, 0), (0, 1, None), (2, 0, 1))
+    """
+    columns = range(1 if names and names[0] in UNNAMED else 0, count)
+
+    def named(words: set[str]) -> int | None:
+        return next((k for k in free() if k < len(names) and names[k] in words), None)
+
+    def free() -> list[int]:
+        return [k for k in columns if k not in (source, target, weight)]
+
+    source = named(SOURCES) if source is None else source
+    target = named(TARGETS) if target is None else target
+    if (source is None) + (target is None) > len(free()):
+        raise ValueError("one column has a name, which leaves none for the targets")
+    source = free()[0] if source is None else source
+    target = free()[0] if target is None else target
+    if weight is None:
+        weight = named(WEIGHTS)
+        weight = next(iter(free()), None) if weight is None else weight
+    return source, target, weight
 
 
 def _checked_delimiter(delimiter):

@@ -246,8 +246,8 @@ FAULTS = [
     Fault(
         "algorithms/triangles.py",
         "repeated nodes are counted twice",
-        'wanted = sorted(set(arguments.nodes(nodes, G.n, "nodes")))',
-        'wanted = sorted(arguments.nodes(nodes, G.n, "nodes"))',
+        'wanted = sorted(set(arguments.nodes(nodes, G, "nodes")))',
+        'wanted = sorted(arguments.nodes(nodes, G, "nodes"))',
         survives="from_coo of one value merges repeated positions",
     ),
     Fault(
