@@ -22,7 +22,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring, u
 
 from . import arguments, iteration
 from .graph import room_for
-from .pagerank import PageRankResult, Walk, distribution, float_type
+from .pagerank import PageRankResult, Walk, default_tol, distribution, float_type
 from .report import Report
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def pagerank_multi(
     alpha: float = 0.85,
     dangling: Vector | Mapping[int, float] | Sequence[float] | None = None,
     weighted: bool = False,
-    tol: float = 1e-6,
+    tol: float | None = None,
     max_iter: int = 100,
     dtype: Any = None,
     batch: int = 64,
@@ -52,7 +52,8 @@ def pagerank_multi(
                       are >= 0, rows are scaled to sum 1
     dangling          each column of Q, as in `pagerank`; None: that of P
     alpha, weighted, dtype, strict   as in `pagerank`
-    tol, max_iter     of each batch: until the L1 change of every row is below n tol, or all rounding, as in `pagerank`
+    tol, max_iter     of each batch: until the L1 change of every row is below n tol, or all rounding, as in `pagerank`;
+                      1e-6 / n when tol is None
     batch             rows that are computed together; they need about 40 bytes for each of them and each node
     callback          called with the record of each iteration; something true stops there
 
@@ -71,7 +72,7 @@ def pagerank_multi(
     G = room_for(G, "pagerank_multi", 100)
     alpha, dtype = arguments.fraction(alpha, "alpha"), float_type(dtype)
     batch = arguments.count(batch, "batch", 1)
-    tol, max_iter = iteration.limits(tol, max_iter)
+    tol, max_iter = iteration.limits(default_tol(G.n) if tol is None else tol, max_iter)
     P, sources = _starts(personalization, G, dtype)
     walk = Walk(G, "standard", alpha, None, dangling, weighted, dtype)
     B = _steps(G, walk) if P.nrows else G.AT

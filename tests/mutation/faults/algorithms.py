@@ -394,8 +394,8 @@ FAULTS = [
     Fault(
         "algorithms/iteration.py",
         "a start: vertices left out get the default",
-        "default if values is None else 0.0, n",
-        "default, n",
+        "default if values is None else 0.0, G.n",
+        "default, G.n",
         ("tests/algorithms/test_eigenvector_katz_hits.py",),
     ),
 ]
