@@ -81,9 +81,9 @@ def pagerank(
     dangling          q, likewise; p when None
     nstart            the first r, likewise; p when None ("ldbc" and "gap" start uniformly)
     weighted          follow edges in proportion to their weights rather than equally
-    tol               1e-6 / n when None, so that the whole L1 change is below 1e-6 however many nodes share the rank, 1e-4
-                      for "gap"; 0: exactly max_iter iterations, and no residual is computed.  NetworkX's default is
-                      1e-6, with which ranks of large graphs are out of order: a change of 0.01 for 10,000 nodes
+    tol               1e-6 / n when None, so that the whole L1 change is below 1e-6 however many nodes share the rank,
+                      1e-4 for "gap"; 0: exactly max_iter iterations, and no residual is computed.  NetworkX's default
+                      is 1e-6, with which ranks of large graphs are out of order: a change of 0.01 for 10,000 nodes
     max_iter          the limit (for "ldbc" the number) of iterations
     dtype             FP64 (also when None) or FP32
     strict            raise ConvergenceFailure at max_iter; False: return what was reached with converged=False

@@ -18,8 +18,10 @@ DIMACS_HEAD = re.compile(
     rb"(?:[ \t]*(?:c(?:[ \t][^\n]*)?)?\r?\n)*p[ \t]+(\w+)[ \t]+(\d{1,19})[ \t]+(\d{1,19})[ \t\r]*(?:\n|\Z)"
 )
 ARCS, EDGES = ("sp", "max", "asn"), ("edge", "col")  # kinds of DIMACS problems with lines `a u v w` and `e u v`
-# The comment of write_edge_list, and the one of SNAP's files.
-OWN_COMMENT = re.compile(rb"(?m)^(?:#|c) grb_tile: (?:(\d{1,19}) rows, (\d{1,19}) columns, )?from ([01]), (\w+)\r?$")
+# The comment of write_edge_list (names, numbers: its vertices are labels), and the one of SNAP's files.
+OWN_COMMENT = re.compile(
+    rb"(?m)^(?:#|c) grb_tile: (?:(?:(\d{1,19}) rows, (\d{1,19}) columns, )?from ([01])|(names|numbers)), (\w+)\r?$"
+)
 NODES_COMMENT = re.compile(rb"(?mi)^# *nodes:? +(\d{1,18})\b")
 KONECT_SYMMETRIC = re.compile(rb"%[ \t]*sym[ \t]+\w+[ \t]*\r?\n")  # first line: each edge is listed once
 KONECT_BIPARTITE = (
@@ -73,6 +75,7 @@ class Dialect:
     shape: tuple[int, int] | None = None
     base: int | None = None
     nodes: int | None = None
+    named: bool = False  # does a comment say that vertices are names, also those that look like numbers?
     type_name: str | None = None
     bipartite: bool = False  # are rows and columns numbered separately?
     directed: bool = True  # False where the format says that an edge has no direction
@@ -120,7 +123,8 @@ def dialect_of(
     own = OWN_COMMENT.search(head)
     if own:
         found.shape = (int(own[1]), int(own[2])) if own[1] else found.shape
-        found.base, found.type_name = int(own[3]), own[4].decode()
+        found.base, found.type_name = int(own[3]) if own[3] else None, own[5].decode()
+        found.named = own[4] == b"names"
     nodes = NODES_COMMENT.search(head)
     found.nodes = int(nodes[1]) if nodes and not own else None
     text = head if complete and head.endswith(b"\n") else head + b"\n" if complete else head[: head.rfind(b"\n") + 1]
@@ -172,7 +176,8 @@ def _pick(found, names, rows, weights):
 
     An unnamed first column is the line number that pandas writes.
     """
-    source, target, weight = columns_by_name(names, found.columns)
+    source, target, weight = columns_by_name(names, max(found.columns, len(names)))
+    weight = None if weight is not None and weight >= found.columns else weight  # the header has more than the lines
     found.picked = (source, target)
     if weights is False or weight is None:
         if weights:

@@ -155,7 +155,7 @@ def read_edges(
         complete = len(stream.head) < HEAD
         dialect = dialect_of(stream.head, complete, stream.name, delimiter=delimiter, header=header, weights=weights)
         first = dialect.base if dialect.kind is not None or base is None else base
-        reader = Chunks(stream.name, dialect, labels, first or 0)
+        reader = Chunks(stream.name, dialect, dialect.named or None if labels is None else labels, first or 0)
         for text in stream.lines_in_chunks():
             reader.take(text)
             bar.update(stream.done)

@@ -256,6 +256,6 @@ def test_the_numbers_of_a_file_are_its_labels(tmp_path):
     G = alg.Graph(path)
     assert G.labels == range(1, 4) and entries(G) == {(1, 2): 5, (2, 3): 7}
     assert alg.sssp(G, G.vertex(1)).to_dict() == {1: 0, 2: 5, 3: 12}
-    gb.io.save(gb.Vector(int, 3), tmp_path / "v.grb")
+    gb.io.save(tmp_path / "v.grb", gb.Vector(int, 3))
     with pytest.raises(TypeError, match="a graph needs a Matrix, this Read has a Vector"):
         alg.Graph(tmp_path / "v.grb")
