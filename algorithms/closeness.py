@@ -122,7 +122,7 @@ def _batched(
     batch = arguments.count(batch, "batch", 1)
     found = np.zeros(len(wanted))
     done = 0
-    with Report(name, callback) as report:
+    with Report(name, callback, weighted=weighted) as report:
         report.finish("converged", True)
         for L in _distances(G, wanted, weighted, batch):
             if own:

@@ -72,7 +72,7 @@ def clustering(
         if G.directed and weighted:
             mode = "directed"
     wanted = None if nodes is None else sorted(set(arguments.nodes(nodes, G, "nodes")))
-    with Report(f"clustering ({mode})") as report:
+    with Report(f"clustering ({mode})", weighted=weighted) as report:
         found, pairs = _counts(G, mode, weighted, wanted)
         if wanted is None:
             c = Vector.from_scalar(0.0, G.n, FP64, name="clustering")

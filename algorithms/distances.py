@@ -97,7 +97,7 @@ def apsp(
         require(8 * G.n**2, f"apsp: {G.n} x {G.n} distances", 'name sources, or method="search"')
     wanted = list(wanted)
     rows = []
-    with Report("apsp", callback) as report:
+    with Report("apsp", callback, weighted=weighted) as report:
         report.finish("converged", True)
         if method == "floyd_warshall":
             D: Any = _floyd_warshall(G, weights, report)
@@ -172,7 +172,7 @@ def eccentricity(
     """
     arguments.flags(weighted=weighted)
     G = room_for(G, "eccentricity", 40 if sources is None else 0)
-    with Report("eccentricity", callback) as report:
+    with Report("eccentricity", callback, weighted=weighted) as report:
         if sources is None and not weighted and G.n and G.is_symmetric_structure:
             return VertexResult(_bounded(G, report, "all"), report, vertices=G.labels)
         wanted = list(range(G.n)) if sources is None else sorted(set(arguments.nodes(sources, G)))

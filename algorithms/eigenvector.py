@@ -90,7 +90,7 @@ def eigenvector(
         y, squares = _add(x, along(G.AT @ x).new())
         return _divide(y, x, squares)
 
-    with Report("eigenvector", callback) as report:
+    with Report("eigenvector", callback, weighted=weighted) as report:
         if G.n:
             x = iteration.until(step, x, G.n * tol, max_iter, report)
         else:

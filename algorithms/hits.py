@@ -103,7 +103,7 @@ def hits(
         t, change = _divide(z, state[0], _greatest(z))
         return (t, a), change
 
-    with Report("hits", callback) as report:
+    with Report("hits", callback, weighted=weighted) as report:
         if G.n:
             h, a = iteration.until(step, (h, a), tol, max_iter, report)
         else:

@@ -88,7 +88,7 @@ def katz(
         """|x| / |b|, which is about 1 / (1 - alpha times the largest eigenvalue)"""
         return max(1.0, total / weight) if weight else 1.0
 
-    with Report("katz", callback) as report:
+    with Report("katz", callback, weighted=weighted) as report:
         if G.n:
             x = iteration.until(step, x, G.n * tol, max_iter, report, gain)
         else:

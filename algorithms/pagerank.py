@@ -110,7 +110,7 @@ def pagerank(
     walk = Walk(G, method, alpha, personalization, dangling, weighted, dtype)
     tol, max_iter = iteration.limits((1e-4 if method == "gap" else default_tol(G.n)) if tol is None else tol, max_iter)
     r = walk.first(nstart)
-    with Report(f"pagerank ({method})", callback) as report:
+    with Report(f"pagerank ({method})", callback, weighted=weighted) as report:
         if G.n == 0:
             report.finish("converged", True)
         elif method == "ldbc" or tol == 0:

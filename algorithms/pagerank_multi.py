@@ -77,7 +77,7 @@ def pagerank_multi(
     walk = Walk(G, "standard", alpha, None, dangling, weighted, dtype)
     B = _steps(G, walk) if P.nrows else G.AT
     R = Matrix(dtype, P.nrows, G.n)
-    with Report("pagerank_multi", callback) as report:
+    with Report("pagerank_multi", callback, weighted=weighted) as report:
         report.finish("converged", True)
         for start in range(0, P.nrows, batch) if G.n else ():
             rows: Any = P[start : start + batch, :].new() if P.nrows > batch else P
