@@ -25,6 +25,7 @@ def describe(A: Any, directed: bool | None, options: dict[str, Any]) -> Describe
         return A, A.name, None, None
     from grb_tile import io
     from grb_tile.io.tables import is_table
+    from grb_tile.io.torch_tensors import is_sparse_tensor
 
     if hasattr(A, "labels") and (hasattr(A, "matrix") or hasattr(A, "obj")):
         _use(A, options)
@@ -48,6 +49,9 @@ def describe(A: Any, directed: bool | None, options: dict[str, Any]) -> Describe
     if hasattr(A, "tocoo") and hasattr(A, "shape"):
         _use(A, options, "dup_op")
         return io.from_scipy_sparse(A, **options), None, None, None
+    if is_sparse_tensor(A) and len(A.shape) == 2:
+        _use(A, options)
+        return io.from_torch(A), None, None, None
     if getattr(A, "ndim", None) == 2 and hasattr(A, "__array__") and isinstance(A.shape, tuple):
         _use(A, options)
         return Matrix.from_dense(A, missing_value=0), None, None, None

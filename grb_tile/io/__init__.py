@@ -34,6 +34,7 @@ from grb_tile.io.serialize import deserialize, load, save, serialize
 from grb_tile.io.suitesparse import from_graphblas, to_graphblas
 from grb_tile.io.suitesparse_blob import from_suitesparse_blob, to_suitesparse_blob
 from grb_tile.io.tables import from_dataframe
+from grb_tile.io.torch_tensors import from_torch
 
 __all__ = [
     "BadFile",
@@ -58,6 +59,7 @@ __all__ = [
     "from_pydata_sparse",
     "from_scipy_sparse",
     "from_suitesparse_blob",
+    "from_torch",
     "load",
     "load_npz",
     "mminfo",
