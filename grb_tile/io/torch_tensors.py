@@ -39,7 +39,7 @@ def from_torch(t: Any, *, name: str | None = None) -> Any:
             from grb_tile import Vector
 
             return Vector.from_coo(ends[0], values, size=shape[0], name=name)
-        return matrix_from_triples(*shape, ends[0], ends[1], values, dtype=values.dtype, name=name)
+        return matrix_from_triples(shape[0], shape[1], ends[0], ends[1], values, dtype=values.dtype, name=name)
     if layout == "csr":
         starts, ends = _array(t.crow_indices()), _array(t.col_indices())
         return from_csr(starts, ends, _array(t.values()), ncols=shape[1], name=name)
