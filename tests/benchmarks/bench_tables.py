@@ -56,7 +56,8 @@ def main(argv=None):
     for kind, df in frames().items():
         A, (B, labels) = alg.Graph(df), grb_io.from_pandas_edgelist(df, weight="weight")
         assert A.A.nvals == B.nvals and A.n == len(labels), "the results differ"
-        times = seconds(lambda: alg.Graph(df)), seconds(lambda: grb_io.from_pandas_edgelist(df, weight="weight"))  # noqa: B023
+        times = [seconds(lambda: alg.Graph(df))]  # noqa: B023
+        times.append(seconds(lambda: grb_io.from_pandas_edgelist(df, weight="weight")))  # noqa: B023
         rows.append(f"| {kind} | {times[0]:.3f} | {times[1]:.3f} | {LIMITS[kind]} |")
         print(rows[-1], flush=True)
     if args.record:
