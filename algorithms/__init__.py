@@ -13,9 +13,10 @@
     alg.label_propagation(G).values       # x(i) = argmax over c of (A S)(i, c)
     alg.louvain(G).labels                 # move nodes to the best community, then B = S' B S
 
-Every algorithm takes a Graph (or a square Matrix), leaves it as it was, and records what it did in `.report`.  Flags
-are True or False, vertices are ints; anything else, texts and Booleans among it, is a TypeError.  Results convert by
-`to_numpy`, `to_dict`, `to_pandas` and `top` (result.py).
+Every algorithm takes a Graph, or what makes one (a square Matrix, a data frame, the name of a file ...), leaves it as
+it was, and records what it did in `.report`.  Flags are True or False, vertices are labels or ints; Booleans for
+vertices and texts for flags are a TypeError.  Results convert by `to_numpy`, `to_dict`, `to_pandas` and `top`
+(result.py).
 `hello.py` is the template for the next one.
 """
 

@@ -13,8 +13,38 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def node(value: Any, count: int, name: str = "source") -> int:
-    """`value` as an int that names one of `count` nodes."""
+class VertexNumber(int):
+    """The number of a vertex, also where the labels of the graph are numbers: what `Graph.vertex` gives there."""
+
+
+def node(value: Any, G: Any, name: str = "source") -> int:
+    """The number of the vertex of G that `value` names: by its label where G has labels, or an int, by its number.
+
+    Where labels are ints, an int names the vertex that it can name; one that may be the number of a vertex and the
+    label of another is refused, unless it is a VertexNumber.
+
+    Raises: KeyError for no label, IndexError for no number, ValueError for an int that names two vertices, TypeError.
+    """
+    if G.labels is None or isinstance(value, (bool, np.bool_, VertexNumber)):
+        return _number(value, G.n, name)
+    labelled = G.number_of(value)
+    if not hasattr(value, "__index__"):
+        if labelled is None:
+            raise KeyError(f"{name}: no node is called {value!r}; the labels are in G.labels")
+        return labelled
+    index = operator.index(value)
+    if labelled is None or labelled == index:
+        return _number(index, G.n, name)
+    if 0 <= index < G.n:
+        raise ValueError(
+            f"{name}: {index} is the number of the node {G.label(index)!r}, and the label of node {labelled}; write "
+            f"G.vertex({index}) for the label, G.vertex({G.label(index)!r}) for the number"
+        )
+    return labelled
+
+
+def _number(value: Any, count: int, name: str) -> int:
+    """`value` as an int that is the number of one of `count` nodes."""
     if type(value) is int and 0 <= value < count:
         return value
     if isinstance(value, (bool, np.bool_)):
@@ -22,9 +52,11 @@ def node(value: Any, count: int, name: str = "source") -> int:
     try:
         index = operator.index(value)
     except TypeError:
+        remedy = f"write int({name})"
+        if isinstance(value, (str, bytes)):
+            remedy = "give the graph labels, as Graph(A, labels=...), to call its nodes by them"
         raise TypeError(
-            f"{name}: expected the number of a node (an int), got {value!r} of type {type(value).__name__}; "
-            f"write int({name})"
+            f"{name}: expected the number of a node (an int), got {value!r} of type {type(value).__name__}; {remedy}"
         ) from None
     if not 0 <= index < count:
         if count == 0:
@@ -33,14 +65,14 @@ def node(value: Any, count: int, name: str = "source") -> int:
     return index
 
 
-def nodes(values: Any, count: int, name: str = "sources") -> list[int]:
-    """`values` (any sequence of ints) as a list of node numbers."""
+def nodes(values: Any, G: Any, name: str = "sources") -> list[int]:
+    """The numbers of the vertices of G that `values`, any sequence, name; raises: as `node`."""
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-        raise TypeError(f"{name}: expected a sequence of node numbers, got {values!r}; write [{values!r}] for one")
+        raise TypeError(f"{name}: expected a sequence of nodes, got {values!r}; write [{values!r}] for one")
     values = values.tolist() if is_integers(values) else list(values)
-    if values and set(map(type, values)) == {int} and min(values) >= 0 and max(values) < count:
+    if G.labels is None and values and set(map(type, values)) == {int} and min(values) >= 0 and max(values) < G.n:
         return values  # the usual case, in a tenth of the time
-    return [node(value, count, f"{name}[{k}]") for k, value in enumerate(values)]
+    return [node(value, G, f"{name}[{k}]") for k, value in enumerate(values)]
 
 
 def is_integers(values: Any) -> bool:

@@ -87,7 +87,7 @@ def betweenness(
     L = lengths(G) if weighted else None
     b = Vector.from_scalar(0.0, G.n, FP64, name="betweenness")
     done: list[int] = []
-    with Report("betweenness", callback) as report:
+    with Report("betweenness", callback, weighted=weighted) as report:
         for part in _batches(G, chosen, batch, done, report):
             found = graph.dependencies(G.A if L is None else L, part, weighted=weighted, endpoints=endpoints)
             if found is not None:
@@ -140,7 +140,7 @@ def edge_betweenness(
     E << binary.times(E, 0.0)
     along = semiring.plus_times[FP64]
     done: list[int] = []
-    with Report("edge_betweenness", callback) as report:
+    with Report("edge_betweenness", callback, weighted=weighted) as report:
         for part in _batches(G, chosen, batch, done, report):
             found = graph.dependencies(G.A if L is None else L, part, weighted=weighted, by_edge=True)
             if found is not None:
@@ -165,7 +165,7 @@ def _sources(G: Graph, k: int | None, sources: Sequence[int] | None, seed: int |
     if sources is not None:
         if k is not None:
             raise ValueError(f"k, sources: only one may be given, got k={k!r} and sources={sources!r}")
-        found = arguments.nodes(sources, G.n)
+        found = arguments.nodes(sources, G)
         if len(set(found)) < len(found):
             raise ValueError(f"sources: expected each vertex once, got {found!r}")
         return found

@@ -77,9 +77,9 @@ def bfs(
     """
     arguments.flags(levels=levels, parents=parents)
     G = as_graph(G)
-    source = arguments.node(source, G.n)
+    source = arguments.node(source, G)
     max_level = arguments.limit(max_level, "max_level")
-    target = None if target is None else arguments.node(target, G.n, "target")
+    target = None if target is None else arguments.node(target, G, "target")
     if not levels and not parents:
         raise ValueError("levels, parents: both are False, so nothing is asked for; pass levels=True or parents=True")
     with Report("bfs", callback) as report:
@@ -176,7 +176,7 @@ def bfs_multi(
     """
     arguments.flags(levels=levels, parents=parents)
     G = as_graph(G)
-    sources = arguments.nodes(sources, G.n)
+    sources = arguments.nodes(sources, G)
     max_level = arguments.limit(max_level, "max_level")
     if not levels and not parents:
         raise ValueError("levels, parents: both are False, so nothing is asked for; pass levels=True or parents=True")

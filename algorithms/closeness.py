@@ -118,11 +118,11 @@ def _batched(
     own: float = 0.0,
 ) -> VertexResult:
     """score(L) for each batch of vertices; `own` is the distance of a vertex to itself."""
-    wanted = list(range(G.n)) if sources is None else arguments.nodes(sources, G.n)
+    wanted = list(range(G.n)) if sources is None else arguments.nodes(sources, G)
     batch = arguments.count(batch, "batch", 1)
     found = np.zeros(len(wanted))
     done = 0
-    with Report(name, callback) as report:
+    with Report(name, callback, weighted=weighted) as report:
         report.finish("converged", True)
         for L in _distances(G, wanted, weighted, batch):
             if own:
@@ -144,7 +144,7 @@ def _distances(G: Graph, wanted: list[int], weighted: bool, batch: int) -> Itera
     # R = A' : paths that lead to a vertex are those that leave it along reversed edges
     if weighted:
         Weights(G)  # refuses weights without an order
-    R = Graph(G.AT, True) if G.directed else G
+    R = Graph(G.AT, True) if G.directed else G.numbered
     for start in range(0, len(wanted), batch):
         part = wanted[start : start + batch]
         yield sssp_multi(R, part) if weighted else bfs_multi(R, part).levels

@@ -71,8 +71,8 @@ def clustering(
         mode = "directed" if G.directed and not G.is_symmetric_structure else "undirected"
         if G.directed and weighted:
             mode = "directed"
-    wanted = None if nodes is None else sorted(set(arguments.nodes(nodes, G.n, "nodes")))
-    with Report(f"clustering ({mode})") as report:
+    wanted = None if nodes is None else sorted(set(arguments.nodes(nodes, G, "nodes")))
+    with Report(f"clustering ({mode})", weighted=weighted) as report:
         found, pairs = _counts(G, mode, weighted, wanted)
         if wanted is None:
             c = Vector.from_scalar(0.0, G.n, FP64, name="clustering")
@@ -149,7 +149,7 @@ def square_clustering(G: Graph | Matrix, *, nodes: Sequence[int] | None = None, 
     """
     G = undirected(room_for(G, "square_clustering", 80 if nodes is None else 32), "this coefficient needs")
     batch = arguments.count(batch, "batch", 1)
-    wanted = list(range(G.n)) if nodes is None else sorted(set(arguments.nodes(nodes, G.n, "nodes")))
+    wanted = list(range(G.n)) if nodes is None else sorted(set(arguments.nodes(nodes, G, "nodes")))
     A = loopless(G)
     ones = Vector.from_scalar(1.0, G.n, FP64)
     with Report("square_clustering") as report:

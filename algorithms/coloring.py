@@ -81,7 +81,7 @@ def coloring(
         degree = G.keep("loopless degree", lambda: A.reduce_rowwise("count").new()) if method == "jp_ldf" else None
         turns = graph.random_order(G.n, arguments.count(seed, "seed"), degree)
     else:
-        given = arguments.nodes(order, G.n, "order")
+        given = arguments.nodes(order, G, "order")
         if not len(given) == len(set(given)) == G.n:
             raise ValueError(
                 f"order: expected each of the {G.n} nodes once, got {len(set(given))} in {len(given)} numbers"

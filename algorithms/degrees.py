@@ -48,7 +48,7 @@ def degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
     """
     arguments.flags(weighted=weighted)
     G = room_for(G, "degree", 8)
-    with Report("degree") as report:
+    with Report("degree", weighted=weighted) as report:
         if G.directed:
             d = _sums(G, G.A, weighted, "out")
             d(binary.plus) << _sums(G, G.AT, weighted, "in")
@@ -74,7 +74,7 @@ def out_degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
     """
     arguments.flags(weighted=weighted)
     G = room_for(G, "out_degree", 8)
-    with Report("out_degree") as report:
+    with Report("out_degree", weighted=weighted) as report:
         d = _sums(G, G.A, weighted, "out")
     return VertexResult(d, report, vertices=G.labels)
 
@@ -91,7 +91,7 @@ def in_degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
     """
     arguments.flags(weighted=weighted)
     G = room_for(G, "in_degree", 8)
-    with Report("in_degree") as report:
+    with Report("in_degree", weighted=weighted) as report:
         d = _sums(G, G.AT, weighted, "in")
     return VertexResult(d, report, vertices=G.labels)
 

@@ -78,7 +78,7 @@ def apsp(
     """
     arguments.flags(weighted=weighted)
     G = as_graph(G)
-    wanted: Any = range(G.n) if sources is None else arguments.nodes(sources, G.n)
+    wanted: Any = range(G.n) if sources is None else arguments.nodes(sources, G)
     arguments.choice(method, ("auto", "search", "floyd_warshall"), "method")
     if arguments.real(memory, "memory") < 0:
         raise ValueError(f"memory: expected 0 or more bytes, got {memory!r}")
@@ -97,7 +97,7 @@ def apsp(
         require(8 * G.n**2, f"apsp: {G.n} x {G.n} distances", 'name sources, or method="search"')
     wanted = list(wanted)
     rows = []
-    with Report("apsp", callback) as report:
+    with Report("apsp", callback, weighted=weighted) as report:
         report.finish("converged", True)
         if method == "floyd_warshall":
             D: Any = _floyd_warshall(G, weights, report)
@@ -105,7 +105,7 @@ def apsp(
             return VertexResult(D, report, vertices=G.labels, sources=wanted)
         for start in range(0, len(wanted), BATCH):
             part = wanted[start : start + BATCH]
-            rows.append(sssp_multi(G, part) if weighted else bfs_multi(G, part).levels)
+            rows.append(sssp_multi(G, part) if weighted else bfs_multi(G.numbered, part).levels)
             if report.note(sources=start + len(part)):
                 break
         done = wanted[: sum(block.nrows for block in rows)]
@@ -172,16 +172,16 @@ def eccentricity(
     """
     arguments.flags(weighted=weighted)
     G = room_for(G, "eccentricity", 40 if sources is None else 0)
-    with Report("eccentricity", callback) as report:
+    with Report("eccentricity", callback, weighted=weighted) as report:
         if sources is None and not weighted and G.n and G.is_symmetric_structure:
             return VertexResult(_bounded(G, report, "all"), report, vertices=G.labels)
-        wanted = list(range(G.n)) if sources is None else sorted(set(arguments.nodes(sources, G.n)))
+        wanted = list(range(G.n)) if sources is None else sorted(set(arguments.nodes(sources, G)))
         dtype = Weights(G).result_dtype if weighted else dtypes.INT32
         report.finish("converged", True)
         found: list[Any] = []
         for start in range(0, len(wanted), BATCH):
             part = wanted[start : start + BATCH]
-            D = sssp_multi(G, part) if weighted else bfs_multi(G, part).levels
+            D = sssp_multi(G, part) if weighted else bfs_multi(G.numbered, part).levels
             found += _greatest(G, D, part)
             if report.note(vertices=len(found)):
                 break
@@ -258,7 +258,7 @@ def _bounded(G: Graph, report: Report, which: str) -> Vector:
         # among equal bounds the vertex with the most neighbours
         u = int(at[np.lexsort((-degree[at], -bound))[0]])
         upper = not upper
-        levels = bfs(G, u).levels
+        levels = bfs(G.numbered, u).levels
         _require_reached(G, levels.nvals, u)
         d = levels.to_coo(indices=False)[1]
         e = int(d.max())
@@ -283,7 +283,7 @@ def _sweeps(G: Graph, weighted: bool) -> Any:
     """The greatest distance of four searches, each from the farthest vertex of the one before."""
     u, best = int(np.argmax(G.out_degree.to_dense(0))), None
     for _ in range(4):
-        d = sssp(G, u).distances if weighted else bfs(G, u).levels
+        d = sssp(G.numbered, u).distances if weighted else bfs(G.numbered, u).levels
         _require_reached(G, d.nvals, u)
         values = d.to_coo(indices=False)[1]
         u = int(np.argmax(values))

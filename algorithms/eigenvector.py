@@ -76,7 +76,7 @@ def eigenvector(
     """
     arguments.flags(weighted=weighted, strict=strict)
     G, tol, max_iter, along = iteration.checked(G, "eigenvector", 24, tol, max_iter, weighted)
-    x = iteration.vector(nstart, "nstart", G.n, 1.0)
+    x = iteration.vector(nstart, "nstart", G, 1.0)
     x.name = "eigenvector"
     if G.n and iteration.norm(x) == 0:
         raise ValueError("nstart: all numbers are 0, from which no iteration leads away; give one that is not")
@@ -90,7 +90,7 @@ def eigenvector(
         y, squares = _add(x, along(G.AT @ x).new())
         return _divide(y, x, squares)
 
-    with Report("eigenvector", callback) as report:
+    with Report("eigenvector", callback, weighted=weighted) as report:
         if G.n:
             x = iteration.until(step, x, G.n * tol, max_iter, report)
         else:

@@ -7,14 +7,16 @@ Graph Algorithms", 2021): a cached property is either absent or exact, and no al
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 
 from grb_tile import Matrix, Vector, dtypes, exceptions, graph, memory, monoid, semiring
 
+from . import arguments
+from .graph_input import describe
 from .summary import GraphSummary, edge_density
 
 QUANTILES = (0.5, 0.9, 0.99)  # of the degrees of a summary
@@ -24,19 +26,26 @@ CERTAIN = 1 << 26  # bytes that are never asked about
 class Graph:
     """The graph of a square matrix A: an edge i -> j for each entry A(i, j).
 
-    A          a Matrix, or what grb_tile.io reads: a SciPy sparse array, a NetworkX graph, a dense two-dimensional
-               NumPy array (zeros are no edges), the path of a Matrix Market file, the EdgeList of io.read_edge_list
-    directed   False: undirected, and then A must equal A' (checked at once); True: directed; None: undirected if A = A'
+    A          a Matrix, or what describes a graph: the path of a file in any format of io.read; a table of edges (a
+               data frame of pandas or Polars, a pyarrow Table; its columns as in io.from_dataframe); a NetworkX or
+               igraph graph; a SciPy sparse array; a dense two-dimensional array (zeros are no edges); what a reader of
+               io gave (EdgeList, LabelledMatrix, Read)
+    directed   False: undirected.  Edges of a table or an edge list are then entered in both directions, anything else
+               must have A = A' (checked at once); True: directed; None: as the source says, else undirected if A = A'
     name       shown in the repr
-    labels     names of the nodes 0 .. n - 1, which results give back; those of an EdgeList and of a NetworkX graph are
-               taken over.  None: nodes are numbers
+    labels     names of the nodes 0 .. n - 1, each different, which results give back, and by which algorithms are told
+               nodes; those of files, tables and graphs are taken over.  None: nodes are numbers
+    source, target, weight   the columns of a table; weight: also the attribute of the edges of a NetworkX or igraph
+               graph, "weight" when None; False: no weights, of a file too
+    dup_op     combines repeated edges, as in io.read_edge_list: when None the least weight counts, and a RepeatedEdges
+               warning has their number; in Matrix Market and .npz files they are an error then
 
     Cached: out_degree, in_degree, is_symmetric, is_symmetric_structure, nself, emin, emax, and what algorithms derive.
     They are kept with A (`gb.graph.cached`), not with the Graph: each Graph of A has them, an algorithm that is given A
     itself too, and a change of A drops them.  After a change `forget()` checks anew what was declared.
 
     Raises: DimensionMismatch when A is not square, ValueError when directed=False and A is not symmetric or when there
-    are not n labels, TypeError when A cannot be read.
+    are not n labels, TypeError when A cannot be read, or is told what it does not have (columns of a Matrix).
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import Graph
@@ -52,15 +61,21 @@ class Graph:
         *,
         name: str | None = None,
         labels: Sequence[Any] | None = None,
+        source: Any = None,
+        target: Any = None,
+        weight: Any = None,
+        dup_op: Any = None,
     ) -> None:
-        A, default_name, kind, own_labels = _read(A)
         if directed is not None and not isinstance(directed, bool):
             raise TypeError(f"directed: expected True, False or None (find out), got {directed!r}")
+        options = {"source": source, "target": target, "weight": weight, "dup_op": dup_op}
+        options = {key: value for key, value in options.items() if value is not None}
+        A, default_name, kind, own_labels = describe(A, directed, options)
         _check_square(A)
         self.A = A
         self.name = name if name is not None else default_name
         self.labels = _check_labels(own_labels if labels is None else labels, A.nrows)
-        self._numbers: dict[Any, int] | None = None  # of the labels
+        self._numbers: dict[Any, int] | None = None  # of the labels, see number_of
         self._declared = directed if directed is not None else kind
         self._of_symmetric = False
         if kind is False:
@@ -155,18 +170,50 @@ class Graph:
         return self.keep(("weights", dtype.name), lambda: self.A.dup(dtype, name="W"))
 
     def vertex(self, label: Any) -> int:
-        """The number of the node with this label.  Raises: KeyError where no node has it.
+        """The number of the node with this label; algorithms take it for the number also where labels are numbers.
+
+        Raises: KeyError where no node has the label, ValueError where two nodes have the same.
 
         >>> import grb_tile as gb
         >>> from grb_tile.algorithms import Graph
         >>> Graph(gb.Matrix(bool, 2, 2), labels=["ann", "bob"]).vertex("bob")
         1
         """
-        if self._numbers is None:
-            self._numbers = {each: i for i, each in enumerate(range(self.n) if self.labels is None else self.labels)}
-        if label not in self._numbers:
+        number = self.number_of(label)
+        if number is None:
             raise KeyError(f"label: no node is called {label!r}; the labels are in G.labels")
-        return self._numbers[label]
+        return arguments.VertexNumber(number) if isinstance(label, (int, np.integer)) else number
+
+    def number_of(self, label: Any) -> int | None:
+        """The number of the node with this label, None where there is none.  1.0 and True are not the label 1."""
+        labels = range(self.n) if self.labels is None else self.labels
+        if isinstance(labels, range):  # without a table of them
+            whole = isinstance(label, (int, np.integer)) and not isinstance(label, bool)
+            return labels.index(int(label)) if whole and int(label) in labels else None
+        if self._numbers is None:
+            numbers = {each: i for i, each in enumerate(labels)}
+            if len(numbers) < len(labels):
+                i, again = next((i, each) for i, each in enumerate(labels) if numbers[each] != i)
+                raise ValueError(
+                    f"labels: {again!r} is the label of the nodes {i} and {numbers[again]}; labels are to differ"
+                )
+            self._numbers = numbers
+        try:
+            number = self._numbers.get(label)
+        except TypeError:  # a list, say
+            return None
+        if number is None or isinstance(label, (bool, float)) and type(labels[number]) is not type(label):
+            return None
+        return number
+
+    @property
+    def numbered(self) -> Graph:
+        """This graph without its labels: vertices are numbers.  What is kept with A is shared."""
+        if self.labels is None:
+            return self
+        found = copy(self)
+        found.labels = None
+        return found
 
     def label(self, number: int) -> Any:
         """The label of the node with this number, the number itself where the graph has no labels."""
@@ -296,36 +343,3 @@ def _check_labels(labels: Sequence[Any] | None, n: int) -> Sequence[Any] | None:
     if len(labels) != n:
         raise ValueError(f"labels: expected {n} names, one per node, got {len(labels)}")
     return labels.tolist() if hasattr(labels, "tolist") else labels
-
-
-def _read(A: Any) -> tuple[Matrix, str | None, bool | None, Sequence[Any] | None]:
-    """(Matrix, a name or None, directed: True, False or None, labels or None) from whatever describes a graph.
-
-    False: undirected, and A = A' by construction.
-    """
-    if isinstance(A, Matrix):
-        return A, A.name, None, None
-    from grb_tile import io
-
-    if isinstance(A, io.EdgeList):
-        return A.matrix, A.matrix.name, None, A.labels
-    if hasattr(A, "new") and getattr(A, "ndim", None) == 2:
-        return A.new(), None, None, None
-    if hasattr(A, "adjacency") and hasattr(A, "is_directed"):
-        labels = list(A)
-        numbered = labels == list(range(len(labels)))
-        return io.from_networkx(A), A.name or None, A.is_directed(), None if numbered else labels
-    if isinstance(A, (str, os.PathLike)):
-        path = os.fspath(A)
-        if not os.path.exists(path):
-            raise FileNotFoundError(f"A: no file {path!r}; give the path of a Matrix Market file or a Matrix")
-        return io.mmread(path), os.path.basename(path), None, None
-    if hasattr(A, "tocoo") and hasattr(A, "shape"):
-        return io.from_scipy_sparse(A), None, None, None
-    if getattr(A, "ndim", None) == 2 and hasattr(A, "__array__") and isinstance(A.shape, tuple):
-        return Matrix.from_dense(A, missing_value=0), None, None, None
-    raise TypeError(
-        f"A: cannot read a graph from {type(A).__name__}; "
-        "give a Matrix, an EdgeList, a SciPy sparse array, a NetworkX graph, a dense NumPy array or the path of a .mtx "
-        "file"
-    )

@@ -92,7 +92,7 @@ def hits(
     """
     arguments.flags(normalized=normalized, weighted=weighted, strict=strict)
     G, tol, max_iter, along = iteration.checked(G, "hits", 40, tol, max_iter, weighted)
-    h = iteration.vector(nstart, "nstart", G.n, 1.0 / max(G.n, 1))
+    h = iteration.vector(nstart, "nstart", G, 1.0 / max(G.n, 1))
     _normalize(h, monoid.plus)
     a = Vector.from_scalar(0.0, G.n, dtypes.FP64)
 
@@ -103,7 +103,7 @@ def hits(
         t, change = _divide(z, state[0], _greatest(z))
         return (t, a), change
 
-    with Report("hits", callback) as report:
+    with Report("hits", callback, weighted=weighted) as report:
         if G.n:
             h, a = iteration.until(step, (h, a), tol, max_iter, report)
         else:

@@ -66,7 +66,7 @@ def maximal_independent_set(
     """
     G = undirected(room_for(G, "maximal_independent_set", 72), "a maximal independent set needs")
     order = graph.random_order(G.n, arguments.count(seed, "seed"))
-    ignored = arguments.nodes(() if ignore is None else ignore, G.n, "ignore")
+    ignored = arguments.nodes(() if ignore is None else ignore, G, "ignore")
     left_out = Vector.from_coo(np.unique(np.array(ignored, np.int64)), True, size=G.n, name="left out")
     A = loopless(G)
     with Report("maximal_independent_set", callback) as report:

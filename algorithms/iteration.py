@@ -49,13 +49,19 @@ def checked(G: Any, name: str, each: int, tol: Any, max_iter: Any, weighted: boo
     return G, tol, max_iter, (semiring.plus_times if weighted else semiring.plus_second)[dtypes.FP64]
 
 
-def given_vector(values: Values, name: str, n: int, dtype: Any) -> Vector:
+def given_vector(values: Values, name: str, G: Graph, dtype: Any) -> Vector:
     """The numbers of a Vector, a dict {node: number} or a sequence of n numbers, as a Vector of size n.
+
+    Nodes of a dict are labels or numbers (`arguments.node`); two keys that name one node are refused.
 
     Raises: TypeError for what is none of these, ValueError for another size.
     """
+    n = G.n
     if isinstance(values, Mapping):
-        numbers = [arguments.node(key, n, f"{name}, key {key!r}") for key in values]
+        numbers = [arguments.node(key, G, f"{name}, key {key!r}") for key in values]
+        if len(set(numbers)) < len(numbers):
+            twice = next(k for k in numbers if numbers.count(k) > 1)
+            raise ValueError(f"{name}: two keys name the node {G.label(twice)!r}; leave one out")
         given = Vector.from_coo(numbers, _floats(list(values.values()), name), dtype, size=n)
     elif isinstance(values, Vector):
         given = values.dup(dtype)
@@ -78,15 +84,15 @@ def _floats(values: Any, name: str) -> np.ndarray:
     return found
 
 
-def vector(values: Values | None, name: str, n: int, default: float) -> Vector:
+def vector(values: Values | None, name: str, G: Graph, default: float) -> Vector:
     """`values` (a Vector, dict or array of n finite numbers) as a full FP64 vector; vertices left out have 0.
 
     Where `values` is None, every vertex has `default`.
     """
-    full = Vector.from_scalar(default if values is None else 0.0, n, dtypes.FP64, name=name)
+    full = Vector.from_scalar(default if values is None else 0.0, G.n, dtypes.FP64, name=name)
     if values is None:
         return full
-    given = given_vector(values, name, n, dtypes.FP64)
+    given = given_vector(values, name, G, dtypes.FP64)
     at, x = given.to_coo()
     if not np.isfinite(x).all():
         bad = int(np.argmin(np.isfinite(x)))

@@ -75,8 +75,8 @@ def katz(
     alpha = arguments.real(alpha, "alpha")
     number = not hasattr(beta, "__iter__")
     given: Any = None if number else beta
-    b = iteration.vector(given, "beta", G.n, arguments.real(beta, "beta") if number else 0.0)
-    x = iteration.vector(nstart, "nstart", G.n, 0.0)
+    b = iteration.vector(given, "beta", G, arguments.real(beta, "beta") if number else 0.0)
+    x = iteration.vector(nstart, "nstart", G, 0.0)
 
     def step(x: Vector) -> Any:
         # y = beta + alpha A' x
@@ -88,7 +88,7 @@ def katz(
         """|x| / |b|, which is about 1 / (1 - alpha times the largest eigenvalue)"""
         return max(1.0, total / weight) if weight else 1.0
 
-    with Report("katz", callback) as report:
+    with Report("katz", callback, weighted=weighted) as report:
         if G.n:
             x = iteration.until(step, x, G.n * tol, max_iter, report, gain)
         else:

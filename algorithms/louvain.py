@@ -109,7 +109,7 @@ def search(
     arguments.flags(weighted=weighted)
     each = 240 if refine else 140  # bytes a vertex: arrays of numbers
     G, A, gamma, halves, max_level, tol = checked(G, name, each, resolution, seed, max_level, tol, weighted)
-    with Report(name, callback) as report:
+    with Report(name, callback, weighted=weighted) as report:
         report.finish("converged", True)
         finest = LocalMoves(A, gamma, halves)
         x = _passes(finest, max_level, tol, report, refine) if A.nvals else np.arange(G.n)

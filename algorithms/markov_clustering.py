@@ -79,7 +79,7 @@ def mcl(
     if weighted and G.A.nvals and G.emin < 0:
         raise ValueError(f"weighted=True: the weight {G.emin} is negative; pass weighted=False or take unary.abs(A)")
     M = _first(G, loops, weighted)
-    with Report("mcl", callback) as report:
+    with Report("mcl", callback, weighted=weighted) as report:
         report.finish("max_iter", False)
         for _ in range(max_iter):
             last = M

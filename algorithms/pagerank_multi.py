@@ -22,7 +22,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring, u
 
 from . import arguments, iteration
 from .graph import room_for
-from .pagerank import PageRankResult, Walk, distribution, float_type
+from .pagerank import PageRankResult, Walk, default_tol, distribution, float_type
 from .report import Report
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def pagerank_multi(
     alpha: float = 0.85,
     dangling: Vector | Mapping[int, float] | Sequence[float] | None = None,
     weighted: bool = False,
-    tol: float = 1e-6,
+    tol: float | None = None,
     max_iter: int = 100,
     dtype: Any = None,
     batch: int = 64,
@@ -52,7 +52,8 @@ def pagerank_multi(
                       are >= 0, rows are scaled to sum 1
     dangling          each column of Q, as in `pagerank`; None: that of P
     alpha, weighted, dtype, strict   as in `pagerank`
-    tol, max_iter     of each batch: until the L1 change of every row is below n tol, or all rounding, as in `pagerank`
+    tol, max_iter     of each batch: until the L1 change of every row is below n tol, or all rounding, as in `pagerank`;
+                      1e-6 / n when tol is None
     batch             rows that are computed together; they need about 40 bytes for each of them and each node
     callback          called with the record of each iteration; something true stops there
 
@@ -71,12 +72,12 @@ def pagerank_multi(
     G = room_for(G, "pagerank_multi", 100)
     alpha, dtype = arguments.fraction(alpha, "alpha"), float_type(dtype)
     batch = arguments.count(batch, "batch", 1)
-    tol, max_iter = iteration.limits(tol, max_iter)
-    P, sources = _starts(personalization, G.n, dtype)
+    tol, max_iter = iteration.limits(default_tol(G.n) if tol is None else tol, max_iter)
+    P, sources = _starts(personalization, G, dtype)
     walk = Walk(G, "standard", alpha, None, dangling, weighted, dtype)
     B = _steps(G, walk) if P.nrows else G.AT
     R = Matrix(dtype, P.nrows, G.n)
-    with Report("pagerank_multi", callback) as report:
+    with Report("pagerank_multi", callback, weighted=weighted) as report:
         report.finish("converged", True)
         for start in range(0, P.nrows, batch) if G.n else ():
             rows: Any = P[start : start + batch, :].new() if P.nrows > batch else P
@@ -165,9 +166,9 @@ def _steps(G: Graph, walk: Walk) -> Matrix:
     return B
 
 
-def _starts(given: Any, n: int, dtype: Any) -> tuple[Matrix, list[int] | None]:
+def _starts(given: Any, G: Graph, dtype: Any) -> tuple[Matrix, list[int] | None]:
     """(P with rows of sum 1, the nodes that its rows start from or None)"""
-    sources = None
+    n, sources = G.n, None
     if isinstance(given, Matrix):
         if given.dtype.np_type.kind not in "biuf":
             raise TypeError(f"personalization: expected real numbers, got {given.dtype.name}; pass a real Matrix")
@@ -180,13 +181,13 @@ def _starts(given: Any, n: int, dtype: Any) -> tuple[Matrix, list[int] | None]:
             )
         items = list(given)
         if all(isinstance(item, (Mapping, Vector)) for item in items):
-            rows = [distribution(item, f"personalization[{k}]", n, dtype) for k, item in enumerate(items)]
+            rows = [distribution(item, f"personalization[{k}]", G, dtype) for k, item in enumerate(items)]
             found = [select.valuene(row, 0).new().to_coo() for row in rows]
             i = np.repeat(np.arange(len(found)), [at.size for at, _ in found])
             j, x = (np.concatenate([pair[part] for pair in found] or [np.empty(0, np.int64)]) for part in (0, 1))
             P = Matrix.from_coo(i, j, x, dtype, nrows=len(items), ncols=n, name="P")
         else:
-            sources = arguments.nodes(items, n, "personalization")
+            sources = arguments.nodes(items, G, "personalization")
             P = Matrix.from_coo(range(len(items)), sources, 1.0, dtype, nrows=len(items), ncols=n, name="P")
     if P.ncols != n:
         raise ValueError(f"personalization: expected {n} columns, one per node, got {P.ncols}")

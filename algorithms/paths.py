@@ -28,6 +28,8 @@ from .result import VertexResult
 from .sssp import sssp
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .bfs import BfsResult
     from .sssp import SsspResult
 
@@ -45,8 +47,8 @@ def has_path(G: Graph | Matrix, source: int, target: int) -> bool:
     (True, False)
     """
     G = as_graph(G)
-    target = arguments.node(target, G.n, "target")
-    return target in bfs(G, source, target=target).levels
+    source, target = arguments.node(source, G), arguments.node(target, G, "target")
+    return target in bfs(G.numbered, source, target=target).levels
 
 
 def shortest_path(G: Graph | Matrix, source: int, target: int, *, weighted: bool = False) -> list[Any]:
@@ -66,11 +68,11 @@ def shortest_path(G: Graph | Matrix, source: int, target: int, *, weighted: bool
     """
     arguments.flags(weighted=weighted)
     G = as_graph(G)
-    source, target = arguments.node(source, G.n), arguments.node(target, G.n, "target")
+    source, target = arguments.node(source, G), arguments.node(target, G, "target")
     if weighted:
-        before = sssp(G, source, predecessors=True, target=target).predecessors
+        before = sssp(G.numbered, source, predecessors=True, target=target).predecessors
     else:
-        before = bfs(G, source, levels=False, parents=True, target=target).parents
+        before = bfs(G.numbered, source, levels=False, parents=True, target=target).parents
     _require_path(G, source, target, before)
     path = path_to(target, before)
     return list(map(G.label, path))
@@ -103,11 +105,11 @@ def shortest_path_length(G: Graph | Matrix, source: int, target: int | None = No
     """
     arguments.flags(weighted=weighted)
     G = as_graph(G)
-    source = arguments.node(source, G.n)
-    target = None if target is None else arguments.node(target, G.n, "target")
-    found: BfsResult | SsspResult = sssp(G, source, target=target) if weighted else bfs(G, source, target=target)
+    search: Callable[..., BfsResult | SsspResult] = sssp if weighted else bfs
     if target is None:
-        return found
+        return search(G, source)
+    source, target = arguments.node(source, G), arguments.node(target, G, "target")
+    found = search(G.numbered, source, target=target)
     _require_path(G, source, target, found.values)
     return found.values[target].value
 
@@ -162,15 +164,15 @@ def ego_graph(G: Graph | Matrix, source: int, radius: int = 1, *, undirected: bo
     over = G
     if undirected and not G.is_symmetric_structure:
         over = Graph(G.keep("both ways", lambda: binary.pair[dtypes.BOOL](G.A | G.AT).new()))
-    inside = bfs(over, source, max_level=radius).levels.to_coo(values=False)[0].tolist()
+    inside = bfs(over.numbered, arguments.node(source, G), max_level=radius).levels.to_coo(values=False)[0].tolist()
     labels = list(map(G.label, inside))
     return Graph(G.A[inside, inside].new(name="A"), G._declared, labels=labels)
 
 
 def _reached(G: Graph, over: Graph, source: int, name: str) -> VertexResult:
-    source = arguments.node(source, G.n)
+    source = arguments.node(source, G)
     with Report(name) as report:
-        levels = bfs(over, source).levels
+        levels = bfs(over.numbered, source).levels
         found = Vector(dtypes.BOOL, G.n, name=name)
         # found<levels,s> = true
         found(levels.S) << True

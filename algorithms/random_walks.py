@@ -114,7 +114,7 @@ def random_walks(
     """
     arguments.flags(weighted=weighted)
     G = room_for(G, "random_walks", 24)
-    first = np.array(arguments.nodes(starts, G.n, "starts"), np.int64)
+    first = np.array(arguments.nodes(starts, G, "starts"), np.int64)
     length = arguments.count(length, "length")
     p, q = (_positive(value, name) for value, name in ((p, "p"), (q, "q")))
     restart = arguments.fraction(restart, "restart")
@@ -125,7 +125,7 @@ def random_walks(
     at_step = np.full((length + 1, first.size), -1, np.int64)  # a row for each step: what is written together is close
     at_step[0] = first
     key = _mix(np.uint64(seed % 2**64) + np.arange(first.size, dtype=np.uint64) * GOLDEN)
-    with Report("random_walks", callback) as report:
+    with Report("random_walks", callback, weighted=weighted) as report:
         report.finish("length", True)
         alive = np.arange(first.size)
         for step in range(length):

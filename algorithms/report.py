@@ -16,6 +16,7 @@ class Report:
     rounds       one dict per iteration: `iteration`, `seconds` since the start, and the algorithm's own figures
     converged    True or False where the algorithm iterates to a tolerance or to exhaustion, None until known
     stopped_by   "converged", "max_iter", "callback", "target" ...
+    weighted     did the values of the edges count?  False: every edge counted the same
     seconds      from entering to leaving
 
     Used as a context manager around the loop.  An exception that leaves the loop (KeyboardInterrupt too) carries the
@@ -30,10 +31,10 @@ class Report:
     (2, 0.25)
     """
 
-    def __init__(self, algorithm: str, callback: Callback | None = None) -> None:
+    def __init__(self, algorithm: str, callback: Callback | None = None, *, weighted: bool = False) -> None:
         if callback is not None and not callable(callback):
             raise TypeError(f"callback: expected a function of one dict, got {callback!r}; leave it out if not wanted")
-        self.algorithm = algorithm
+        self.algorithm, self.weighted = algorithm, bool(weighted)
         self._rounds: list[dict[str, Any]] = []
         self._later: Callable[[], list[dict[str, Any]]] | None = None
         self.converged: bool | None = None
@@ -101,5 +102,5 @@ class Report:
 
     def __repr__(self) -> str:
         tail = f", converged={self.converged}" if self.converged is not None else ""
-        tail += f", {self.seconds:.3g} s"
+        tail += f", {'weighted' if self.weighted else 'unweighted'}, {self.seconds:.3g} s"
         return f"Report({self.algorithm}: {self.iterations} iterations, stopped by {self.stopped_by}{tail})"

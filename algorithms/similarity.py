@@ -223,20 +223,20 @@ def _structure(G: Graph, pairs: Any) -> Matrix:
     else:
         found = list(pairs)
         array = np.zeros(0)
-        if found and set(map(type, found)) <= {tuple, list} and set(map(len, found)) == {2}:
+        if G.labels is None and found and set(map(type, found)) <= {tuple, list} and set(map(len, found)) == {2}:
             if {bool, np.bool_}.isdisjoint(map(type, chain.from_iterable(found))):  # True would be 1
                 array = np.array(found)
     pairs_of_ints = array.ndim == 2 and array.shape[-1] == 2 and array.dtype.kind == "i" and array.size > 0
-    if pairs_of_ints and 0 <= array.min() and array.max() < G.n:
+    if G.labels is None and pairs_of_ints and 0 <= array.min() and array.max() < G.n:
         # the usual case, in a tenth of the time
         return Matrix.from_coo(array[:, 0], array[:, 1], True, dtypes.BOOL, nrows=G.n, ncols=G.n, name="P")
     found = found.tolist() if isinstance(found, np.ndarray) else found
-    found = [tuple(pair) if hasattr(pair, "__iter__") else pair for pair in found]
+    found = [tuple(pair) if hasattr(pair, "__iter__") and not isinstance(pair, str) else pair for pair in found]
     for k, pair in enumerate(found):
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"pairs[{k}]: expected (u, v), got {pair!r}")
     u, v = ([pair[side] for pair in found] for side in (0, 1))
-    u, v = arguments.nodes(u, G.n, "pairs, u"), arguments.nodes(v, G.n, "pairs, v")
+    u, v = arguments.nodes(u, G, "pairs, u"), arguments.nodes(v, G, "pairs, v")
     return Matrix.from_coo(u, v, True, dtypes.BOOL, nrows=G.n, ncols=G.n, name="P")
 
 

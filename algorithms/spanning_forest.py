@@ -81,7 +81,7 @@ def minimum_spanning_forest(
     arguments.flags(maximum=maximum)
     G = room_for(G, "minimum_spanning_forest", 24)
     U = _edges(G, bool(maximum))
-    with Report("minimum_spanning_forest", callback) as report:
+    with Report("minimum_spanning_forest", callback, weighted=True) as report:
         found = report.whole(graph.spanning_forest, U, bool(maximum))
         if found is None:
             found = _boruvka(U, bool(maximum), report)

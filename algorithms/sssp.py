@@ -97,9 +97,9 @@ def sssp(
     """
     arguments.flags(predecessors=predecessors)
     G = as_graph(G)
-    source = arguments.node(source, G.n)
+    source = arguments.node(source, G)
     arguments.choice(method, ("auto", "delta", "bellman_ford"), "method")
-    end = None if target is None else arguments.node(target, G.n, "target")
+    end = None if target is None else arguments.node(target, G, "target")
     weights = Weights(G)
     chosen = method
     if method == "auto":
@@ -108,7 +108,7 @@ def sssp(
         delta = weights.check_delta(delta, chosen)
 
     if callback is None and weights.emin >= 0 and not weights.may_overflow:
-        with Report(f"sssp ({method})") as report:
+        with Report(f"sssp ({method})", weighted=True) as report:
             found = report.whole(
                 graph.sssp, G.A, source, symmetric=G.known_symmetric,
                 delta=np.inf if chosen == "bellman_ford" else delta, predecessors=predecessors,
@@ -120,22 +120,22 @@ def sssp(
                 report.adopt(lambda: done.levels)
                 return SsspResult(found.distances, found.predecessors, report, vertices=G.labels)
         if chosen == "auto" and delta is None and weights.are_one:
-            with Report("sssp (bfs)") as report:
-                searched = bfs(G, source, parents=predecessors, target=end)
+            with Report("sssp (bfs)", weighted=True) as report:
+                searched = bfs(G.numbered, source, parents=predecessors, target=end)
                 report.finish("converged", True)
                 report.adopt(lambda: searched.report.rounds)
                 # d = w * levels
                 d = binary.times[weights.result_dtype](searched.levels, weights.emin).new(name="distances")
                 return SsspResult(d, searched.parents, report, vertices=G.labels)
         if chosen == "auto" and delta is None and not (weights.worth_splitting and weights.short_paths):
-            with Report("sssp (dijkstra)") as report:
+            with Report("sssp (dijkstra)", weighted=True) as report:
                 rows = dijkstra(weights, [source], -1 if end is None else end, predecessors)
                 if rows is not None:
                     report.finish("converged", True)
                     d = _present(rows[0][0]).dup(weights.result_dtype, name="distances")
                     return SsspResult(d, _present(rows[1]) if predecessors else None, report, vertices=G.labels)
     d = Vector.from_coo([source], [0], weights.dtype, size=G.n, name="distances")
-    with Report(f"sssp ({method})", callback) as report:
+    with Report(f"sssp ({method})", callback, weighted=True) as report:
         if method == "delta":
             _delta_stepping(weights, d, weights.usual_delta() if delta is None else delta, report)
         else:

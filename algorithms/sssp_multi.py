@@ -55,7 +55,7 @@ def sssp_multi(G: Graph, sources: list[int]) -> Matrix:
 
 
 def _one_by_one(G: Graph, weights: Weights, sources: list[int]) -> Matrix:
-    at = [sssp(G, v).distances.to_coo() for v in sources]
+    at = [sssp(G.numbered, v).distances.to_coo() for v in sources]
     i = np.repeat(np.arange(len(sources)), [len(where) for where, _ in at])
     j, x = (np.concatenate([pair[k] for pair in at]) for k in (0, 1))
     return Matrix.from_coo(i, j, x, weights.result_dtype, nrows=len(sources), ncols=G.n, name="distances")

@@ -88,7 +88,7 @@ def triangles(G: Graph | Matrix, nodes: Iterable[int] | None = None) -> VertexRe
         if nodes is None:
             return VertexResult(_all(G), report, vertices=G.labels)
         A = loopless(G)
-        wanted = sorted(set(arguments.nodes(nodes, G.n, "nodes")))
+        wanted = sorted(set(arguments.nodes(nodes, G, "nodes")))
         t = Vector.from_coo(wanted, 0, dtypes.INT64, size=G.n, name="triangles")
         # rows = S A with S the rows asked for, in place
         rows = semiring.any_second(t.diag() @ A).new(name="rows")

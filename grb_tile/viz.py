@@ -44,10 +44,12 @@ def to_scipy_sparse(A, format="csr"):
 def draw(m, *, show=True, ax=None, seed=1, **kwargs):
     """Draw the graph of a small matrix: a node per row, an arrow per entry, labelled with its value.
 
+    m: a square Matrix, or a Graph of grb_tile.algorithms, whose labels the nodes have.
     ax: matplotlib's axes to draw on, the current ones without.  show: open a window, where matplotlib has one.
     seed: where the layout starts.  Further keywords go to networkx.draw_networkx.
     """
     networkx, pyplot = _needs("draw", "networkx", "matplotlib.pyplot")
+    names, m = getattr(m, "labels", None), getattr(m, "A", m)
     if m.nrows != m.ncols:
         raise ValueError(f"draw needs a square Matrix, for its rows and columns are one set of nodes; got {m.shape}")
     rows, columns, values = m.to_coo()
@@ -58,6 +60,8 @@ def draw(m, *, show=True, ax=None, seed=1, **kwargs):
     place = networkx.spring_layout(graph, seed=seed)
     ax = pyplot.gca() if ax is None else ax
     options = {"node_color": "lightblue", "connectionstyle": "arc3,rad=0.1"} | kwargs
+    if names is not None:
+        options.setdefault("labels", {k: str(name) for k, name in enumerate(names)})
     networkx.draw_networkx(graph, place, ax=ax, **options)
     labels = networkx.get_edge_attributes(graph, "weight")
     networkx.draw_networkx_edge_labels(graph, place, edge_labels=labels, ax=ax)

@@ -25,7 +25,10 @@ def run(args):
     loaded = inputs.load(args)
     started = time.perf_counter()
     naming = {} if format != "edges" or ending_of(args.target_file) == ".gr" else _names(loaded)
-    grb_io.write(args.target_file, loaded.matrix, **naming)
+    kept = loaded.labels is None or "labels" in naming or format in ("grb", "npz")
+    named = kept and not naming and loaded.labels is not None
+    written = grb_io.LabelledMatrix(loaded.matrix, loaded.labels) if named else loaded.matrix
+    grb_io.write(args.target_file, written, **naming)
     facts = {
         "command": "convert",
         "file": args.file,
@@ -40,7 +43,7 @@ def run(args):
     }
     sizes = f"{facts['nrows']:,} by {facts['ncols']:,}, {facts['entries']:,} entries of {facts['dtype']}"
     lines = [f"{args.target_file}: {sizes}, {facts['bytes']:,} bytes"]
-    if loaded.labels is not None and "labels" not in naming:
+    if not kept:
         labels_file = f"{args.target_file}.labels.txt"
         with Target(labels_file) as file:
             file.stream.writelines(f"{label}\n".encode() for label in loaded.labels)

@@ -168,7 +168,7 @@ def write_vector(path, vector, loaded):
 
     mark = vector_mark(path)
     if mark is None:
-        save(vector, path)
+        save(path, vector)
         return
     indices, values = vector.to_coo()
     if loaded.labels is None:

@@ -50,7 +50,8 @@ def _bfs(args, loaded, G, source):
 
     target = None if args.target is None else loaded.node(args.target, "--target")
     found, times = output.timed(
-        lambda: bfs(G, source, levels=True, parents=args.parents, max_level=args.max_level, target=target), args.repeat
+        lambda: bfs(G.numbered, source, levels=True, parents=args.parents, max_level=args.max_level, target=target),
+        args.repeat,
     )
     nodes, levels = found.levels.to_coo()
     per_level = np.bincount(levels)
@@ -97,7 +98,7 @@ def _sssp(args, loaded, G, source):
 
     with output.Watch(args, "sssp") as watch:
         found, times = output.timed(
-            lambda: sssp(G, source, method=args.method, delta=args.delta, callback=watch), args.repeat
+            lambda: sssp(G.numbered, source, method=args.method, delta=args.delta, callback=watch), args.repeat
         )
     nodes, distances = found.distances.to_coo()
     facts = {

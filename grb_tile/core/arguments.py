@@ -249,6 +249,8 @@ def _maker(data, cls):
         return "write gb.io.from_networkx(G)"
     if hasattr(data, "tocoo"):
         return "write gb.io.from_scipy_sparse(x)"
+    if cls == "Matrix" and (hasattr(data, "column_names") or hasattr(data, "columns")):
+        return "write gb.io.from_dataframe(x) for a table of edges, gb.Matrix.from_dense(x.to_numpy()) for values"
     if isinstance(data, dict):
         return f"write gb.{cls}.{'from_dict' if cls == 'Vector' else 'from_dicts'}(x)"
     return f"write gb.{cls}.from_dense(x), with missing_value=0 to leave zeros out"

@@ -127,7 +127,7 @@ def resolve_axis(index, size, place):
         return _resolve_array(array, size)
     if kind is np.ndarray:
         return _resolve_array(index, size)
-    if isinstance(index, np.integer):
+    if isinstance(index, (np.integer, int)) and kind is not bool:
         return AxisIndex(None, position(int(index), size), size)
     return _resolve_other(index, size, place)
 

@@ -22,6 +22,7 @@ from grb_tile.io.edge_list import EdgeList, read_edge_list
 from grb_tile.io.edge_write import write_edge_list
 from grb_tile.io.errors import BadFile, RepeatedEdges
 from grb_tile.io.files import detect_format, read, write
+from grb_tile.io.igraph_graphs import from_igraph
 from grb_tile.io.matrix_market import mminfo, mmread, mmwrite
 from grb_tile.io.metis import read_metis
 from grb_tile.io.networkx_graphs import from_networkx, to_networkx
@@ -32,6 +33,8 @@ from grb_tile.io.scipy_sparse import from_scipy_sparse, to_scipy_sparse
 from grb_tile.io.serialize import deserialize, load, save, serialize
 from grb_tile.io.suitesparse import from_graphblas, to_graphblas
 from grb_tile.io.suitesparse_blob import from_suitesparse_blob, to_suitesparse_blob
+from grb_tile.io.tables import from_dataframe
+from grb_tile.io.torch_tensors import from_torch
 
 __all__ = [
     "BadFile",
@@ -47,13 +50,16 @@ __all__ = [
     "from_cupy",
     "from_cupy_coo",
     "from_cupy_csr",
+    "from_dataframe",
     "from_graphblas",
+    "from_igraph",
     "from_networkx",
     "from_numpy",
     "from_pandas_edgelist",
     "from_pydata_sparse",
     "from_scipy_sparse",
     "from_suitesparse_blob",
+    "from_torch",
     "load",
     "load_npz",
     "mminfo",

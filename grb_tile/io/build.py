@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -86,8 +87,16 @@ def matrix_of_edges(
     A = matrix_from_triples(*shape, rows, cols, weights, dtype=dtype, dup_op=op, name=name)
     if dup_op is None and A.nvals < rows.shape[0]:
         found = A.nvals if directed else (A.nvals + A.diag().nvals) // 2
-        warnings.warn(RepeatedEdges(edges - found, edges), stacklevel=4)
+        warnings.warn(RepeatedEdges(edges - found, edges), stacklevel=_level_of_user())
     return A
+
+
+def _level_of_user() -> int:
+    """The stacklevel, from the caller, of the first frame outside this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "grb_tile":
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _counted(nrows, ncols, rows, cols, values, merge=False):

@@ -18,8 +18,10 @@ DIMACS_HEAD = re.compile(
     rb"(?:[ \t]*(?:c(?:[ \t][^\n]*)?)?\r?\n)*p[ \t]+(\w+)[ \t]+(\d{1,19})[ \t]+(\d{1,19})[ \t\r]*(?:\n|\Z)"
 )
 ARCS, EDGES = ("sp", "max", "asn"), ("edge", "col")  # kinds of DIMACS problems with lines `a u v w` and `e u v`
-# The comment of write_edge_list, and the one of SNAP's files.
-OWN_COMMENT = re.compile(rb"(?m)^(?:#|c) grb_tile: (?:(\d{1,19}) rows, (\d{1,19}) columns, )?from ([01]), (\w+)\r?$")
+# The comment of write_edge_list (names, numbers: its vertices are labels), and the one of SNAP's files.
+OWN_COMMENT = re.compile(
+    rb"(?m)^(?:#|c) grb_tile: (?:(?:(\d{1,19}) rows, (\d{1,19}) columns, )?from ([01])|(names|numbers)), (\w+)\r?$"
+)
 NODES_COMMENT = re.compile(rb"(?mi)^# *nodes:? +(\d{1,18})\b")
 KONECT_SYMMETRIC = re.compile(rb"%[ \t]*sym[ \t]+\w+[ \t]*\r?\n")  # first line: each edge is listed once
 KONECT_BIPARTITE = (
@@ -73,6 +75,7 @@ class Dialect:
     shape: tuple[int, int] | None = None
     base: int | None = None
     nodes: int | None = None
+    named: bool = False  # does a comment say that vertices are names, also those that look like numbers?
     type_name: str | None = None
     bipartite: bool = False  # are rows and columns numbered separately?
     directed: bool = True  # False where the format says that an edge has no direction
@@ -120,7 +123,8 @@ def dialect_of(
     own = OWN_COMMENT.search(head)
     if own:
         found.shape = (int(own[1]), int(own[2])) if own[1] else found.shape
-        found.base, found.type_name = int(own[3]), own[4].decode()
+        found.base, found.type_name = int(own[3]) if own[3] else None, own[5].decode()
+        found.named = own[4] == b"names"
     nodes = NODES_COMMENT.search(head)
     found.nodes = int(nodes[1]) if nodes and not own else None
     text = head if complete and head.endswith(b"\n") else head + b"\n" if complete else head[: head.rfind(b"\n") + 1]
@@ -172,15 +176,8 @@ def _pick(found, names, rows, weights):
 
     An unnamed first column is the line number that pandas writes.
     """
-    first = 1 if names and names[0] in UNNAMED else 0
-    if found.columns < first + 2:
-        raise ValueError("one column has a name, which leaves none for the targets")
-    source = next((k for k, word in enumerate(names) if word in SOURCES), first)
-    target = next(
-        (k for k, word in enumerate(names) if word in TARGETS and k != source), first + 1 if source == first else first
-    )
-    others = [k for k in range(first, found.columns) if k not in (source, target)]
-    weight = next((k for k in others if k < len(names) and names[k] in WEIGHTS), others[0] if others else None)
+    source, target, weight = columns_by_name(names, max(found.columns, len(names)))
+    weight = None if weight is not None and weight >= found.columns else weight  # the header has more than the lines
     found.picked = (source, target)
     if weights is False or weight is None:
         if weights:
@@ -198,6 +195,37 @@ def _pick(found, names, rows, weights):
     if not is_number(word):
         raise ValueError(f"{_shown(words[0])} in column {weight + 1} is not a number")
     found.picked = (source, target, weight)
+
+
+def columns_by_name(
+    names: list[str], count: int, source: int | None = None, target: int | None = None, weight: int | None = None
+) -> tuple[int, int, int | None]:
+    """Which of the `count` columns are source, target and weight (None: there is none), unless they are given.
+
+    names: those of the columns in lower case, or none.  An unnamed first column is the line number that pandas writes.
+    Raises: ValueError where fewer than two columns are left for source and target.
+
+    >>> columns_by_name(["km", "from", "to"], 3), columns_by_name([], 2), columns_by_name([], 4, 2)
+    ((1, 2, 0), (0, 1, None), (2, 0, 1))
+    """
+    columns = range(1 if names and names[0] in UNNAMED else 0, count)
+
+    def named(words: set[str]) -> int | None:
+        return next((k for k in free() if k < len(names) and names[k] in words), None)
+
+    def free() -> list[int]:
+        return [k for k in columns if k not in (source, target, weight)]
+
+    source = named(SOURCES) if source is None else source
+    target = named(TARGETS) if target is None else target
+    if (source is None) + (target is None) > len(free()):
+        raise ValueError("one column has a name, which leaves none for the targets")
+    source = free()[0] if source is None else source
+    target = free()[0] if target is None else target
+    if weight is None:
+        weight = named(WEIGHTS)
+        weight = next(iter(free()), None) if weight is None else weight
+    return source, target, weight
 
 
 def _checked_delimiter(delimiter):

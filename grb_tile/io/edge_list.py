@@ -8,7 +8,7 @@ docs/FORMATS.md has the rules.
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -155,7 +155,7 @@ def read_edges(
         complete = len(stream.head) < HEAD
         dialect = dialect_of(stream.head, complete, stream.name, delimiter=delimiter, header=header, weights=weights)
         first = dialect.base if dialect.kind is not None or base is None else base
-        reader = Chunks(stream.name, dialect, labels, first or 0)
+        reader = Chunks(stream.name, dialect, dialect.named or None if labels is None else labels, first or 0)
         for text in stream.lines_in_chunks():
             reader.take(text)
             bar.update(stream.done)
@@ -185,7 +185,7 @@ def _finished(reader, given, size):
     elif given:
         count = int(max(rows.max(initial=-1), cols.max(initial=-1))) + 1
     else:
-        rows, cols, labels, count = _numbered(rows, cols, dialect.nodes)
+        rows, cols, labels, count = numbered(rows, cols, dialect.nodes)
         base = 1 if isinstance(labels, range) else 0
     shape = dialect.shape if size is None and labels is None else None
     if dialect.bipartite and reader.labels is None and shape is None and size is None:
@@ -223,7 +223,7 @@ def _texts(labels):
         return [label.decode("latin-1") for label in labels]
 
 
-def _numbered(rows, cols, nodes):
+def numbered(rows: Any, cols: Any, nodes: int | None) -> tuple[Any, Any, Any, int]:
     """(rows, cols, labels, count) with the vertices that occur numbered from 0; `nodes`: their count in a comment.
 
     Numbers 0 .. n - 1 are kept, without labels; 1 .. n get range(1, n + 1) as labels, others the list of them.
@@ -236,6 +236,7 @@ def _numbered(rows, cols, nodes):
         return rows, cols, None, nodes
     if nodes is not None and first and last == nodes:
         return rows - 1, cols - 1, range(1, nodes + 1), nodes
+    marked = None
     if last <= SPREAD * rows.shape[0] + 1024:
         marked = np.zeros(last + 1, bool)
         marked[rows] = marked[cols] = True
@@ -247,4 +248,7 @@ def _numbered(rows, cols, nodes):
         return rows, cols, None, count
     if first == 1 and last == count:
         return rows - 1, cols - 1, range(1, count + 1), count
+    if marked is not None:
+        place = np.cumsum(marked) - 1
+        return place[rows], place[cols], occur.tolist(), count
     return np.searchsorted(occur, rows), np.searchsorted(occur, cols), occur.tolist(), count

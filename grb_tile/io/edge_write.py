@@ -5,8 +5,11 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from grb_tile.core.arguments import flags, flags_or_none
 from grb_tile.dtypes import BUILTIN
+from grb_tile.io.labels import matrix_and_labels
 from grb_tile.io.streams import Target
 
 if TYPE_CHECKING:
@@ -21,7 +24,7 @@ LINES = 1 << 17  # lines formatted at a time
 
 def write_edge_list(
     target: Writable,
-    matrix: Matrix,
+    matrix: Any,
     *,
     weights: bool | None = None,
     delimiter: str = " ",
@@ -34,11 +37,11 @@ def write_edge_list(
     Parameters
     ----------
     target : path or file open for writing bytes
-    matrix : Matrix of a built-in type
+    matrix : Matrix of a built-in type; or a Graph or what a reader gave, with its labels
     weights : write the values?  None: yes, except for a BOOL matrix whose entries are all true
     delimiter : between the columns; with a comma the first line is `source,target[,weight]`
     base : number of the first row and column, 0 or 1
-    labels : labels of rows and columns, written in place of numbers
+    labels : labels of rows and columns, written in place of numbers; None: those of a Graph or of what was read
     comment : begin with a comment that states shape and type for read_edge_list (never in CSV, which has no comments)
 
     Raises: ValueError for labels that the format cannot hold, or too few of them; TypeError for user-defined types.
@@ -54,6 +57,8 @@ def write_edge_list(
     flags_or_none(weights=weights)
     if isinstance(base, bool) or base not in (0, 1):
         raise ValueError(f"base must be 0 or 1, not {base!r}")
+    matrix, own = matrix_and_labels(matrix)
+    labels = own if labels is None else labels
     rows, cols, values = _entries(matrix)
     weights = not (matrix.dtype.name == "BOOL" and values.all()) if weights is None else weights
     if labels is None:
@@ -67,8 +72,10 @@ def write_edge_list(
     if delimiter == ",":
         head = "source,target,weight\n" if weights else "source,target\n"
     elif comment:
-        shape = "" if labels is not None else f"{matrix.nrows} rows, {matrix.ncols} columns, "
-        head = f"# grb_tile: {shape}from {base}, {matrix.dtype.name}\n"
+        ends_are = f"{matrix.nrows} rows, {matrix.ncols} columns, from {base}"
+        if labels is not None:
+            ends_are = "numbers" if all(isinstance(label, (int, np.integer)) for label in labels) else "names"
+        head = f"# grb_tile: {ends_are}, {matrix.dtype.name}\n"
     _write(target, head, delimiter.join(["%s"] * (3 if weights else 2)), *ends, *([values.tolist()] * weights))
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import namedtuple
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from grb_tile.core.arguments import flags_or_none
 from grb_tile.io.edge_list import matrix_from_edges, read_edges
 from grb_tile.io.edge_write import write_dimacs, write_edge_list
+from grb_tile.io.labels import matrix_and_labels, matrix_counted_from_one
 from grb_tile.io.matrix_market import mmread, mmwrite
 from grb_tile.io.metis import read_metis
 from grb_tile.io.npz import load_npz, save_npz
@@ -16,10 +17,6 @@ from grb_tile.io.serialize import MAGIC, load, save
 from grb_tile.io.streams import opened
 
 if TYPE_CHECKING:
-    from grb_tile.core.matrix import Matrix
-    from grb_tile.core.scalar import Scalar
-    from grb_tile.core.vector import Vector
-
     from .annotations import DupOp, PathLike, Readable
 
 FORMATS = ("mtx", "edges", "metis", "npz", "grb")
@@ -114,40 +111,42 @@ def read(
         if format == "metis":
             return Read(read_metis(source, dup_op=dup_op), None, format, 1)
         if format == "npz":
-            return Read(load_npz(source, dup_op=dup_op), None, format, 0)
+            return Read(*matrix_and_labels(load_npz(source, dup_op=dup_op)), format, 0)
         if format == "grb":
-            return Read(load(source), None, format, 0)
+            return Read(*matrix_and_labels(load(source)), format, 0)
         directed = edge_options.pop("directed", None)
         edges = read_edges(source, progress=progress, **edge_options)
         matrix = matrix_from_edges(edges, directed=directed, dup_op=dup_op)
         return Read(matrix, edges.labels, format, edges.base if edges.labels is None else 0)
 
 
-def write(path: PathLike, obj: Matrix | Vector | Scalar, *, format: str | None = None, **options: Any) -> None:
+def write(path: PathLike, obj: Any, *, format: str | None = None, **options: Any) -> None:
     """Write `obj` in the format of the path's ending: .mtx, .grb, .npz, or an edge list (.txt, .csv, .el ...).
 
+    obj : Matrix, Vector or Scalar; or a Graph or what a reader gave, with its labels
     options : of save, mmwrite, save_npz or write_edge_list
-    Raises: ValueError for an unknown ending or format; TypeError for a Vector or Scalar in another format than .grb.
+    Raises: ValueError for an unknown ending or format, and for labels that the format cannot hold; TypeError for a
+    Vector or Scalar in another format than .grb.
     """
     format = format_of_ending(path) if format is None else format
     if format == "grb":
-        save(obj, path, **options)
+        save(path, obj, **options)
         return
-    if len(obj.shape) != 2:
-        raise TypeError(f"{format} files hold matrices, not a {type(obj).__name__}: use .grb")
-    matrix = cast("Matrix", obj)
+    matrix = matrix_and_labels(obj)[0]
+    if len(matrix.shape) != 2:
+        raise TypeError(f"{format} files hold matrices, not a {type(matrix).__name__}: use .grb")
     if format == "mtx":
-        mmwrite(path, matrix, **options)
+        mmwrite(path, matrix_counted_from_one(obj, "Matrix Market"), **options)
     elif format == "npz":
-        save_npz(path, matrix, **options)
+        save_npz(path, obj, **options)
     elif format == "edges":
         ending = ending_of(path)
         if ending == ".gr":
-            write_dimacs(path, matrix)
+            write_dimacs(path, matrix_counted_from_one(obj, "DIMACS"))
             return
         options.setdefault("delimiter", {".csv": ",", ".tsv": "\t"}.get(ending, " "))
         options.setdefault("comment", ending not in (".el", ".wel"))  # the readers of GAP's formats accept no comments
         options.setdefault("weights", True if ending == ".wel" else None)
-        write_edge_list(path, matrix, **options)
+        write_edge_list(path, obj, **options)
     else:
         raise ValueError(f"format {format!r} cannot be written: expected mtx, edges, npz or grb")

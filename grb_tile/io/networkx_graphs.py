@@ -9,6 +9,7 @@ import numpy as np
 
 from grb_tile.dtypes import lookup_dtype
 from grb_tile.io.adjacency_dictionaries import Pattern, edge_values, first_of_both, is_view
+from grb_tile.io.build import matrix_of_edges
 from grb_tile.io.errors import missing_library
 from grb_tile.io.symmetry import equal_bits
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from grb_tile.core.matrix import Matrix
 
-    from .annotations import DTypeLike
+    from .annotations import DTypeLike, DupOp
 
 
 def _networkx():
@@ -34,16 +35,19 @@ def from_networkx(
     dtype: DTypeLike | None = None,
     weight: str | None = "weight",
     name: str | None = None,
+    *,
+    dup_op: DupOp | None = None,
 ) -> Matrix:
     """Adjacency matrix of `G`: A(i, j) is the weight of the edge from the i-th to the j-th node, 1 where it has none.
 
     Parameters
     ----------
-    G : networkx graph (Graph, DiGraph, MultiGraph, MultiDiGraph; weights of parallel edges are added)
+    G : networkx graph (Graph, DiGraph, MultiGraph, MultiDiGraph)
     nodelist : the nodes in the order of the rows; default: the order of G
     dtype : of the matrix; default: by the weights
     weight : name of the edge attribute; None: every edge is 1
     name : of the matrix
+    dup_op : combines the weights of parallel edges; None: they are added, as NetworkX and python-graphblas do
 
     Raises: TypeError for weights that are no numbers; NetworkXError for a graph without nodes, and for a nodelist that
     is empty, has a node twice or one that is not in G.
@@ -62,6 +66,8 @@ def from_networkx(
         nodelist = chosen_nodes(G, nodelist)
         if len(nodelist) < len(G):
             G = G.subgraph(nodelist)
+    if dup_op is not None and G.is_multigraph():
+        return from_parallel_edges(G, weight, dup_op, nodelist, dtype, name)
     adjacency, view = dict(G.adjacency()), is_view(G)
     pattern = Pattern(adjacency, view=view)
     if weight is None and not G.is_multigraph():
@@ -82,6 +88,28 @@ def from_networkx(
     if numbers is None or numbers == list(range(len(numbers))):
         return A
     return A[numbers, numbers].new(name=name)
+
+
+def from_parallel_edges(
+    G: Any,
+    weight: str | None,
+    dup_op: DupOp | None = None,
+    nodelist: Sequence[Any] | None = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Matrix:
+    """from_networkx of a multigraph by the rule of edge lists: `matrix_of_edges` says what None as dup_op does."""
+    nodes = list(G) if nodelist is None else nodelist
+    numbers = dict(zip(nodes, range(len(nodes)), strict=True))
+    edges = list(G.edges(data=weight) if weight is not None else G.edges(data=False))
+    rows, cols = (np.fromiter((numbers[edge[end]] for edge in edges), np.int64, len(edges)) for end in (0, 1))
+    given = [] if weight is None else [edge[2] for edge in edges]
+    values = None
+    if any(each is not None for each in given):
+        values = _numbers([1 if each is None else each for each in given], dtype, weight)
+    shape = len(nodes), len(nodes)
+    dtype = np.int64 if values is None and dtype is None else dtype
+    return matrix_of_edges(shape, rows, cols, values, directed=G.is_directed(), dtype=dtype, dup_op=dup_op, name=name)
 
 
 def _numbers(values: list[Any], dtype: Any, weight: str | None) -> np.ndarray:

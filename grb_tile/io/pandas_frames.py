@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from grb_tile.core.arguments import flags
 from grb_tile.io.build import matrix_of_edges
 from grb_tile.io.errors import missing_library
+from grb_tile.io.tables import checked_columns, numbers_of
 
 if TYPE_CHECKING:
     from .annotations import DTypeLike, DupOp
@@ -32,6 +31,8 @@ def from_pandas_edgelist(
     name: str | None = None,
 ) -> LabelledMatrix:
     """A(i, j) = the weight of the edge (row of `df`) from vertex i to vertex j, numbered as `labels` lists them.
+
+    `from_dataframe` takes other tables, too, finds the columns and keeps integers as numbers.
 
     Parameters
     ----------
@@ -64,24 +65,14 @@ def from_pandas_edgelist(
         import pandas as pd
     except ImportError:  # pragma: no cover
         raise missing_library("pandas", "read edges from a data frame") from None
-    for column in (source, target) if weight is None else (source, target, weight):
-        if column not in df.columns:
-            raise KeyError(f"the data frame has no column {column!r}; it has {list(df.columns)}")
-        empty = np.flatnonzero(df[column].isna().to_numpy())
-        if empty.size:
-            raise ValueError(
-                f"column {column!r} has no value in row {empty[0]} (of {empty.size} such rows): drop them with "
-                f"df.dropna(subset=[{column!r}])"
-            )
+    columns = checked_columns(df, source, target, weight)
     ends = [df[source], df[target]]
     if ends[0].dtype != ends[1].dtype:  # their common type may be float, which merges large integers
         ends = [column.astype(object) for column in ends]
     codes, labels = pd.factorize(pd.concat(ends, ignore_index=True))
     labels = pd.Index(labels)
     rows, cols = codes[: len(df)], codes[len(df) :]
-    values = None if weight is None else df[weight].to_numpy()
-    if values is not None and values.dtype.kind not in "biufc":
-        raise ValueError(f"column {weight!r} holds {values.dtype} values, numbers were expected")
+    values = None if weight is None else numbers_of(columns[weight], weight)
     shape = len(labels), len(labels)
     matrix = matrix_of_edges(shape, rows, cols, values, directed=directed, dtype=dtype, dup_op=dup_op, name=name)
     return LabelledMatrix(matrix, labels)

@@ -10,7 +10,9 @@ the invariants of each format, so that no backend gets arrays of a damaged file.
 from __future__ import annotations
 
 import json
+import os
 import struct
+import warnings
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,8 @@ import numpy as np
 
 from grb_tile.exceptions import InvalidObject
 from grb_tile.io.errors import BadFile
+from grb_tile.io.labels import labels_array, matrix_and_labels, pack, unpack
+from grb_tile.io.pandas_frames import LabelledMatrix
 from grb_tile.io.streams import LARGEST_RATIO, Target, opened
 from grb_tile.io.suitesparse_blob import from_suitesparse_blob, is_suitesparse_blob
 from grb_tile.storage.bits import popcount
@@ -38,6 +42,7 @@ VERSION = 1
 HEAD = struct.Struct("<8sIII")
 LONGEST_HEADER = 1 << 20
 LARGEST_DIMENSION = 2**60
+DELTAS = ("indices", "indptr", "rows", "label_ends")  # arrays that are stored as differences
 DTYPES = {
     "BOOL": "|b1",
     "INT8": "|i1",
@@ -55,15 +60,16 @@ DTYPES = {
 }
 
 
-def serialize(obj: Matrix | Vector | Scalar, *, compression: int = 1) -> bytes:
+def serialize(obj: Any, *, compression: int = 1) -> bytes:
     """Bytes from which `deserialize` makes an equal object; docs/FILE_FORMAT.md has the format.
 
     Parameters
     ----------
-    obj : Matrix, Vector or Scalar
+    obj : Matrix, Vector or Scalar; or a Graph, EdgeList or LabelledMatrix, whose labels are kept: all str or all int
     compression : 0 (none) to 9 (smallest); 1 is fast and nearly as small, because indices are stored as differences
 
-    Raises: ValueError for another compression; TypeError for a user-defined type, an expression or a transpose.
+    Raises: ValueError for another compression, and for other labels; TypeError for a user-defined type, an expression
+    or a transpose.
 
     >>> import grb_tile as gb
     >>> from grb_tile.io import serialize, deserialize
@@ -73,29 +79,48 @@ def serialize(obj: Matrix | Vector | Scalar, *, compression: int = 1) -> bytes:
     """
     if isinstance(compression, bool) or compression not in range(10):
         raise ValueError(f"compression must be 0 to 9, not {compression!r}")
-    return pack_store(_parts(obj), compression)
+    obj, labels = matrix_and_labels(obj)
+    head, arrays = _parts(obj)
+    if labels is not None:
+        arrays |= pack(labels_array(labels, max(obj.shape)))
+    return pack_store((head, arrays), compression)
 
 
-def deserialize(data: bytes | bytearray | memoryview) -> Matrix | Vector | Scalar:
-    """The Matrix, Vector or Scalar in `data` (bytes).
+def deserialize(data: bytes | bytearray | memoryview) -> Matrix | Vector | Scalar | LabelledMatrix:
+    """The Matrix, Vector or Scalar in `data` (bytes), or LabelledMatrix(matrix, labels) where labels were saved.
 
     Blobs of SuiteSparse:GraphBLAS are read, too; see from_suitesparse_blob.
     Raises: InvalidObject, with the reason, when `data` is truncated, damaged, of a later version or another format.
     """
     if is_suitesparse_blob(data):
         return from_suitesparse_blob(data)
-    return _object(unpack_store(data))
+    head, arrays = unpack_store(data)
+    labels = unpack(arrays, max(head["shape"], default=0))
+    found = _object((head, arrays))
+    return found if labels is None else LabelledMatrix(found, labels)
 
 
-def save(obj: Matrix | Vector | Scalar, path: Writable, *, compression: int = 1) -> None:
-    """Write `serialize(obj)` to `path` (or a file open for writing bytes); the file appears complete or not at all."""
+def save(path: Writable, obj: Any, *, compression: int = 1) -> None:
+    """Write `serialize(obj)` to `path` (or a file open for writing bytes); the file appears complete or not at all.
+
+    The arguments were the other way round, `save(obj, path)`, which is deprecated.
+    """
+    if not _is_target(path) and _is_target(obj):
+        warnings.warn(
+            "gb.io.save(obj, path) is deprecated, use gb.io.save(path, obj)", DeprecationWarning, stacklevel=2
+        )
+        path, obj = obj, path
     data = serialize(obj, compression=compression)
     with Target(path) as target:
         target.stream.write(data)
 
 
-def load(path: Readable) -> Matrix | Vector | Scalar:
-    """The Matrix, Vector or Scalar saved in `path` (or in a file open for reading bytes).
+def _is_target(x: Any) -> bool:
+    return isinstance(x, (str, bytes, os.PathLike)) or hasattr(x, "write")
+
+
+def load(path: Readable) -> Matrix | Vector | Scalar | LabelledMatrix:
+    """The Matrix, Vector or Scalar saved in `path` (or in a file open for reading bytes); with labels a LabelledMatrix.
 
     Raises: InvalidObject, with the file's name and the reason, as `deserialize`.
     """
@@ -201,12 +226,10 @@ def pack_store(parts: Any, compression: int = 1) -> bytes:
         coding = "raw"
         block = little.tobytes()
         if compression and little.nbytes > 64:
-            packed = zlib.compress(
-                _shuffled(_differences(little) if name in ("indices", "indptr", "rows") else little), compression
-            )
+            packed = zlib.compress(_shuffled(_differences(little) if name in DELTAS else little), compression)
             if len(packed) < len(block):
                 block = packed
-                coding = "delta-shuffle-zlib" if name in ("indices", "indptr", "rows") else "shuffle-zlib"
+                coding = "delta-shuffle-zlib" if name in DELTAS else "shuffle-zlib"
         listed.append(
             {
                 "name": name,
@@ -351,7 +374,8 @@ def _check_arrays(head, arrays):
         "dcsr": {"rows", "indptr", "indices", "values"},
     }[layout]
     optional = {"words"} if layout == "bitmap" else set()
-    if not wanted - optional <= set(arrays) <= wanted:
+    labels = {"labels", "label_ends"} if head["kind"] == "matrix" else set()
+    if not wanted - optional <= set(arrays) - labels <= wanted:
         raise InvalidObject(f"a {layout} {head['kind']} has the arrays {sorted(wanted)}, the file {sorted(arrays)}")
     if layout == "scalar":
         _expect(nvals <= 1 and (not nvals or arrays["values"].shape[0] == 1), "a scalar has at most one value")

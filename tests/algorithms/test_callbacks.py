@@ -134,10 +134,10 @@ def test_the_text_of_a_report():
             assert report.note(residual=residual) is False
     report.finish("max_iter", False)
     report.seconds = 1.25
-    assert repr(report) == "Report(demo: 2 iterations, stopped by max_iter, converged=False, 1.25 s)"
+    assert repr(report) == "Report(demo: 2 iterations, stopped by max_iter, converged=False, unweighted, 1.25 s)"
     assert (report.residual, report.iterations, report.has_callback) == (0.25, 2, False)
     report.converged = None
-    assert repr(report) == "Report(demo: 2 iterations, stopped by max_iter, 1.25 s)"
+    assert repr(report) == "Report(demo: 2 iterations, stopped by max_iter, unweighted, 1.25 s)"
     calls = []
     report.adopt(lambda: calls.append(1) or [{"frontier": 1}, {"frontier": 4}])
     assert not calls and report.rounds == [{"iteration": 1, "frontier": 1}, {"iteration": 2, "frontier": 4}]

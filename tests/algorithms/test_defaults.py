@@ -52,7 +52,7 @@ DEFAULTS = {
         "weighted": False, "tol": None, "max_iter": 100, "dtype": None, "strict": True,
     },
     "pagerank_multi": {
-        "alpha": 0.85, "dangling": None, "weighted": False, "tol": 1e-06, "max_iter": 100, "dtype": None, "batch": 64,
+        "alpha": 0.85, "dangling": None, "weighted": False, "tol": None, "max_iter": 100, "dtype": None, "batch": 64,
         "strict": True,
     },
     "random_walks": {"weighted": False, "p": 1.0, "q": 1.0, "restart": 0.0, "seed": None},

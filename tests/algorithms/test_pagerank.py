@@ -7,7 +7,7 @@ from checkers import check_ranks
 from samples import edges, karate, matrix, random_graph
 
 import grb_tile as gb
-from grb_tile.algorithms import ConvergenceFailure, Graph, pagerank
+from grb_tile.algorithms import ConvergenceFailure, Graph, pagerank, pagerank_multi
 
 SEEDS = range(20)
 
@@ -234,3 +234,21 @@ def test_these_start_uniformly(method):
     np.testing.assert_allclose(found.ranks.to_dense(), 1 / 34)
     start = pagerank(karate(), method=method, personalization={0: 1}, nstart={3: 1}, max_iter=0, strict=False)
     assert start.ranks.to_dense()[3] == 1
+
+
+@pytest.mark.parametrize("method", ["standard", "adaptive"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_default_tolerance_orders_the_first_ranks(method, seed):
+    """Of 10,000 vertices with random edges, whose ranks are near each other; of a graph with hubs; on several rows."""
+    for A in (
+        gb.generators.uniform_random(10_000, 80_000, seed=seed),
+        gb.generators.kronecker(13, 8, seed=seed),
+    ):
+        exact = pagerank(A, tol=1e-15, max_iter=1000)
+        first = [vertex for vertex, _ in exact.top(10)]
+        found = pagerank(A, method=method)
+        assert [vertex for vertex, _ in found.top(10)] == first and found.residual < 1e-6
+        many = pagerank_multi(A, [dict.fromkeys(range(A.nrows), 1.0)]).ranks[0, :].new()
+        assert np.argsort(-many.to_dense(), kind="stable")[:10].tolist() == first
+    loose = pagerank(A, tol=1e-6)  # NetworkX's rule
+    assert loose.iterations < found.iterations

@@ -146,7 +146,7 @@ NEEDED = {
     "mmread": ("no such file",), "read": ("no such file",),
     "read_edge_list": ("no such file",), "mmwrite": ("/no/such/folder/a.mtx", UNDIRECTED),
     "write_edge_list": ("/no/such/folder/a.txt", UNDIRECTED), "save_npz": ("/no/such/folder/a.npz", UNDIRECTED),
-    "from_pandas_edgelist": (None,),
+    "from_pandas_edgelist": (None,), "from_dataframe": (None,),
 }  # fmt: skip
 
 

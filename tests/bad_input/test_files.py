@@ -182,7 +182,7 @@ def test_writing_where_nothing_can_be_written(tmp_path):
     with pytest.raises(FileNotFoundError):
         gb.io.mmwrite(tmp_path / "no" / "such" / "folder.mtx", A)
     with pytest.raises(FileNotFoundError):
-        gb.io.save(A, tmp_path / "no" / "such" / "folder.grb")
+        gb.io.save(tmp_path / "no" / "such" / "folder.grb", A)
     with pytest.raises((ValueError, TypeError)):
         gb.io.write(tmp_path / "a.colour", A)
     assert all(np.array_equal(x, y) for x, y in zip(before, A.to_coo(), strict=True))

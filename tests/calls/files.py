@@ -42,7 +42,7 @@ for name in ("A", "v"):
         "io.save",
         {
             text: there_and_back(
-                in_memory(lambda lib, f, x: lib.io.save(x, f), lambda lib, f: lib.io.load(f)), same, name
+                in_memory(lambda lib, f, x: lib.io.save(f, x), lambda lib, f: lib.io.load(f)), same, name
             )
         },
     )

@@ -29,6 +29,14 @@ def test_degrees(axes):
     assert np.array_equal(again.lines[0].get_xydata(), line.get_xydata())
 
 
+def test_draw_has_the_labels_of_a_graph(axes):
+    A = gb.Matrix.from_coo([0, 1], [1, 2], [5, 7], nrows=3, ncols=3)
+    for drawn, names in ((algorithms.Graph(A, labels=["ann", "bob", 3]), {"ann", "bob", "3"}), (A, {"0", "1", "2"})):
+        axes.clear()
+        gb.viz.draw(drawn, ax=axes, show=False)
+        assert {text.get_text() for text in axes.texts} == names | {"5", "7"}
+
+
 def test_frontier(axes):
     found = algorithms.bfs(generators.grid(4, 4), 0)
     gb.viz.frontier(found, ax=axes)

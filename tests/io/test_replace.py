@@ -28,7 +28,7 @@ WRITERS = {
     "mtx.gz": (".mtx.gz", lambda matrix, path: grb_io.mmwrite(path, matrix)),
     "mtx.bz2": (".mtx.bz2", lambda matrix, path: grb_io.mmwrite(path, matrix)),
     "mtx.xz": (".mtx.xz", lambda matrix, path: grb_io.mmwrite(path, matrix)),
-    "grb": (".grb", lambda matrix, path: grb_io.save(matrix, path)),
+    "grb": (".grb", lambda matrix, path: grb_io.save(path, matrix)),
     "npz": (".npz", lambda matrix, path: grb_io.save_npz(path, matrix)),
     "txt": (".txt", lambda matrix, path: grb_io.write_edge_list(path, matrix)),
     "gr": (".gr", lambda matrix, path: grb_io.write(path, matrix)),
@@ -94,7 +94,7 @@ def test_mode_and_symbolic_link_are_kept(name, tmp_path):
 def test_a_new_file_has_the_mode_of_the_umask(tmp_path):
     before = os.umask(0o027)
     try:
-        grb_io.save(SMALL, tmp_path / "a.grb")
+        grb_io.save(tmp_path / "a.grb", SMALL)
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "a.grb").stat().st_mode) == 0o640
@@ -102,7 +102,7 @@ def test_a_new_file_has_the_mode_of_the_umask(tmp_path):
 
 @pytest.mark.parametrize("path", ["/dev/null", "/dev/full"])
 def test_devices_are_written_and_stay_devices(path):
-    for write in (lambda: grb_io.save(SMALL, path), lambda: grb_io.mmwrite(path, SMALL)):
+    for write in (lambda: grb_io.save(path, SMALL), lambda: grb_io.mmwrite(path, SMALL)):
         if path == "/dev/null":
             write()
         else:
@@ -155,7 +155,7 @@ def test_threads_that_write_one_path_do_not_mix(tmp_path):
     def work(k):
         try:
             for _ in range(20):
-                grb_io.save(matrices[k % 2], path)
+                grb_io.save(path, matrices[k % 2])
         except BaseException as error:
             failures.append(error)
 

@@ -35,7 +35,7 @@ def in_memory(write, read):
 @comes_back(made.matrices() | made.vectors() | made.scalars())
 def serialized_objects(x):
     made.assert_same(grb_io.deserialize(grb_io.serialize(x)), x)
-    made.assert_same(in_memory(lambda file: grb_io.save(x, file, compression=0), grb_io.load), x)
+    made.assert_same(in_memory(lambda file: grb_io.save(file, x, compression=0), grb_io.load), x)
 
 
 @comes_back(made.matrices() | made.vectors() | made.scalars())

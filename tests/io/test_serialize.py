@@ -240,7 +240,7 @@ def test_headers_of_any_json_are_refused():
 def test_a_file_may_be_compressed_or_open(tmp_path):
     v = gb.Vector.from_coo([1, 3], [10, 30], size=5)
     for ending in ("grb", "grb.gz", "grb.xz"):
-        grb_io.save(v, tmp_path / f"v.{ending}")
+        grb_io.save(tmp_path / f"v.{ending}", v)
         assert grb_io.load(tmp_path / f"v.{ending}").isequal(v)
         assert grb_io.read(tmp_path / f"v.{ending}").format == "grb"
     (tmp_path / "v.grb.gz").write_bytes((tmp_path / "v.grb.gz").read_bytes()[:-20])
@@ -301,7 +301,7 @@ def test_objects_of_every_type_come_back(name):
 def test_empty_objects_come_back(tmp_path):
     for obj in (gb.Matrix("INT8", 3, 4), gb.Vector("FP32", 7), gb.Scalar("UINT16"), gb.Matrix("BOOL", 2**60, 2**60)):
         path = tmp_path / "x.grb"
-        grb_io.save(obj, path)
+        grb_io.save(path, obj)
         again = grb_io.load(path)
         assert again.shape == obj.shape and again.dtype is obj.dtype
         assert again.is_empty if obj.shape == () else again.nvals == 0
@@ -309,12 +309,12 @@ def test_empty_objects_come_back(tmp_path):
 
 def test_save_is_all_or_nothing_and_load_names_the_file(tmp_path):
     path = tmp_path / "a.grb"
-    grb_io.save(gb.Vector.from_coo([1], [2], size=3), path)
+    grb_io.save(path, gb.Vector.from_coo([1], [2], size=3))
     assert [p.name for p in tmp_path.iterdir()] == ["a.grb"]
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(InvalidObject, match="a.grb"):
         grb_io.load(path)
     with pytest.raises(TypeError, match="only Matrix, Vector and Scalar"):
-        grb_io.save([1, 2], path)
+        grb_io.save(path, [1, 2])
     with pytest.raises(ValueError, match="0 to 9"):
         grb_io.serialize(gb.Scalar.from_value(1), compression=10)

@@ -246,8 +246,8 @@ FAULTS = [
     Fault(
         "algorithms/triangles.py",
         "repeated nodes are counted twice",
-        'wanted = sorted(set(arguments.nodes(nodes, G.n, "nodes")))',
-        'wanted = sorted(arguments.nodes(nodes, G.n, "nodes"))',
+        'wanted = sorted(set(arguments.nodes(nodes, G, "nodes")))',
+        'wanted = sorted(arguments.nodes(nodes, G, "nodes"))',
         survives="from_coo of one value merges repeated positions",
     ),
     Fault(
@@ -394,8 +394,8 @@ FAULTS = [
     Fault(
         "algorithms/iteration.py",
         "a start: vertices left out get the default",
-        "default if values is None else 0.0, n",
-        "default, n",
+        "default if values is None else 0.0, G.n",
+        "default, G.n",
         ("tests/algorithms/test_eigenvector_katz_hits.py",),
     ),
 ]

@@ -149,8 +149,8 @@ FAULTS = [
     Fault(
         "algorithms/arguments.py",
         "a negative node in a list is accepted",
-        "    if values and set(map(type, values)) == {int} and min(values) >= 0 and max(values) < count:\n",
-        "    if values and set(map(type, values)) == {int} and max(values) < count:\n",
+        "{int} and min(values) >= 0 and max(values) < G.n:",
+        "{int} and max(values) < G.n:",
         OPTIONS,
     ),
     Fault(

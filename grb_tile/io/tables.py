@@ -1,0 +1,190 @@
+"""Edges in tables: data frames of pandas and Polars, tables of pyarrow, none of which is imported here.
+
+Columns are found as in a CSV file with a header, vertices are numbered as in an edge list (docs/FORMATS.md).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grb_tile.core.arguments import flags
+from grb_tile.io.build import matrix_of_edges
+from grb_tile.io.dialect import columns_by_name
+from grb_tile.io.edge_list import SPREAD, EdgeList, numbered
+
+if TYPE_CHECKING:
+    from .annotations import DTypeLike, DupOp
+
+
+def is_table(x: Any) -> bool:
+    """Is it a data frame of pandas or Polars, or a Table of pyarrow?"""
+    return (hasattr(x, "columns") and (hasattr(x, "iloc") or hasattr(x, "get_column"))) or hasattr(x, "column_names")
+
+
+def from_dataframe(
+    df: Any,
+    source: Any = None,
+    target: Any = None,
+    weight: Any = None,
+    *,
+    directed: bool = True,
+    dup_op: DupOp | None = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> EdgeList:
+    """A(i, j) = the weight of the edge (row of `df`) from vertex i to vertex j.
+
+    Parameters
+    ----------
+    df : data frame of pandas or Polars, or Table of pyarrow, one row an edge
+    source, target : names of its columns; None: one called source, target (from, to, src, dst ...), else the first and
+        second column
+    weight : name of the column of weights; None: one called weight (value, cost, length ...), else the first of the
+        other columns, if there is one, which must hold numbers; False: no weights, BOOL, all true
+    directed : False enters each edge in both directions
+    dup_op : combines the weights of repeated edges; "error": they are an error; None: the minimum is stored, and a
+        RepeatedEdges warning has their number.  Without weights repeated edges are one entry
+    dtype, name : of the matrix
+
+    Returns
+    -------
+    EdgeList(matrix, labels)
+        labels is None where the vertices are the integers 0 .. n - 1; range(1, n + 1) where they are 1 .. n; a list of
+        integers, ascending, where numbers are missing; a list in order of appearance for all other labels.
+
+    Raises
+    ------
+    TypeError : `df` is no table
+    KeyError : a column is missing; the message lists the columns of `df`
+    ValueError : a label or a weight is missing (NaN, None, null), with the row; weights are no numbers
+
+    >>> import pandas as pd
+    >>> from grb_tile.io import from_dataframe
+    >>> A, labels = from_dataframe(pd.DataFrame({"from": ["ann", "bob"], "to": ["bob", "cyd"], "km": [3, 4]}))
+    >>> A.nvals, A.dtype.name, labels
+    (2, 'INT64', ['ann', 'bob', 'cyd'])
+    >>> from_dataframe(pd.DataFrame({"u": [7, 5], "v": [5, 9]})).labels
+    [5, 7, 9]
+    """
+    flags(directed=directed)
+    if not is_table(df):
+        raise TypeError(f"df: expected a data frame or a table, got {type(df).__name__}; write pandas.DataFrame(df)")
+    source, target, weight = _chosen(df, source, target, weight)
+    columns = checked_columns(df, source, target, weight)
+    rows, cols, labels, count = _vertices(columns[source], columns[target])
+    values = None if weight is None else numbers_of(columns[weight], weight)
+    matrix = matrix_of_edges(
+        (count, count), rows, cols, values, directed=directed, dtype=dtype, dup_op=dup_op, name=name
+    )
+    return EdgeList(matrix, labels)
+
+
+def _names(df: Any) -> list[Any]:
+    return list(df.column_names if hasattr(df, "column_names") else df.columns)
+
+
+def _chosen(df: Any, source: Any, target: Any, weight: Any) -> tuple[Any, Any, Any]:
+    """The names of the columns; weight None: there is none."""
+    if weight is True:
+        raise TypeError("weight: expected the name of a column, False (no weights) or None (find it), got True")
+    names = _names(df)
+    named = [source, target, None if weight is False else weight]
+    for column in named:
+        _require(names, column)
+    if len(names) < 2:
+        raise ValueError(f"df: two columns of vertices were expected, and it has {names}; name them: source=, target=")
+    given = [None if column is None else names.index(column) for column in named]
+    at = columns_by_name([str(column).lower() for column in names], len(names), *given)
+    found = [None if k is None else names[k] for k in at]
+    return found[0], found[1], None if weight is False else found[2]
+
+
+def _require(names: list[Any], column: Any) -> None:
+    if column is not None and column not in names:
+        raise KeyError(f"the data frame has no column {column!r}; it has {names}")
+
+
+def checked_columns(df: Any, *names: Any) -> dict[Any, Any]:
+    """{name: column as an array} of those that are not None.
+
+    Raises: KeyError for a column that `df` has not; ValueError for one with a row without a value.
+    """
+    found = {}
+    for name in names:
+        if name is None:
+            continue
+        _require(_names(df), name)
+        array, empty = _column(df, name)
+        if empty.size:
+            raise ValueError(
+                f"column {name!r} has no value in row {empty[0]} (of {empty.size} such rows): drop them, in pandas "
+                f"with df.dropna(subset=[{name!r}])"
+            )
+        found[name] = array
+    return found
+
+
+def _column(df: Any, name: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(the column as an array, the rows where it has no value)"""
+    if hasattr(df, "iloc"):
+        column = df[name]
+        if getattr(column, "ndim", 1) != 1:
+            raise ValueError(f"the data frame has several columns called {name!r}; give them names of their own")
+        empty = np.flatnonzero(column.isna().to_numpy())
+        plain = getattr(column.dtype, "numpy_dtype", None)  # of a type that has its own mark for no value
+        if empty.size == 0 and isinstance(plain, np.dtype) and plain.kind in "biuf":
+            return column.to_numpy(dtype=plain), empty
+        return column.to_numpy(), empty
+    column = df.column(name) if hasattr(df, "column_names") else df.get_column(name)
+    missing = column.is_null().to_numpy() if column.null_count else np.zeros(0, bool)
+    if callable(column.null_count):  # Polars
+        missing = column.is_null().to_numpy() if column.null_count() else np.zeros(0, bool)
+    array = np.asarray(column.to_numpy())
+    empty = np.flatnonzero(missing)
+    if not empty.size and array.dtype.kind == "f":
+        empty = np.flatnonzero(np.isnan(array))
+    return array, empty
+
+
+def numbers_of(array: np.ndarray, name: Any) -> np.ndarray:
+    """`array` where it holds numbers.  Raises: ValueError that names the column."""
+    if array.dtype.kind not in "biufc":
+        raise ValueError(
+            f"column {name!r} holds {array.dtype} values, numbers were expected: name another as weight=, or pass "
+            "weight=False"
+        )
+    return array
+
+
+def _vertices(sources: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any, int]:
+    """(rows, columns, labels, their number) as an edge list has them."""
+    edges = sources.size
+    if edges and all(end.dtype.kind in "iu" and end.min() >= 0 and end.max() < 2**60 for end in (sources, targets)):
+        sources, targets = sources.astype(np.int64, copy=False), targets.astype(np.int64, copy=False)
+        if max(sources.max(), targets.max()) <= SPREAD * edges + 1024:
+            return numbered(sources, targets, None)
+        codes, labels = _factorized(np.concatenate([sources, targets]))
+        order = np.argsort(labels)
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        codes = place[codes]
+        return codes[:edges], codes[edges:], np.array(labels)[order].tolist(), len(labels)
+    if sources.dtype != targets.dtype or sources.dtype.kind in "bc":  # a common type may merge large integers
+        sources, targets = sources.astype(object), targets.astype(object)
+    ends = np.stack([sources, targets], axis=1).ravel()  # in the order in which a file would have them
+    codes, labels = _factorized(ends)
+    return codes[0::2], codes[1::2], labels, len(labels)
+
+
+def _factorized(values: np.ndarray) -> tuple[np.ndarray, list[Any]]:
+    """(the number of each value, the values) in order of appearance; by pandas where it is there, which is faster."""
+    try:
+        import pandas
+    except ImportError:  # pragma: no cover
+        numbers: dict[Any, int] = {}
+        codes = np.fromiter((numbers.setdefault(each, len(numbers)) for each in values.tolist()), np.int64, values.size)
+        return codes, list(numbers)
+    codes, labels = pandas.factorize(values)
+    return codes, labels.tolist()

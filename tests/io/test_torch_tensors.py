@@ -1,0 +1,82 @@
+"""Sparse tensors of PyTorch, by stand-ins with its methods where it is not installed."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, strategies as st
+
+import grb_tile as gb
+from grb_tile import algorithms as alg
+
+
+class Tensor:
+    """The methods of a tensor on the host that from_torch calls."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return self
+
+    def numpy(self):
+        return self.array
+
+
+class SparseTensor:
+    """torch.Tensor with a sparse layout: its parts are those of a SciPy array."""
+
+    def __init__(self, S, layout):
+        self.S, self.layout, self.shape = S, f"torch.sparse_{layout}", S.shape
+
+    def coalesce(self):
+        S = self.S.copy()
+        S.sum_duplicates()
+        return SparseTensor(S, "coo")
+
+    def indices(self):
+        return Tensor(np.stack(self.S.coords).astype(np.int64))
+
+    def values(self):
+        return Tensor(self.S.data)
+
+    def crow_indices(self):
+        return Tensor(self.S.indptr.astype(np.int64))
+
+    ccol_indices = crow_indices
+
+    def col_indices(self):
+        return Tensor(self.S.indices.astype(np.int64))
+
+    row_indices = col_indices
+
+
+@given(
+    entries=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(-3, 3)), max_size=12),
+    layout=st.sampled_from(["coo", "csr", "csc"]),
+)
+def test_every_layout(entries, layout):
+    i, j, x = np.array(entries, np.int64).reshape(-1, 3).T
+    S = sp.coo_array((x.astype(np.float32), (i, j)), shape=(4, 5))
+    made = S if layout == "coo" else S.asformat(layout)
+    found = gb.io.from_torch(SparseTensor(made, layout), name="T")
+    places = {(a, b) for a, b, _ in entries}
+    assert found.shape == (4, 5) and found.dtype.name == "FP32" and found.name == "T" and found.nvals == len(places)
+    assert np.array_equal(found.to_dense(0), S.toarray())
+
+
+def test_vectors_graphs_and_refusals():
+    v = gb.io.from_torch(SparseTensor(sp.coo_array(([2.0, 3.0], ([4, 1],)), shape=(6,)), "coo"))
+    assert v.to_dict() == {1: 3.0, 4: 2.0} and v.size == 6
+    square = SparseTensor(sp.coo_array(([1, 1], ([0, 1], [1, 2])), shape=(3, 3)), "coo")
+    assert alg.bfs(square, 0).to_dict() == {0: 0, 1: 1, 2: 2}
+    with pytest.raises(TypeError, match="expected a sparse tensor, got ndarray; gb.io.from_numpy"):
+        gb.io.from_torch(np.eye(2))
+    square.layout = "torch.sparse_bsr"
+    with pytest.raises(TypeError, match="sparse_coo, sparse_csr or sparse_csc, got torch.sparse_bsr"):
+        gb.io.from_torch(square)
+    square.shape = (2, 2, 2)
+    with pytest.raises(ValueError, match=r"one or two dimensions was expected, got the shape \(2, 2, 2\)"):
+        gb.io.from_torch(square)
