@@ -12,7 +12,7 @@ from .. import operations as ops
 from ..config import config
 from ..exceptions import OutOfMemory
 from ..operators import OpBase, TypedOpBase, find_opclass, from_string, get_typed_op
-from . import elements, kinds, recorder
+from . import elements, kinds, recorder, tracing
 from .arguments import check_options, expect_op, expect_type, literal, output_type
 from .assign import assign, fill
 from .expression import Computable, MatrixExpression, VectorExpression
@@ -55,6 +55,7 @@ class Updater(ops.Descriptor):
         self.accum = accum
         self.replace = replace
         self.is_plain = mask is None and accum is None
+        self.is_anew = accum is None and (mask is None or replace)
         self.input_mask = input_mask
 
     def __lshift__(self, expr: Any) -> None:
@@ -227,9 +228,10 @@ def update(self, expr: Any, desc: ops.Descriptor = ops.PLAIN, input_mask: Mask |
         assign(self, Resolved(self, record.region), record.part(), desc)
         return
     try:
-        if desc.is_plain:
-            elements.note_write(self)
-            elements.reset(self, ops.write(None, record, self.dtype))  # what self held is not looked at
+        if desc.is_anew:  # what self held is not looked at
+            if tracing.active is not None:
+                elements.note_write(self)
+            elements.reset(self, ops.write(None, record, self.dtype, desc))
         else:
             _write(self, record, desc)
     except MemoryError as exc:

@@ -48,7 +48,11 @@ class _ElementWise(Record):
     intersects = False
 
     def __init__(self, x, y, op, xt, yt):
-        self.shape, self.side = _spread(self.name, x, y, xt, yt)
+        shape = x.shape
+        if shape == y.shape and not xt and not yt:
+            self.shape, self.side = shape, None
+        else:
+            self.shape, self.side = _spread(self.name, x, y, xt, yt)
         self.x, self.y, self.op, self.xt, self.yt = x, y, op, xt, yt
         self.dtype = op.return_type
 
@@ -79,12 +83,12 @@ class _ElementWise(Record):
         return x, y
 
     def compute(self, mask=None):
-        C = self.broadcast_full(mask)
+        C = None if self.side is None else self.broadcast_full(mask)
         return self.combine(*self.stores(mask), mask) if C is None else C
 
     def broadcast_full(self, mask):
         """The result where a full matrix meets a full vector and most positions are admitted; None elsewhere."""
-        if self.side is None or mask is not None and not mask.complement and type(mask.pattern) is not Dense:
+        if mask is not None and not mask.complement and type(mask.pattern) is not Dense:
             return None
         (vector, _), (matrix, transposed) = ((self.y, self.yt), (self.x, self.xt))[:: 1 if self.side == 1 else -1]
         A, u = matrix._store, vector._store

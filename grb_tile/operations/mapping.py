@@ -24,7 +24,7 @@ class _Map(Record):
 
     def __init__(self, x, op, xt):
         self.x, self.op, self.xt = x, op, xt
-        self.shape = checks.oriented(x.shape, xt)
+        self.shape = checks.oriented(x.shape, True) if xt else x.shape
         self.dtype = op.return_type
 
     def operands(self):

@@ -185,6 +185,7 @@ class MxV(Record):
     __slots__ = ("A", "u", "at", "reuse")
     name = "mxv"
     c_name = "GrB_mxv"
+    is_new = True
 
     def __init__(self, A, u, op, at, reuse=None):
         nrows, ncols = A.shape
@@ -216,6 +217,7 @@ class VxM(Record):
     __slots__ = ("u", "A", "at", "reuse")
     name = "vxm"
     c_name = "GrB_vxm"
+    is_new = True
 
     def __init__(self, u, A, op, at, reuse=None):
         nrows, ncols = A.shape

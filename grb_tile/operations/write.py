@@ -40,15 +40,17 @@ class Descriptor:
     accum     a typed binary operator, or None
     replace   delete C's entries outside the mask; without a mask there are none
     is_plain  neither mask nor accumulator: C becomes T, and what C held does not matter
+    is_anew   C becomes T, as with is_plain, or with a mask and replace: T has no entry outside the mask
     """
 
-    __slots__ = ("accum", "is_plain", "mask", "replace")
+    __slots__ = ("accum", "is_anew", "is_plain", "mask", "replace")
 
     def __init__(self, mask=None, accum=None, replace=False):
         self.mask = mask
         self.accum = accum
         self.replace = replace
         self.is_plain = mask is None and accum is None
+        self.is_anew = accum is None and (mask is None or replace)
 
 
 PLAIN = Descriptor()
@@ -117,9 +119,10 @@ def compute(record, desc):
     """(T, the StoredMask): the record computed inside the mask, everywhere without one."""
     mask = None if desc.mask is None else stored_mask(desc.mask)
     t = record.compute(mask)
-    for operand, _ in record.operands():
-        if operand._store is t:
-            t.shared = True
+    if not record.is_new:
+        for operand, _ in record.operands():
+            if operand._store is t:
+                t.shared = True
     return t, mask
 
 
