@@ -227,6 +227,8 @@ class _Frame:
                     raise CaptureError(f"programs: `{name}` is a vector of before the loop in one turn, not in another")
                 stores[captured.homes[k]] = value._store
                 captured.next[k] = captured.homes.index(places[id(value)])
+            elif is_matrix(value) and value is not self._fixed[k]:
+                raise CaptureError(f"programs: `{name}` becomes a Matrix; a loop carries Vectors and numbers")
             elif role == "constant" and value is not self._fixed[k]:
                 raise CaptureError(f"programs: `{name}` changes in some turns only")
             elif role == "vector" and type(value) is not Vector:

@@ -178,7 +178,7 @@ def test_multi_arguments():
     assert bfs_multi(A, np.array([3, 4])).levels.nvals == 68
     limited = bfs_multi(A, [16], max_level=1).levels[0, :].new()
     check_levels(A, 16, limited, max_level=1)
-    with pytest.raises(TypeError, match=r"sources: expected a sequence of node numbers, got 3; write \[3\]"):
+    with pytest.raises(TypeError, match=r"sources: expected a sequence of nodes, got 3; write \[3\]"):
         bfs_multi(A, 3)
     with pytest.raises(IndexError, match=r"sources\[1\]: 34 is out of range"):
         bfs_multi(A, [0, 34])

@@ -8,8 +8,8 @@ FAULTS = [
     Fault(
         "grb_tile/backends/cuda/programs/slots.py",
         "swapped vectors are copied over each other",
-        "(to, source.copy() if source is not None and source.data.ptr in held else source)",
-        "(to, source)",
+        "(to, x.copy() if x is not None and x.data.ptr in written else x)",
+        "(to, x)",
     ),
     Fault(
         "grb_tile/backends/cuda/programs/slots.py",
