@@ -77,7 +77,8 @@ TESTS = {
 
 # Those that bound nothing: what a number means, bits of a word, shares at which a method is chosen.
 NO_SIZES = """
-    base/launch.cuh ALL_LANES; programs/turns.cuh STOP_TURNS; programs/copy.cuh COPIES; base/rounded.cuh DROPPED LEAST ABOVE;
+    programs/turns.cuh STOP_TURNS; programs/copy.cuh COPIES;
+    base/launch.cuh ALL_LANES; base/rounded.cuh DROPPED LEAST ABOVE;
     elementwise/merge.cuh ITEM_BITS BEGINS_LATE IN_A IN_B NUMBER; elementwise/one_pass.cuh SUMS;
     products/bit_tiles_build.cuh NONE; products/bitblock_build.cuh NONE; products/column_merge.cuh LEAST_DETECTABLE;
     communities/row_labels.cuh NO_LABEL; products/spgemm_hash.cuh EMPTY_SLOT; products/tile_maps.cuh COLUMN;

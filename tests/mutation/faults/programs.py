@@ -8,7 +8,7 @@ FAULTS = [
     Fault(
         "grb_tile/backends/cuda/programs/slots.py",
         "swapped vectors are copied over each other",
-        "(to, x.copy() if x is not None and x.data.ptr in written else x)",
+        "(to, source.copy() if source is not None and source.data.ptr in written else source)",
         "(to, x)",
     ),
     Fault(
