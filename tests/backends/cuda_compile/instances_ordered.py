@@ -16,3 +16,4 @@ def instances():
         yield "programs/turns.cuh", name, "", ()
     for kind in ("uint8_t", "uint64_t"):
         yield "programs/turns.cuh", "set_number", "", (kind,)
+    yield "programs/copy.cuh", "copy_arrays", "", ()
