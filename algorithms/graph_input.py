@@ -71,12 +71,11 @@ def _use(A: Any, options: dict[str, Any], *known: str) -> None:
 
 def _of_record(A: Any) -> Described:
     """From the records of a matrix and its labels: EdgeList, LabelledMatrix, Read."""
-    matrix, labels = A.matrix if hasattr(A, "matrix") else A.obj, A.labels
+    from grb_tile.io.labels import matrix_and_labels
+
+    matrix, labels = matrix_and_labels(A)
     if not isinstance(matrix, Matrix):
         raise TypeError(f"A: a graph needs a Matrix, this {type(A).__name__} has a {type(matrix).__name__}")
-    base = getattr(A, "base", 0)
-    if labels is None and base:
-        labels = range(base, matrix.nrows + base)
     return matrix, matrix.name, None, labels
 
 

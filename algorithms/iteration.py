@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from .errors import ConvergenceFailure
 from .graph import room_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from .graph import Graph
     from .report import Report
@@ -60,7 +61,7 @@ def given_vector(values: Values, name: str, G: Graph, dtype: Any) -> Vector:
     if isinstance(values, Mapping):
         numbers = [arguments.node(key, G, f"{name}, key {key!r}") for key in values]
         if len(set(numbers)) < len(numbers):
-            twice = next(k for k in numbers if numbers.count(k) > 1)
+            twice = Counter(numbers).most_common(1)[0][0]
             raise ValueError(f"{name}: two keys name the node {G.label(twice)!r}; leave one out")
         given = Vector.from_coo(numbers, _floats(list(values.values()), name), dtype, size=n)
     elif isinstance(values, Vector):

@@ -28,9 +28,7 @@ def from_igraph(
     G : igraph.Graph
     weight : name of the edge attribute; None: "weight" where the edges have it, else no weights, BOOL, all true; False:
         no weights
-    dup_op : combines the weights of repeated edges; None: the minimum is stored, and a RepeatedEdges warning has their
-        number.  Without weights repeated edges are one entry
-    dtype, name : of the matrix
+    dup_op, dtype, name : as in from_dataframe
 
     Returns
     -------

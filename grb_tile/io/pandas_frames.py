@@ -40,9 +40,7 @@ def from_pandas_edgelist(
     source, target : names of its columns; any hashable labels
     weight : name of the column of weights; None: BOOL, all true
     directed : False enters each edge in both directions
-    dup_op : combines the weights of repeated edges; "error": they are an error; None: the minimum is stored, and a
-        RepeatedEdges warning has their number.  Without weights repeated edges are one entry
-    dtype, name : of the matrix
+    dup_op, dtype, name : as in from_dataframe
 
     Returns
     -------

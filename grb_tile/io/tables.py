@@ -138,12 +138,10 @@ def _column(df: Any, name: Any) -> tuple[np.ndarray, np.ndarray]:
             return column.to_numpy(dtype=plain), empty
         return column.to_numpy(), empty
     column = df.column(name) if hasattr(df, "column_names") else df.get_column(name)
-    missing = column.is_null().to_numpy() if column.null_count else np.zeros(0, bool)
-    if callable(column.null_count):  # Polars
-        missing = column.is_null().to_numpy() if column.null_count() else np.zeros(0, bool)
+    missing = column.null_count() if callable(column.null_count) else column.null_count  # Polars, pyarrow
     array = np.asarray(column.to_numpy())
-    empty = np.flatnonzero(missing)
-    if not empty.size and array.dtype.kind == "f":
+    empty = np.flatnonzero(column.is_null().to_numpy()) if missing else np.zeros(0, np.int64)
+    if not missing and array.dtype.kind == "f":
         empty = np.flatnonzero(np.isnan(array))
     return array, empty
 

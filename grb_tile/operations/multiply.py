@@ -185,7 +185,6 @@ class MxV(Record):
     __slots__ = ("A", "u", "at", "reuse")
     name = "mxv"
     c_name = "GrB_mxv"
-    is_new = True
 
     def __init__(self, A, u, op, at, reuse=None):
         nrows, ncols = A.shape
@@ -217,7 +216,6 @@ class VxM(Record):
     __slots__ = ("u", "A", "at", "reuse")
     name = "vxm"
     c_name = "GrB_vxm"
-    is_new = True
 
     def __init__(self, u, A, op, at, reuse=None):
         nrows, ncols = A.shape

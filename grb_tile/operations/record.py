@@ -12,13 +12,11 @@ class Record:
     c_name   the function of the C API ("GrB_mxv")
     op       the typed operator or None
     dtype    type of the result before it is written
-    is_new   is the computed store never that of an operand?
     """
 
     __slots__ = ("shape", "dtype", "op")
     name = ""
     c_name = ""
-    is_new = False
 
     def compute(self, mask=None):
         """The result T as a store (a NumPy scalar or None when `shape` is ()), without entries outside `mask`."""

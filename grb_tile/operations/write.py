@@ -118,12 +118,7 @@ def write(c, record, dtype, desc=PLAIN):
 def compute(record, desc):
     """(T, the StoredMask): the record computed inside the mask, everywhere without one."""
     mask = None if desc.mask is None else stored_mask(desc.mask)
-    t = record.compute(mask)
-    if not record.is_new:
-        for operand, _ in record.operands():
-            if operand._store is t:
-                t.shared = True
-    return t, mask
+    return record.compute(mask), mask
 
 
 def finish(c, t, dtype, mask, desc):

@@ -54,7 +54,7 @@ def rewritten(function: Callable, names: dict[str, Any]) -> tuple[Callable | Non
     if not isinstance(definition, ast.FunctionDef):
         raise CaptureError(f"program: expected a function defined by `def`, got {type(definition).__name__}")
     definition.decorator_list = []
-    changed = _Loops(function, definition)
+    changed = _Loops(definition)
     definition.body = changed.statements(definition.body)
     if not any(found.reason is None for found in changed.found):
         return None, changed.found
@@ -74,11 +74,10 @@ def rewritten(function: Callable, names: dict[str, Any]) -> tuple[Callable | Non
 class _Loops:
     """Rewrites the statements of one function."""
 
-    def __init__(self, function: Callable, definition: ast.FunctionDef) -> None:
+    def __init__(self, definition: ast.FunctionDef) -> None:
         self.found: list[Found] = []
         self._definition = definition
         self._count = 0
-        self._modules = function.__globals__
         self._within_loop = False
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:

@@ -72,12 +72,13 @@ TESTS = {
     "test_full_traversals.py::test_components_and_cores": """
         graph/components.cuh ROW_OF_LANE COMPONENT_SAMPLES; graph/strong_components.cuh LANE_ROW;
         graph/ordered.cuh ENTRIES_OF_WARP WARPS_OF_BLOCK""",
+    "test_programs.py::test_copies_in_one_launch_and_more": "programs/copy.cuh COPIES",
     "test_spmm_rounded.py::test_rows_of_tiles": "products/spmm_rounded.cuh TILE WORDS AT_ONCE FOUR",
 }  # fmt: skip
 
 # Those that bound nothing: what a number means, bits of a word, shares at which a method is chosen.
 NO_SIZES = """
-    programs/turns.cuh STOP_TURNS; programs/copy.cuh COPIES;
+    programs/turns.cuh STOP_TURNS;
     base/launch.cuh ALL_LANES; base/rounded.cuh DROPPED LEAST ABOVE;
     elementwise/merge.cuh ITEM_BITS BEGINS_LATE IN_A IN_B NUMBER; elementwise/one_pass.cuh SUMS;
     products/bit_tiles_build.cuh NONE; products/bitblock_build.cuh NONE; products/column_merge.cuh LEAST_DETECTABLE;

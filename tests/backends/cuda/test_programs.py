@@ -11,6 +11,7 @@ import pytest
 
 import grb_tile as gb
 from cuda_emulation.backend import using_shim
+from grb_tile.backends.cuda.programs.slots import copy_arrays
 from grb_tile.exceptions import CaptureError, CaptureWarning
 from support import seeds
 
@@ -408,6 +409,22 @@ def test_copies_of_more_arrays_than_a_launch_takes():
             copies = [v.dup() for v in vectors]
             assert agree(program(*vectors), passed_on(*copies))
         assert "turns on the device" in program.explain()
+
+
+@pytest.mark.parametrize("size", [3, 8, 13, 5000])
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 16, 17])
+def test_copies_in_one_launch_and_more(on_the_device, count, size):
+    """Arrays of bytes that pass theirs on in a circle, some of which get zeros, beside a longer one."""
+    device = on_the_device.device
+    given = [np.arange(k, k + size).astype(np.uint8) for k in range(count)]
+    arrays, longer = [device.array(x) for x in given], device.array(np.arange(size + 9.0))
+    pairs = [(arrays[k], None if k % 5 == 3 else arrays[(k + 1) % count]) for k in range(count - 1)]
+    to = device.zeros(size + 9, np.float64)
+    copy_arrays(device, [*pairs, (to, longer)])
+    for k in range(count):
+        wanted = given[k] if k == count - 1 else given[k] * 0 if k % 5 == 3 else given[k + 1]
+        assert np.array_equal(device.host(arrays[k]), wanted)
+    assert np.array_equal(device.host(to), np.arange(size + 9.0))
 
 
 def test_an_error_of_the_turn_leaves_the_vectors():

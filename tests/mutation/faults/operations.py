@@ -34,14 +34,6 @@ FAULTS = [
     ),
     Fault(
         "grb_tile/operations/write.py",
-        "the result is the operand's store, and nobody knows",
-        "    if not record.is_new:\n        for operand, _ in record.operands():\n            if operand._store is t:\n"
-        "                t.shared = True\n    return t, mask\n",
-        "    return t, mask\n",
-        survives="core.elements.store_to_write counts the references of the store itself before a write",
-    ),
-    Fault(
-        "grb_tile/operations/write.py",
         "replace is forgotten with an accumulator",
         "    return current().restrict(z, mask) if clears else z\n",
         "    return z\n",

@@ -9,7 +9,7 @@ FAULTS = [
         "grb_tile/backends/cuda/programs/slots.py",
         "swapped vectors are copied over each other",
         "(to, source.copy() if source is not None and source.data.ptr in written else source)",
-        "(to, x)",
+        "(to, source)",
     ),
     Fault(
         "grb_tile/backends/cuda/programs/slots.py",
