@@ -134,6 +134,7 @@ class Loop:
                 tries += 1
                 if tries < TRIES and isinstance(error, CaptureError):  # forms of a matrix may have been due just then
                     self.captured[key] = tries
+                    self.reason = f"{error}; the next call tries again"
                     return None
                 self.captured[key] = str(error)
                 if isinstance(error, CaptureError):

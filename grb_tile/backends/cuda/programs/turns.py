@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import lookup_dtype
-from ....exceptions import CaptureError
+from ....exceptions import CaptureError, GraphblasException
 from ....planner.choose_matvec_gpu import DirectionCosts
 from ....storage.convert import cached_transpose
 from ..products.columns import add_edges
@@ -206,6 +206,12 @@ class DeviceLoop:
         device.turns = self
         try:
             yield
+        except GraphblasException:
+            raise
+        except RuntimeError as error:  # of CUDA, for what it cannot capture
+            if capturing:
+                raise CaptureError(f"programs: {error}") from error
+            raise
         finally:
             device.turns, self.capturing = before
 
