@@ -15,7 +15,7 @@ from .record import KERNEL_METHODS, forced
 if TYPE_CHECKING:
     from .device_profile import DeviceProfile
 
-SEGMENTS = ("segments", "segments_delta16", "segments_relabelled", "bit_blocks")
+SEGMENTS = ("segments", "segments_delta16", "segments_relabelled", "segments_binned", "bit_blocks")
 
 
 def _record(plan, kernel, rule, figures=()):
@@ -122,6 +122,32 @@ def column_indices(
     if share < tuning.RELABELLED_SHARE:
         return "segments", "columns_spread", (near,)
     return "segments_relabelled", "columns_skewed", (share,)
+
+
+def bins_pay(
+    entries: int,
+    hub_share: float,
+    cached_share: float,
+    item: int,
+    padding: float,
+    profile: DeviceProfile,
+    fits: Callable[[int], bool],
+) -> tuple | None:
+    """Figures of products that put x into bins first where these cost less than gathers, else None.
+
+    hub_share: of the entries in the columns whose x is in shared memory, 0 where the product does not use that.
+    cached_share: of those in the columns whose x the L2 cache holds.  item: bytes of a value of x.  padding: values in
+    bins over entries, expected.  fits(bytes): is that much memory free?  The figures: ns of a product over bins, of one
+    with gathers, and cached_share.
+    """
+    if entries < tuning.RELABELLED_ENTRIES or not fits(int(entries * (padding * (2.5 + item) + 2))):
+        return None
+    near_ns, far_ns = tuning.GPU_CACHED_GATHER_NS, tuning.GPU_FAR_GATHER_NS
+    gathers = max(cached_share - hub_share, 0.0) * near_ns + (1 - max(cached_share, hub_share)) * far_ns
+    gathers_ns = entries * (tuning.GPU_SEGMENT_NS + gathers) * profile.latency
+    moved = entries * (padding * (2.5 + 2 * item) + 2)
+    bins_ns = tuning.GPU_BINS_FIXED_NS * profile.latency + moved / (profile.dram_bytes_ns * tuning.GPU_BINS_BANDWIDTH)
+    return (bins_ns, gathers_ns, cached_share) if bins_ns < gathers_ns else None
 
 
 def blocks_pay(

@@ -42,8 +42,8 @@ class DeviceLimits:
     blocks_per_processor, registers_per_processor: of what is resident on a multiprocessor.  block_reserve: bytes of
     shared memory that the system takes for each block.  reduce_sync: has it __reduce_add_sync and the like?
     fp64_matrix: do tensor cores multiply FP64 faster than other cores (some devices have only a slow substitute)?
-    processors: multiprocessors; 0: not known, because GPUs of one architecture differ.  restricted: is it less than
-    the device has, by `restricted`?
+    processors: multiprocessors; 0: not known, because GPUs of one architecture differ.  cache: bytes of the L2 cache,
+    an H200's where it is not known.  restricted: is it less than the device has, by `restricted`?
     """
 
     arch: int
@@ -56,6 +56,7 @@ class DeviceLimits:
     registers_per_processor: int = 65536
     block_reserve: int = KIB
     processors: int = 0
+    cache: int = 50 << 20
     restricted: str = ""
 
     @property

@@ -45,6 +45,10 @@ FORCIBLE = {
         "kernel",
         "GPU, row-wise: segments with columns relabelled by frequency, x in shared memory",
     ),
+    "segments_binned": (
+        "kernel",
+        "GPU, row-wise: segments that read x from bins (propagation blocking)",
+    ),
     "bit_blocks": ("kernel", "GPU, row-wise: equal shares of 8 x 8 bitmap blocks; full vector, no mask"),
     "pull_early_exit": ("kernel", "GPU, row-wise: each row stops at its first match, highest-degree neighbour first"),
     "merge_columns": ("kernel", "GPU, column-wise: merged by atomics, a block takes whole columns"),
@@ -62,9 +66,8 @@ FORCIBLE = {
 }
 KERNEL_METHODS = {
     "binned_rows": "rows", "listed_rows": "rows", "segments": "rows", "segments_delta16": "rows",
-    "segments_relabelled": "rows", "bit_blocks": "rows", "pull_early_exit": "rows", "merge_columns": "cols",
-    "merge_edge_balanced": "cols",
-    "merge_hubs_shared": "cols", "sort_products": "cols",
+    "segments_relabelled": "rows", "segments_binned": "rows", "bit_blocks": "rows", "pull_early_exit": "rows",
+    "merge_columns": "cols", "merge_edge_balanced": "cols", "merge_hubs_shared": "cols", "sort_products": "cols",
 }  # fmt: skip
 _ALIKE = {"rows": "rows", "pull": "rows", "cols": "cols", "push": "cols"}
 
@@ -336,6 +339,8 @@ RULES = {
     "columns_unread": "x is not gathered: column indices are not read",
     "columns_near": "{0:.0%} of the segments span less than 2^16 columns",
     "columns_skewed": "{0:.0%} of the entries are in the columns whose x fits in shared memory",
+    "x_streams": "x in bins {0:,.0f} ns, gathered {1:,.0f} ns: the L2 cache has it for {2:.0%} of the entries",
+    "columns_made_way": "their memory went to bins of another product",
     "columns_spread": "columns neither near nor skewed: {0:.0%} of the segments are near",
     "blocks_full": "{3:.1f} entries an 8 x 8 block: a product over blocks takes {0:.0f} ns, over segments {1:.0f} ns, "
     "making the blocks {2:.0f} ns",

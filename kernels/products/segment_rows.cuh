@@ -12,6 +12,15 @@ namespace grb {
 constexpr int LANE_ENTRIES = 8;
 constexpr int SLICE = 32 * LANE_ENTRIES;
 
+// Which slices a warp of the product has in a step.
+struct StepsOfWarps {
+  int64_t slices, warps, steps;    // warps: of the whole grid
+  GRB_DEVICE int64_t first(int64_t number, int64_t step) const {
+    const int64_t begin = slices * number / warps, end = slices * (number + 1) / warps;
+    return begin + (end - begin) * step / steps;
+  }
+};
+
 template <class S> GRB_DEVICE void add_to(Total<S>& total, const Total<S>& other) {
   if constexpr (S::has_start) total.value = S::add(total.value, other.value);
   else total.join(other.value, other.have);

@@ -7,7 +7,7 @@
 
 namespace grb {
 
-enum { PLAIN_COLUMNS, DELTA_COLUMNS, RELABELLED_COLUMNS };
+enum { PLAIN_COLUMNS, DELTA_COLUMNS, RELABELLED_COLUMNS, BINNED_COLUMNS };
 
 template <class S> constexpr bool gathers = S::reads_x && !S::x_iso;
 // BOOL by a monoid of bits: each lane loads the values of its own eight entries as one word, and x
@@ -22,8 +22,8 @@ template <class I, class R, class A> struct SegmentedMatrix {
   const R* names;                  // the rows with entries; null: all
   int64_t rows, entries, slices;   // rows with entries
   const I* cols;
-  const uint16_t* offsets;         // DELTA
-  const int32_t* bases;            // DELTA
+  const uint16_t* offsets;         // DELTA; BINNED: places in the bin
+  const int32_t* bases;            // DELTA; BINNED: chunks before each bin
   const A* values;
   GRB_DEVICE R name(R row) const { return names == nullptr ? row : names[row]; }
   // The number of the first slice of warp `number` of the grid.
@@ -56,12 +56,14 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
   static constexpr bool needs_columns = gathers<S> || S::reads_k || gaps;
   static constexpr bool is_delta = COLUMNS == DELTA_COLUMNS && gathers<S>;
   static constexpr bool is_relabelled = COLUMNS == RELABELLED_COLUMNS && gathers<S>;
+  static constexpr bool is_binned = COLUMNS == BINNED_COLUMNS && gathers<S>;
+  static constexpr int BIN_CHUNK = sizeof(X) > 4 ? 4 : 8;        // as binned_columns.py has it
   static constexpr bool needs_values = S::reads_a && !S::a_iso;
 
   const SegmentedMatrix<I, R, A>& m;
   const typename S::X* x_given;
-  const X* table;                  // the first `cached` values of x
-  int64_t cached;
+  X* table;                        // the first `cached` values of x; BINNED: a bin
+  int64_t cached;                  // BINNED: steps
   const XGaps x_gaps;
   Z* buffer;
   RowOutput<Z, gaps>& out;
@@ -82,7 +84,7 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
   bool open_there = false, front_there = false;          // padded: have these rows met an entry?
   bool spread = false, started = false;
 
-  GRB_DEVICE WarpSum(const SegmentedMatrix<I, R, A>& m, const typename S::X* x, const X* table, int64_t cached,
+  GRB_DEVICE WarpSum(const SegmentedMatrix<I, R, A>& m, const typename S::X* x, X* table, int64_t cached,
                      const XGaps& x_gaps, Z* buffer, RowOutput<Z, gaps>& out)
       : m(m), x_given(x), table(table), cached(cached), x_gaps(x_gaps), buffer(buffer), out(out),
         whole(int(m.entries / SLICE)),
@@ -124,9 +126,9 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
   }
 
   GRB_DEVICE void load_columns(int slice) {
-    if constexpr (is_delta) {
+    if constexpr (is_delta || is_binned) {
       packed = __ldcs(reinterpret_cast<const uint4*>(m.offsets) + (int64_t(slice) * 32 + lane_number()));
-      base = m.bases[slice];
+      if constexpr (is_delta) base = m.bases[slice];
     } else if constexpr (needs_columns) {
       load_strided(m.cols, slice, c);
     }
@@ -139,6 +141,35 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
 
   // ---- gather
 
+  GRB_DEVICE void unpack() {
+    c[0] = packed.x & 0xffff, c[1] = packed.x >> 16, c[2] = packed.y & 0xffff, c[3] = packed.y >> 16;
+    c[4] = packed.z & 0xffff, c[5] = packed.z >> 16, c[6] = packed.w & 0xffff, c[7] = packed.w >> 16;
+  }
+  // The bin of this step into the table; the whole block calls.
+  GRB_DEVICE void take_bin(int64_t step) const {
+    using Unit = choose<sizeof(X) == 1, uint2, uint4>;
+    constexpr int units = BIN_CHUNK * int(sizeof(X)) / int(sizeof(Unit)), AT_ONCE = 8;
+    const int32_t* base = m.bases + (blockIdx.x * cached + step);
+    const int count = (base[1] - base[0]) * units;
+    const Unit* from = reinterpret_cast<const Unit*>(x_given) + int64_t(base[0]) * units;
+    Unit* to = reinterpret_cast<Unit*>(table);
+    __syncthreads();
+    for (int i = threadIdx.x; i < count; i += AT_ONCE * blockDim.x) {
+      Unit found[AT_ONCE];
+#pragma unroll
+      for (int j = 0; j < AT_ONCE; j++) {
+        const int at = i + j * int(blockDim.x);
+        found[j] = __ldcs(from + (at < count ? at : count - 1));
+      }
+#pragma unroll
+      for (int j = 0; j < AT_ONCE; j++) {
+        const int at = i + j * int(blockDim.x);
+        if (at < count) to[at] = found[j];
+      }
+    }
+    __syncthreads();
+  }
+
   GRB_DEVICE void gather(int slice, X (&x)[LANE_ENTRIES]) {
     const X* x_values = reinterpret_cast<const X*>(x_given);
     if constexpr (is_delta) {
@@ -146,11 +177,17 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
       if (base < 0) {
         load_strided(m.cols, slice, c);
       } else {
-        c[0] = packed.x & 0xffff, c[1] = packed.x >> 16, c[2] = packed.y & 0xffff, c[3] = packed.y >> 16;
-        c[4] = packed.z & 0xffff, c[5] = packed.z >> 16, c[6] = packed.w & 0xffff, c[7] = packed.w >> 16;
+        unpack();
       }
 #pragma unroll
       for (int u = 0; u < LANE_ENTRIES; u++) x[u] = read_only(near + unsigned(c[u]));
+    } else if constexpr (is_binned) {
+      unpack();
+#pragma unroll
+      for (int u = 0; u < LANE_ENTRIES; u++) x[u] = table[c[u]];
+      if constexpr (gaps) {
+        if (x_gaps.by_bits) load_strided(m.cols, slice, c);
+      }
     } else if constexpr (is_relabelled) {
 #pragma unroll
       for (int u = 0; u < LANE_ENTRIES; u++) {
@@ -380,14 +417,9 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
     }
   }
 
-  // Slices from .. stop - 1; what is open at both ends.
-  GRB_DEVICE Ends<Out> run(int slice, int stop) {
-    if (slice < stop) {
-      load_columns(slice);
-      load_rows(slice);
-      load_values(slice);
-    }
-    for (; slice < stop; slice++) {
+  // Slices slice .. to - 1 of those before `stop`; `slice` is loaded.
+  GRB_DEVICE void run_to(int& slice, int to, int stop) {
+    for (; slice < to; slice++) {
       const bool more = slice + 1 < stop;
       X x[LANE_ENTRIES];
       gather(slice, x);
@@ -404,6 +436,24 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
       if (more) load_values(slice + 1);
       if (rows.begun == 0) add_to_open(p, products, rows.opened);
       else segmented_sum(rows, p, products);
+    }
+  }
+
+  // Slices from .. stop - 1; what is open at both ends.
+  GRB_DEVICE Ends<Out> run(int slice, int stop) {
+    if (slice < stop) {
+      load_columns(slice);
+      load_rows(slice);
+      load_values(slice);
+    }
+    if constexpr (is_binned) {
+      const StepsOfWarps order{m.slices, warp_count(), cached};
+      for (int64_t step = 0; step < cached; step++) {
+        take_bin(step);
+        run_to(slice, int(order.first(warp_number(), step + 1)), stop);
+      }
+    } else {
+      run_to(slice, stop, stop);
     }
     if (spread) gather_open();
     Ends<Out> ends;

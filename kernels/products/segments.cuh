@@ -10,6 +10,8 @@
 //                DELTA       16-bit distances from a base for each slice (bases[slice] < 0: PLAIN in this slice)
 //                RELABELLED  columns relabelled by falling frequency: x is given in that order, its first `cached`
 //                            values are in shared memory
+//                BINNED      in steps: x is given in bins (binned_columns.cuh), each of which is copied into shared
+//                            memory for the slices that the block's warps have in that step
 //              x with gaps: which entries are there, by the value ABSENT or by presence bits (segment_gaps.cuh)
 //   multiply   S::times; BOOL by a monoid of bits (in_bits) for eight entries of a lane at once
 //   transpose  through shared memory: lane l gets the products of the consecutive entries 8 l .. 8 l + 7
@@ -17,7 +19,7 @@
 // Then the carry-out fix-up closes rows that cross warps (block_fix_up) and blocks (grid_fix_up, in the
 // block that arrives last).
 // Launch: backends/cuda/products/segments.py, THREADS threads, at most THREADS blocks, all resident; shared memory:
-//   LANE_ENTRIES values of Z for each thread, after the cached part of x in multiples of 16 bytes.
+//   LANE_ENTRIES values of Z for each thread, after the cached part of x in multiples of 16 bytes, before the bin.
 // Preconditions: the form of products/segments.py; `arrived` is zero before and after.  w of rows without entries
 //   stays as it is.
 #pragma once
@@ -101,6 +103,7 @@ GRB_DEVICE void segments_product(const SegmentedMatrix<I, R, typename S::A>& m, 
     __syncthreads();
   }
   unsigned char* buffers = reinterpret_cast<unsigned char*>(segment_memory) + table_bytes;
+  if constexpr (Sum::is_binned) table = reinterpret_cast<X*>(buffers + blockDim.x * LANE_ENTRIES * sizeof(Z));
   const WarpEnds<typename Sum::Out> shared{reinterpret_cast<Z*>(buffers)};
 
   Sum sum(m, x_given, table, cached, x_gaps, shared.buffers + warp * SLICE, out);

@@ -1,6 +1,7 @@
 """Plans name the GPU kernel: each can be forced, gives the same result, and explains itself in words of its own."""
 
 import contextlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from grb_tile.planner import FORCIBLE, UNRECORDED, explain, tuning
 from grb_tile.planner.choose_kernel import (
     SPGEMM,
     TileFacts,
+    bins_pay,
     blocks_pay,
     column_indices,
     forced_kernel,
@@ -60,6 +62,7 @@ SERVED = {  # kernel -> (semiring, entries of the vector, entries of the mask or
     "segments": ("plus_times", N, None),
     "segments_delta16": ("plus_times", N, None),
     "segments_relabelled": ("plus_times", N, None),
+    "segments_binned": ("plus_times", N, None),
     "bit_blocks": ("plus_times", N, None),
     "pull_early_exit": ("any_pair", 50, None),
     "merge_columns": ("plus_times", 50, None),
@@ -238,6 +241,25 @@ def test_column_indices():
     assert column_indices(10**6, lambda: 0.4, never, lambda count: True, 9)[0] == "segments"
     assert column_indices(10**8, lambda: 0.4, lambda: 0.3, lambda count: True, 9)[0] == "segments_relabelled"
     assert column_indices(10**8, lambda: 0.4, lambda: 0.2, lambda count: True, 9)[1] == "columns_spread"
+
+
+def test_bins():
+    """Far gathers and long matrices take bins; hubs in shared memory, a cached x, little memory and padding do not."""
+
+    def pays(entries=1 << 26, hubs=0.0, cached=0.3, item=4, padding=1.05, free=1 << 40):
+        return bins_pay(entries, hubs, cached, item, padding, H200, lambda count: count <= free)
+
+    ours, theirs, share = pays()
+    assert ours < theirs and share == 0.3
+    assert pays(entries=tuning.RELABELLED_ENTRIES - 1) is None
+    assert pays(entries=tuning.RELABELLED_ENTRIES) is not None
+    need = int((1 << 26) * (1.05 * 6.5 + 2))
+    assert pays(free=need) is not None and pays(free=need - 1) is None
+    assert pays(cached=1.0) is not None and pays(cached=1.0, hubs=0.9) is None
+    assert pays(cached=1.0, padding=3.0) is None
+    assert pays(item=8)[0] > 1.5 * ours and pays(cached=0.0)[1] > theirs
+    slow = replace(H200, dram_bytes_ns=H200.dram_bytes_ns / 8)
+    assert bins_pay(1 << 26, 0.0, 1.0, 4, 1.05, slow, lambda count: True) is None
 
 
 def test_columns():

@@ -78,6 +78,14 @@ ROUNDED_SAVING = define(
 DELTA16_SHARE = define(0.5, "share of the segments", "of 256 entries each, whose columns span less than 2^16", H200)
 RELABELLED_ENTRIES = define(1 << 23, "entries", "fewer do not pay for filling shared memory with x", H200)
 RELABELLED_SHARE = define(0.25, "share of the entries", "in the columns whose x fits in shared memory", H200)
+GPU_SEGMENT_NS = define(2.5e-3, "ns an entry", "SpMV by segments without the gather of x", H200)
+GPU_CACHED_GATHER_NS = define(4.6e-3, "ns an entry", "gather of x from the L2 cache: uniform 2^22", H200)
+GPU_FAR_GATHER_NS = define(25e-3, "ns an entry", "gather of x from DRAM, another page each time: uniform 2^25", H200)
+GPU_CACHED_SHARE = define(0.6, "share of the L2 cache", "that x has while the matrix streams through it", H200)
+GPU_BINS_FIXED_NS = define(
+    10_000.0, "ns a product", "bins: a second launch, and x into the shared memory of all blocks", H200
+)
+GPU_BINS_BANDWIDTH = define(0.58, "share of the bandwidth", "SpMV over bins, both passes: uniform 2^22, 2^25", H200)
 BLOCK_BYTES = define(
     10.6,
     "bytes a block",

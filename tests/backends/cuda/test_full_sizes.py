@@ -34,6 +34,9 @@ TESTS = {
     "test_full_products.py::test_rows_at_a_mask": """
         products/masked_rows.cuh RATIO LOOKUPS SAMPLED MOST_STEPS PULL_WARP_WORK;
         products/matmul_dot.cuh MOST_LOOKUPS""",
+    "test_binned_columns.py::test_cells_that_are_exactly_full":
+        "products/segment_sum.cuh BIN_CHUNK; products/binned_columns.cuh BYTES PARTS EACH",
+    "test_binned_columns.py::test_a_bin_copied_in_units": "products/segment_sum.cuh AT_ONCE",
     "test_full_structure.py::test_tiles_of_keys": "structure/radix_sort.cuh RADIX ITEMS AT_ONCE",
     "test_full_structure.py::test_chunks_of_a_merge": "elementwise/merge.cuh EACH AT_ONCE",
     "test_full_structure.py::test_dense_products": "products/spmm.cuh BYTES RESIDENT GROUPS",

@@ -29,7 +29,7 @@ SEMIRINGS = [
     ("plus_times", "INT16"), ("min_plus", "UINT8"), ("lor_ne", "INT16"), ("lxor_land", "BOOL"), ("land_lor", "BOOL"),
     ("eq_lxor", "BOOL"), ("land_eq", "BOOL"), ("lxor_second", "BOOL"), ("land_first", "BOOL"),
 ]  # fmt: skip
-KINDS = ("plain", "delta16", "relabelled")
+KINDS = ("plain", "delta16", "relabelled", "binned")
 SHAPES = [
     (50, 70, 300),
     (300, 200, 5000),
@@ -54,6 +54,9 @@ def small_blocks(monkeypatch):
 def force(monkeypatch, kind):
     monkeypatch.setattr(tuning, "DELTA16_SHARE", -1.0 if kind == "delta16" else 2.0)
     monkeypatch.setattr(tuning, "RELABELLED_SHARE", -1.0 if kind == "relabelled" else 2.0)
+    if kind == "binned":
+        monkeypatch.setattr(row_segments, "bins_pay", lambda *facts: (1.0, 2.0))
+        monkeypatch.setattr(row_segments.binned_columns, "PLACES", 2048)  # of a bin: several steps
 
 
 def rng_of(*salt):
@@ -86,11 +89,12 @@ def check(A, x, semiring, kind=None):
     if form is not None:
         assert form.arrived[0] == 0
         if kind is not None and form.uses > tuning.BUILD_AFTER:
-            assert form.columns.kind == KINDS.index(kind)
+            binned = any(form.bins.values()) or x.dtype.np_type.itemsize > 8 or A.ncols > 10_000  # an entry a cell
+            assert binned if kind == "binned" else form.columns.kind == KINDS.index(kind)
 
 
 @pytest.mark.parametrize(("name", "type_", "kind"), [
-    (*s, kind) for k, s in enumerate(SEMIRINGS) for kind in (KINDS if k < 2 else KINDS[k % 3:k % 3 + 1])])  # fmt: skip
+    (*s, kind) for k, s in enumerate(SEMIRINGS) for kind in (KINDS if k < 2 else KINDS[k % 4:k % 4 + 1])])  # fmt: skip
 def test_against_numpy(name, type_, kind, monkeypatch):
     force(monkeypatch, kind)
     semiring = get_typed_op(name, getattr(dtypes, type_), kind="semiring")
@@ -330,7 +334,7 @@ def check_gaps(A, x, semiring, mask=None):
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "type_", "kind"), [
-    (*s, kind) for k, s in enumerate(GAPPED) for kind in (KINDS if k < 2 else KINDS[k % 3:k % 3 + 1])])  # fmt: skip
+    (*s, kind) for k, s in enumerate(GAPPED) for kind in (KINDS if k < 2 else KINDS[k % 4:k % 4 + 1])])  # fmt: skip
 def test_gaps_against_numpy(name, type_, kind, monkeypatch):
     """Rows that meet no entry of x have no result; those that meet one have, at every share of gaps."""
     force(monkeypatch, kind)

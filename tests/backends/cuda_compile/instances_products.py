@@ -117,7 +117,7 @@ def instances():
         full, masked = (("true", "false"), ("false", "true"))[number % 2]
         yield "products/rows.cuh", "matvec_rows", text, ("int32_t", "int32_t", "int32_t", "S", full, masked)
         if not structure_only:
-            columns = ("PLAIN_COLUMNS", "DELTA_COLUMNS", "RELABELLED_COLUMNS")[number % 3]
+            columns = ("PLAIN_COLUMNS", "DELTA_COLUMNS", "RELABELLED_COLUMNS", "BINNED_COLUMNS")[number % 4]
             yield "products/segments.cuh", "matvec_segments", text, ("int32_t", "int32_t", "S", columns, "512", "1")
             gaps = ("MARKED_GAPS", "GAPS_BY_BITS")[number % 2]
             template = ("int32_t", "int32_t", "S", columns, gaps, "512", "1")
@@ -212,6 +212,10 @@ def instances():
     for stored, full in (("HALF", "true"), ("BFLOAT", "false")):
         template = ("S", "uint16_t", stored, full, "false", "32", "128", "4")
         yield "products/bitblock_rows.cuh", "bit_block_rows", s.text, template
+    for name in ("count_cells", "place_entries"):
+        yield "products/binned_columns.cuh", name, "", ("0",)
+    for moved, chunk in (("uint8_t", "8"), ("uint16_t", "8"), ("uint32_t", "8"), ("uint64_t", "4")):
+        yield "products/binned_columns.cuh", "put_in_bins", "", (moved, chunk)
     for index in ("int32_t", "int64_t"):
         for moved, fill in (("uint32_t", "false"), ("uint8_t", "true"), ("ulonglong2", "true")):
             yield "products/bitblock_build.cuh", "merge_blocks", "", (index, moved, fill, "false")
@@ -220,6 +224,12 @@ def instances():
             "matvec_segments",
             plus_times,
             (index, "int64_t", "S", "RELABELLED_COLUMNS", "1024", "1"),
+        )
+        yield (
+            "products/segments.cuh",
+            "matvec_segments",
+            plus_times,
+            (index, "int64_t", "S", "BINNED_COLUMNS", "1024", "1"),
         )
         yield "products/segments_build.cuh", "mark_begins", "", (index,)
         yield "products/inner_windows.cuh", "inner_bounds", "", (index,)

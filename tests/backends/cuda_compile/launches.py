@@ -57,9 +57,11 @@ def _result(parents):
 
 
 def _segments(limits, template):
-    """Buffers of each thread and, with relabelled columns, x."""
+    """Buffers of each thread and, with relabelled columns, x; a bin takes what a block may have."""
     widest = 4 if int(template[4]) > 768 else 8 if int(template[4]) > 512 else 16
     buffers = int(template[4]) * segments.LANE_ENTRIES * widest
+    if "BINNED_COLUMNS" in template:
+        return limits.dynamic_shared
     return max(buffers, int(limits.shared_per_block * segments.TABLE_SHARE)) if "RELABELLED_COLUMNS" in template else (
         buffers
     )  # fmt: skip
@@ -81,6 +83,9 @@ DYNAMIC = {
     ),
     "bfs_multi_result": lambda limits, template: _result(template[0] == "true")(limits, template),
     "matvec_segments": _segments,
+    "count_cells": lambda limits, template: limits.dynamic_shared,
+    "place_entries": lambda limits, template: limits.dynamic_shared,
+    "put_in_bins": lambda limits, template: limits.dynamic_shared,
     "merge_counts": lambda limits, template: merging.shared_bytes(256, 8 if template[1] == "int64_t" else 4),
     "merge_evenly": lambda limits, template: column_launch.high_degree_bytes(limits) if template[-1] == "true" else 0,
     "inner_windows": lambda limits, template: limits.dynamic_shared // inner_windows.RESIDENT,

@@ -16,6 +16,8 @@ Schema of Columns: the encoding of the column indices, which locates x
                RELABELLED: codes int32 [entries], the columns' ranks by falling number of entries, and order int32
                [columns], the column of each rank; where few columns hold many of the entries: their x is in shared
                memory
+               BINNED: 16-bit places in bins, which x fills before each product (binned_columns.py); where x does not
+               fit a cache and nothing else helps
 
 An x with gaps is copied with the value ABSENT in them (kernels/products/segment_gaps.cuh), or, where its values are not
 gathered, read as presence bits.
@@ -28,12 +30,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....planner import tuning
-from ....planner.choose_kernel import column_indices, forced_kernel
+from ....planner.choose_kernel import bins_pay, column_indices, forced_kernel
 from ....planner.choose_precision import exact
 from ....planner.record import UNRECORDED
 from ....storage.store import forms_of
 from ..structure.arrays import gather, index_type, moved_type
-from . import bitblocks
+from . import binned_columns, bitblocks
 from .row_schedule import pointers
 
 if TYPE_CHECKING:
@@ -55,18 +57,19 @@ BLOCKS = {  # by bytes of a value: threads of a block, blocks for a multiprocess
     8: (768, 1),
     16: (512, 1),
 }
-PLAIN, DELTA, RELABELLED = range(3)
-NAMES = ("PLAIN_COLUMNS", "DELTA_COLUMNS", "RELABELLED_COLUMNS")
+PLAIN, DELTA, RELABELLED, BINNED = range(4)
+NAMES = ("PLAIN_COLUMNS", "DELTA_COLUMNS", "RELABELLED_COLUMNS", "BINNED_COLUMNS")
 HEADER, BUILD = "products/segments.cuh", "products/segments_build.cuh"
 MARKED, BY_BITS = "MARKED_GAPS", "GAPS_BY_BITS"
-KERNELS = ("segments", "segments_delta16", "segments_relabelled")  # as the planner names them
+KERNELS = ("segments", "segments_delta16", "segments_relabelled", "segments_binned")  # as the planner names them
 
 
 class RowSegments:
     """See the schema at the head of this file."""
 
     __slots__ = (
-        "arrived", "before", "begins", "by_blocks", "choice", "columns", "entries", "forced", "launches", "names",
+        "arrived", "before", "begins", "bins", "by_bins", "by_blocks", "cached_shares", "choice", "columns", "entries",
+        "forced", "launches", "names",
         "plain", "rows", "saved_ns", "slices", "uses",
     )  # fmt: skip
 
@@ -74,10 +77,13 @@ class RowSegments:
 class Columns:
     """See the schema at the head of this file."""
 
-    __slots__ = ("bases", "codes", "kind", "offsets", "order")
+    __slots__ = ("bases", "bins", "codes", "kind", "offsets", "order")
 
-    def __init__(self, kind: int, codes: Any, offsets: Any = None, bases: Any = None, order: Any = None) -> None:
+    def __init__(
+        self, kind: int, codes: Any, offsets: Any = None, bases: Any = None, order: Any = None, bins: Any = None
+    ) -> None:
         self.kind, self.codes, self.offsets, self.bases, self.order = kind, codes, offsets, bases, order
+        self.bins = bins
 
 
 def segments_of(device: Device, A: Compressed) -> RowSegments:
@@ -112,6 +118,7 @@ def _make(device, A):
     result.columns = result.plain = Columns(PLAIN, A.indices)
     result.choice, result.forced = None, {}
     result.by_blocks, result.saved_ns = {}, 0.0
+    result.bins, result.by_bins, result.cached_shares = {}, {}, None
     return result
 
 
@@ -141,8 +148,10 @@ def gathers(s: Lowered) -> bool:
     return s.reads_x and not s.x_iso
 
 
-def columns_of(device: Device, A: Compressed, form: RowSegments, s: Lowered, plan: Plan = UNRECORDED) -> Columns:
-    """The Columns of this product, recorded in `plan`.
+def columns_of(
+    device: Device, A: Compressed, form: RowSegments, s: Lowered, item: int, plan: Plan = UNRECORDED
+) -> Columns:
+    """The Columns of this product with an x of `item` bytes a value, recorded in `plan`.
 
     The plain ones where no value of x is gathered, and at first; then the planner's choice.
     """
@@ -151,11 +160,15 @@ def columns_of(device: Device, A: Compressed, form: RowSegments, s: Lowered, pla
         return form.plain
     wanted = forced_kernel("rows")
     if wanted in KERNELS:
-        return _forced(device, A, form, wanted, plan)
+        return _forced(device, A, form, wanted, s, item, plan)
     if form.uses <= tuning.BUILD_AFTER:
         form.uses += 1
         if form.uses == tuning.BUILD_AFTER + 1:
             form.columns, form.choice = _columns(device, A, form)
+    if form.choice is not None:
+        columns = _binned(device, A, form, s, item, plan)
+        if columns is not None:
+            return columns
     plan.use_kernel(*(form.choice or ("segments", "columns_plain", (form.uses, tuning.BUILD_AFTER))))
     return form.columns
 
@@ -213,12 +226,16 @@ def _columns(device, A, form):
     return form.plain, choice
 
 
-def _forced(device, A, form, wanted, plan):
+def _forced(device, A, form, wanted, s, item, plan):
     """The Columns of a forced kernel, kept with the form; the plain ones where the matrix does not mask the kernel."""
     choice, columns = (wanted, "forced", ()), form.plain
     if wanted != KERNELS[PLAIN]:
         if A.indices.dtype != np.int32:
             choice = KERNELS[PLAIN], "kernel_unsuited", (wanted,)
+        elif wanted == KERNELS[BINNED]:
+            columns = _bins(device, A, form, s, item)
+            if columns is None:
+                choice, columns = (KERNELS[PLAIN], "kernel_unsuited", (wanted,)), form.plain
         elif wanted in form.forced:
             columns = form.forced[wanted]
         elif wanted == KERNELS[DELTA]:
@@ -229,6 +246,48 @@ def _forced(device, A, form, wanted, plan):
     return columns
 
 
+def _binned(device, A, form, s, item, plan):
+    """The BINNED Columns where they cost less than the others, else None."""
+    if form.cached_shares is None or item > 8:
+        return None
+    key = s, item
+    if key not in form.by_bins:
+        blocks, _, room = _bins_launch(device, A, form, s, item)
+        _, padding = binned_columns.steps_for(device, form.entries, A.ncols, item, blocks, max(room, item))
+        hubs = form.choice[2][0] if form.columns.kind == RELABELLED else 0.0
+        form.by_bins[key] = bins_pay(
+            form.entries, hubs, form.cached_shares[max(item, 4)], item, padding, device.profile,
+            lambda count: _is_free(device, count),
+        )  # fmt: skip
+    figures = form.by_bins[key]
+    columns = None if figures is None else _bins(device, A, form, s, item)
+    if columns is not None:
+        if form.columns.kind == RELABELLED:
+            form.columns, form.choice = form.plain, (KERNELS[PLAIN], "columns_made_way", ())
+        plan.use_kernel(KERNELS[BINNED], "x_streams", figures)
+    return columns
+
+
+def _bins_launch(device, A, form, s, item):
+    """(blocks, threads, bytes of shared memory for a bin) of a product over bins."""
+    threads, each = _threads(device, A, s, item)
+    launcher = device.launcher
+    room = launcher.limits.dynamic_shared // each - threads * LANE_ENTRIES * s.dtype.np_type.itemsize
+    return max(1, min(launcher.processors * each, threads, -(-form.slices * 32 // threads))), threads, room
+
+
+def _bins(device, A, form, s, item):
+    """The BINNED Columns for an x of `item` bytes a value, kept with the form; None where there are none."""
+    blocks, threads, room = _bins_launch(device, A, form, s, item)
+    if item > 8 or room < item * binned_columns.chunk_of(item):
+        return None
+    key = item, blocks, threads, room
+    if key not in form.bins:
+        made = binned_columns.make(device, A, form.slices, threads, blocks, item, room, SLICE)
+        form.bins[key] = made and Columns(BINNED, form.plain.codes, made.places, made.bases, None, made)
+    return form.bins[key]
+
+
 def _delta16(device, form, bases):
     offsets = device.empty(form.slices * SLICE, np.uint16)
     _encode(device, form, offsets, bases, None)
@@ -236,11 +295,17 @@ def _delta16(device, form, bases):
 
 
 def _by_frequency(device, A, form):
-    """(columns by falling number of entries, the share of the entries in those whose x fits in shared memory)"""
+    """(columns by falling number of entries, the share of the entries in those whose x fits in shared memory)
+
+    Keeps form.cached_shares: bytes of a value -> that of those whose x fits in the L2 cache.
+    """
     counts = device.xp.bincount(A.indices, minlength=A.ncols)
     order = device.xp.argsort(-counts).astype(np.int32)
-    cached = min(CACHED_COLUMNS, int(device.launcher.shared * TABLE_SHARE) // 4)
-    return order, device.read(counts[order[:cached]].sum().reshape(1))[0] / max(form.entries, 1)
+    ranked, cache = counts[order], int(device.launcher.limits.cache * tuning.GPU_CACHED_SHARE)
+    most = min(CACHED_COLUMNS, int(device.launcher.shared * TABLE_SHARE) // 4), cache // 4, cache // 8
+    shares = [found / max(form.entries, 1) for found in device.read(*(ranked[:k].sum().reshape(1) for k in most))]
+    form.cached_shares = {4: shares[1], 8: shares[2]}
+    return order, shares[0]
 
 
 def _relabelled(device, A, order):
@@ -268,7 +333,7 @@ def multiply(
     precision: of the values, which may be rounded to it; only bitmap blocks have a rounded form.
     """
     form = segments_of(device, A)
-    columns = columns_of(device, A, form, s, plan)
+    columns = columns_of(device, A, form, s, x_values.dtype.itemsize, plan)
     if gathers(s):
         if takes_blocks(device, A, form, s, plan, precision):
             precision = bitblocks.precision_for(device, A, precision, plan)
@@ -278,6 +343,8 @@ def multiply(
             plan.use_precision(exact("bitmap blocks, which alone have rounded values, do not cost less than CSR here"))
     if columns.order is not None:
         x_values = gather(device, x_values, columns.order)
+    if columns.bins is not None:
+        x_values = binned_columns.fill(device, columns.bins, x_values)
     _run(device, A, form, s, columns, x_values, w)
 
 
@@ -299,7 +366,7 @@ def multiply_rows(
         if precision != "exact":
             plan.use_precision(exact("bitmap blocks, which alone have rounded values, are for full vectors here"))
         form, kind = segments_of(device, A), BY_BITS
-        columns = columns_of(device, A, form, s, plan)
+        columns = columns_of(device, A, form, s, x_values.dtype.itemsize, plan)
         if gathers(s):
             kind, order, count = MARKED, columns.order, x_values.shape[0]
             marked = device.empty(count, x_values.dtype)
@@ -309,6 +376,8 @@ def multiply_rows(
     ))  # fmt: skip
     if x_words is not None:
         gaps = _half_words(x_words), order, _half_words(words), found
+        if columns.bins is not None:
+            marked = binned_columns.fill(device, columns.bins, marked)
         _run(device, A, form, s, columns, x_values if marked is None else marked, w, kind, gaps)
     return words, found
 
@@ -322,7 +391,7 @@ def _run(device, A, form, s, columns, x_values, w, kind=None, gaps=()):
     """Launch the product; kind: how gaps of x are known (None: x is full), gaps: the further arguments."""
     launch = form.launches.get((s, columns.kind, kind))
     if launch is None:
-        launch = form.launches[s, columns.kind, kind] = _launch(device, A, form, s, columns.kind, x_values, kind)
+        launch = form.launches[s, columns.kind, kind] = _launch(device, A, form, s, columns, x_values, kind)
     kernel, blocks, threads, shared, cached, parts, flags = launch
     kernel(blocks, threads, (
         form.begins, form.before, form.names, form.rows, form.entries, form.slices, columns.codes, columns.offsets,
@@ -331,13 +400,24 @@ def _run(device, A, form, s, columns, x_values, w, kind=None, gaps=()):
     ), shared=shared)  # fmt: skip
 
 
-def _launch(device, A, form, s, kind, x_values, gaps):
-    """(kernel, blocks, threads, bytes of shared memory, columns whose x is there, ends of the blocks, their flags)."""
+def _threads(device, A, s, x_item):
+    """(threads of a block, blocks for a multiprocessor)"""
     item = s.dtype.np_type.itemsize
-    wide = max(item, A.values.dtype.itemsize if s.reads_a else 1, x_values.dtype.itemsize if s.reads_x else 1)
-    threads, each = (min(TABLE_THREADS, BLOCKS[wide][0]), 1) if kind == RELABELLED else BLOCKS[wide]
+    wide = max(item, A.values.dtype.itemsize if s.reads_a else 1, x_item if s.reads_x else 1)
+    threads, each = BLOCKS[wide]
     while threads * LANE_ENTRIES * item > device.launcher.shared:
         threads //= 2
+    return threads, each
+
+
+def _launch(device, A, form, s, columns, x_values, gaps):
+    """(kernel, blocks, threads, bytes of shared memory, columns whose x is there or steps, ends of the blocks, their
+    flags).
+    """
+    kind, bins, item = columns.kind, columns.bins, s.dtype.np_type.itemsize
+    threads, each = _threads(device, A, s, x_values.dtype.itemsize)
+    if kind == RELABELLED:
+        threads, each = min(TABLE_THREADS, threads), 1
     name, kinds = ("matvec_segments", ()) if gaps is None else ("matvec_segments_gaps", (gaps,))
     types = index_type(A.indices), index_type(form.before), "S", NAMES[kind]
     kernel = s.kernel(device.launcher, HEADER, name, (*types, *kinds, str(threads), str(each)))
@@ -346,8 +426,15 @@ def _launch(device, A, form, s, kind, x_values, gaps):
         x_item = x_values.dtype.itemsize
         cached = max(0, min(A.ncols, CACHED_COLUMNS, (int(device.launcher.shared * TABLE_SHARE) - shared) // x_item))
         shared += -(-cached * x_item // 16) * 16
+    if bins is not None:
+        shared += bins.most * bins.chunk * x_values.dtype.itemsize
+        cached = bins.steps
     most = min(kernel.resident_blocks(threads, shared), threads)
     blocks = max(1, min(most, -(-form.slices * 32 // threads)))
+    if bins is not None:
+        if blocks < bins.blocks:
+            raise RuntimeError(f"{kernel.name}: {blocks} blocks are resident, {bins.blocks} have bins")
+        blocks = bins.blocks
     return (
         kernel,
         blocks,

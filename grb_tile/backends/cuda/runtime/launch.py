@@ -391,4 +391,5 @@ def _limits_of(device: Any) -> DeviceLimits:
         shared_per_block=of["MaxSharedMemoryPerBlockOptin"],
         shared_per_processor=of["MaxSharedMemoryPerMultiprocessor"],
         threads_per_processor=of["MaxThreadsPerMultiProcessor"],
+        cache=of["L2CacheSize"],
     )

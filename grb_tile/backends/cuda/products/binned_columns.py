@@ -1,0 +1,137 @@
+"""x in bins for SpMV by segments, where no cache holds x: propagation blocking (kernels/products/binned_columns.cuh).
+
+Beamer, Asanovic, Patterson, "Reducing Pagerank communication via propagation blocking" (IPDPS 2017).
+
+Schema of Bins (N slices of SLICE entries; a bin: the entries that a block of the product's kernel reads in one step)
+
+    places       uint16 [N * SLICE]    of each entry's value of x in its bin, in the order in which lanes take them
+    bases        int32 [bins + 1]      chunks before each bin
+    codes        uint16 [chunks * C]   slab by slab: columns in the slab; a chunk is C values, 32 bytes or less
+    to           uint32 [chunks]       where each of these chunks goes, in chunks
+    slab_starts  uint32 [slabs + 1]    chunks before each slab
+
+A product moves 12 bytes an entry for an x of 4 bytes, all of them in streams: codes 2, values written 4 and read 4,
+places 2.  The form has 4.5, more by the padding of cells (`padding`), beside the columns, which stay.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..structure.arrays import moved_type
+
+if TYPE_CHECKING:
+    from ....storage.store import Compressed
+    from ..runtime.device import Device
+
+HEADER = "products/binned_columns.cuh"
+PLACES = 1 << 16  # of a bin, and columns of a slab: what 16 bits name
+THREADS = 1024
+SLAB_SHARE = 27 / 32  # of a block's shared memory for a slab: the L1 cache needs the rest
+FULL = 0.97  # share of a bin's table that its values are expected to fill: bins differ
+TRIES = 6  # numbers of steps, each greater than the last by what the fullest bin has too much
+
+
+class Bins:
+    """See the schema at the head of this file.  padding: values in bins over entries."""
+
+    __slots__ = (
+        "bases", "blocks", "chunk", "chunks", "codes", "most", "padding", "places", "slab_columns", "slab_starts",
+        "slabs", "steps", "threads", "to",
+    )  # fmt: skip
+
+
+def chunk_of(item: int) -> int:
+    """Values of `item` bytes in a chunk, as WarpSum::BIN_CHUNK has it."""
+    return 8 if item <= 4 else 4
+
+
+def slab_columns(device: Device, item: int) -> int:
+    """Columns whose values of `item` bytes fit in a block's shared memory."""
+    launcher = device.launcher
+    return launcher.size(min(PLACES, int(launcher.limits.dynamic_shared * SLAB_SHARE) // item), 64)
+
+
+def expected_padding(entries_of_bin: float, slabs: int, chunk: int) -> float:
+    """Values in bins over entries where each cell is expected to have the same number of entries."""
+    return 1 + min(slabs, entries_of_bin) * (chunk - 1) / 2 / max(entries_of_bin, 1)
+
+
+def steps_for(device: Device, entries: int, ncols: int, item: int, blocks: int, room: int) -> tuple[int, float]:
+    """(steps of a product, expected padding) so that a bin fits in `room` bytes."""
+    slabs, chunk = -(-ncols // slab_columns(device, item)), chunk_of(item)
+    places = min(PLACES, room // item)
+    # entries of a bin: e + slabs (chunk - 1) / 2 = places, or one entry in each of e cells
+    most = max(FULL * places - slabs * (chunk - 1) / 2, FULL * places / chunk, 1.0)
+    steps = max(1, int(np.ceil(entries / (blocks * most))))
+    return steps, expected_padding(entries / (blocks * steps), slabs, chunk)
+
+
+def make(
+    device: Device, A: Compressed, slices: int, threads: int, blocks: int, item: int, room: int, slice_entries: int
+) -> Bins | None:
+    """The Bins of A for `blocks` blocks of `threads` threads with `room` bytes for a bin of values of `item` bytes.
+
+    None where no number of steps fits.  A has column indices of int32.
+    """
+    xp, launcher, result = device.xp, device.launcher, Bins()
+    entries, warps = A.indices.shape[0], threads // 32
+    result.threads, result.blocks, result.chunk = threads, blocks, chunk_of(item)
+    result.slab_columns = width = slab_columns(device, item)
+    result.slabs = slabs = -(-A.ncols // width)
+    places = min(PLACES, room // item)
+    steps, _ = steps_for(device, entries, A.ncols, item, blocks, room)
+    build_threads, build_shared = launcher.threads(512), 2 * 4 * slabs
+    if build_shared > launcher.limits.dynamic_shared:
+        return None
+    for _ in range(TRIES):
+        bins = blocks * steps
+        cells = device.empty(slabs * bins, np.uint32)
+        shape = entries, slices, blocks * warps, warps, steps, bins, width, slabs, result.chunk
+        grid = launcher.blocks(min(bins, 4 * launcher.processors))
+        count = launcher.kernel(HEADER, "count_cells", "", ("0",))
+        count(grid, build_threads, (A.indices, *shape, cells), shared=build_shared)
+        result.bases = device.zeros(bins + 1, np.int32)
+        totals = cells.reshape(slabs, bins).sum(axis=0)
+        xp.cumsum(totals, dtype=np.int32, out=result.bases[1:])
+        result.most, result.chunks = device.read(totals.max().reshape(1), result.bases[-1:].astype(np.int64))
+        if result.most * result.chunk <= places:
+            break
+        if steps >= slices:
+            return None
+        steps = min(slices, steps * result.most * result.chunk // places + 1)
+    else:
+        return None
+    result.steps, result.padding = steps, result.chunks * result.chunk / max(entries, 1)
+    starts = xp.cumsum(cells, dtype=np.uint32) - cells
+    result.slab_starts = device.empty(slabs + 1, np.uint32)
+    result.slab_starts[:-1] = starts[::bins]
+    result.slab_starts[-1:] = result.chunks
+    result.places = device.zeros(slices * slice_entries, np.uint16)
+    result.codes = device.zeros(result.chunks * result.chunk, np.uint16)
+    result.to = device.empty(result.chunks, np.uint32)
+    place = launcher.kernel(HEADER, "place_entries", "", ("0",))
+    place(
+        grid, build_threads,
+        (A.indices, *shape, cells, starts, result.bases, result.places, result.codes, result.to), shared=build_shared,
+    )  # fmt: skip
+    return result
+
+
+def parts_of(bins: Bins, blocks: int) -> int:
+    """Parts of a slab's chunks that blocks take: few, since each loads the slab, but all blocks end together."""
+    load = bins.slabs * bins.slab_columns / max(bins.chunks * bins.chunk, 1)  # a part's columns over its values
+    return min(range(1, 17), key=lambda parts: -(-bins.slabs * parts // blocks) * (1 / parts + load))
+
+
+def fill(device: Device, bins: Bins, x: Any) -> Any:
+    """x in the bins: `x` is an array of all columns' values."""
+    launcher, item = device.launcher, x.dtype.itemsize
+    out = device.empty(bins.chunks * bins.chunk, x.dtype)
+    kernel = launcher.kernel(HEADER, "put_in_bins", "", (moved_type(x), str(bins.chunk)))
+    blocks = launcher.blocks(launcher.processors)
+    shape = x.shape[0], bins.slab_columns, bins.slab_starts, bins.slabs, parts_of(bins, blocks)
+    kernel(blocks, launcher.threads(THREADS), (x, *shape, bins.codes, bins.to, out), shared=bins.slab_columns * item)
+    return out

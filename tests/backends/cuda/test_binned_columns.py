@@ -1,0 +1,143 @@
+"""x in bins: what lies at each entry's place, cells and bins that are exactly full, matrices without such a form."""
+
+import numpy as np
+import pytest
+from backends import agree
+
+import grb_tile as gb
+from cuda_emulation.backend import shim
+from grb_tile import dtypes
+from grb_tile.backends import select
+from grb_tile.backends.cuda.products import binned_columns, segments
+from grb_tile.operators import get_typed_op
+from grb_tile.storage import convert
+from grb_tile.storage.store import BitmapVector
+
+NUMPY = select.named("numpy")
+TYPES = {1: np.uint8, 2: np.int16, 4: np.float32, 8: np.float64}
+WIDTH = 16  # columns of a slab here
+
+
+@pytest.fixture(autouse=True)
+def small_slabs(monkeypatch):
+    monkeypatch.setattr(binned_columns, "slab_columns", lambda device, item: WIDTH)
+
+
+def matrix(rows, cols, nrows, ncols):
+    return shim().store_to_device(convert.compressed(nrows, ncols, dtypes.BOOL, rows, cols, np.ones(1, bool), True))
+
+
+def random_matrix(nrows, ncols, count, seed):
+    rng = np.random.default_rng([33, seed])
+    keys = np.unique(rng.integers(0, nrows * ncols, count))
+    return matrix(keys // ncols, keys % ncols, nrows, ncols)
+
+
+def made(A, item, threads=64, blocks=2, room=None):
+    slices = -(-A.indices.shape[0] // segments.SLICE)
+    return binned_columns.make(shim().device, A, slices, threads, blocks, item, room or 1024 * item, segments.SLICE)
+
+
+def first_slices(bins, slices):
+    """The first slice of each warp in each step, and where the last one ends: [warps, steps + 1]."""
+    warps = bins.blocks * bins.threads // 32
+    ends = slices * np.arange(warps + 1) // warps
+    length = np.diff(ends)[:, None]
+    return ends[:-1, None] + length * np.arange(bins.steps + 1) // bins.steps
+
+
+def check(A, bins, item):
+    """Every entry finds its column's value of x at its place of its bin."""
+    device, entries = shim().device, A.indices.shape[0]
+    x = np.random.default_rng(5).integers(0, 120, A.ncols).astype(TYPES[item])
+    filled = device.host(binned_columns.fill(device, bins, device.array(x)))
+    places, bases, cols = device.host(bins.places), device.host(bins.bases), device.host(A.indices)
+    slices = -(-entries // segments.SLICE)
+    seen = np.zeros(slices, bool)
+    for warp, row in enumerate(first_slices(bins, slices)):
+        for step in range(bins.steps):
+            base = bases[warp * 32 // bins.threads * bins.steps + step] * bins.chunk
+            for slice_ in range(row[step], row[step + 1]):
+                seen[slice_] = True
+                at = slice_ * segments.SLICE + np.arange(32 * segments.LANE_ENTRIES).reshape(-1, 32)
+                lanes = slice_ * segments.SLICE + np.arange(32 * segments.LANE_ENTRIES).reshape(32, -1).T
+                here = at < entries
+                assert np.array_equal(filled[base + places[lanes[here]]], x[cols[at[here]]])
+    assert seen.all()
+    assert bins.most == np.diff(bases).max() and bases[-1] == bins.chunks == len(filled) // bins.chunk
+
+
+@pytest.mark.parametrize("item", TYPES)
+@pytest.mark.parametrize(("nrows", "ncols", "count"), [(40, 500, 6000), (3, 2000, 5000), (900, 17, 7000), (5, 5, 9)])
+def test_places_of_entries(item, nrows, ncols, count):
+    A = random_matrix(nrows, ncols, count, item)
+    bins = made(A, item)
+    check(A, bins, item)
+    assert bins.padding >= 1 and bins.most * bins.chunk <= 1024
+
+
+@pytest.mark.parametrize("item", TYPES)
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_cells_that_are_exactly_full(item, more):
+    """Cells of a chunk, two chunks, one entry less and more; a slab's first and last column."""
+    size = 2 * binned_columns.chunk_of(item) + more
+    cols = np.concatenate([slab * WIDTH + np.arange(WIDTH - size % WIDTH, WIDTH) for slab in range(5)])
+    cols = np.unique(np.concatenate([cols, np.arange(5) * WIDTH, np.arange(1, 6) * WIDTH - 1]))
+    A = matrix(np.repeat(np.arange(7), len(cols)), np.tile(cols, 7), 7, 5 * WIDTH)
+    check(A, made(A, item, 32, 1), item)
+
+
+@pytest.mark.parametrize("less", [0, 1])
+def test_a_bin_that_is_exactly_full(less):
+    """The greatest bin fills its room; with a byte less there are more steps."""
+    A = random_matrix(60, 400, 20_000, 3)
+    bins = made(A, 4, 64, 1, room=16_000)
+    room = bins.most * bins.chunk * 4
+    again = made(A, 4, 64, 1, room=room - less)
+    check(A, again, 4)
+    assert again.most * again.chunk * 4 <= room - less and (again.steps > bins.steps) == bool(less)
+
+
+@pytest.mark.parametrize("item", TYPES)
+@pytest.mark.parametrize("entries", [1, 8, 255, 256, 257, 1023, 1024, 1025])
+def test_a_bin_copied_in_units(item, entries, monkeypatch):
+    """A product over bins whose copies take one load of each thread, all loads, one unit more and less."""
+    monkeypatch.setattr(segments, "BLOCKS", dict.fromkeys((1, 2, 4, 8, 16), (32, 1)))
+    dtype = dtypes.lookup_dtype(TYPES[item])
+    semiring = get_typed_op("max_second", dtype, kind="semiring")
+    A = convert.compressed(3, entries, dtypes.BOOL, np.full(entries, 1), np.arange(entries), np.ones(1, bool), True)
+    x = BitmapVector(entries, dtype, None, np.arange(entries)[::-1].astype(TYPES[item]), entries)
+    with gb.plan(force="segments_binned"):
+        agree.assert_same(shim().matvec_rows(A, x, semiring, None), NUMPY.matvec_rows(A, x, semiring, None))
+    assert any(shim().store_to_device(A).forms["segments"].bins.values())
+
+
+def test_no_number_of_steps():
+    """A slice of one warp has more values than the room takes."""
+    A = random_matrix(30, 5000, 4000, 4)
+    assert made(A, 8, 32, 1, room=64) is None
+    assert made(A, 8, 32, 1, room=1 << 16) is not None
+
+
+def test_slabs_that_do_not_fit_a_table(monkeypatch):
+    """More slabs than a block has numbers for: there is no such form."""
+    monkeypatch.setattr(binned_columns, "slab_columns", lambda device, item: 1)
+    A = random_matrix(2, 40_000, 3000, 5)
+    assert made(A, 4) is None
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 5, 132])
+def test_parts_of_a_slab(blocks):
+    """Each block gets about the same; a slab is not taken apart where there are many."""
+    A = random_matrix(40, 500, 6000, 6)
+    bins = made(A, 4)
+    parts = binned_columns.parts_of(bins, blocks)
+    rounds = -(-bins.slabs * parts // blocks) * blocks / (bins.slabs * parts)
+    assert 1 <= parts <= 16 and rounds < 2 or blocks > 16 * bins.slabs
+    bins.slabs, bins.chunks = 100 * blocks, 10**9
+    assert binned_columns.parts_of(bins, blocks) == 1
+
+
+def test_expected_padding():
+    assert binned_columns.expected_padding(1000, 10, 8) == pytest.approx(1.035)
+    assert binned_columns.expected_padding(10, 10**6, 8) == pytest.approx(4.5)
