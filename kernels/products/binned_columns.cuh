@@ -1,10 +1,10 @@
 // x in bins for SpMV by segments: propagation blocking, so that no value of x is gathered from DRAM.
 //
-// Algorithm: Beamer, Asanovic, Patterson, "Reducing Pagerank communication via propagation blocking" (IPDPS 2017),
-//   sections IV and V, with the deterministic order of DPB (section VI): where a value goes is known before.  A slab is
-//   as many columns as have their x in a block's shared memory, a bin the entries that a block of products/segments.cuh
-//   reads in one step.  The values go into the bins as they are, so neither semiring nor values of the matrix matter
-//   here, and the sums are those of the other column indices, bit for bit.
+// Algorithm: Beamer, Asanovic, Patterson, "Reducing Pagerank communication via propagation blocking" (IPDPS 2017), in
+//   its deterministic form: where a value goes is known before.  A slab is as many columns as have their x in a block's
+//   shared memory, a bin the entries that a block of products/segments.cuh reads in one step.  What goes into the bins
+//   is x as it is, so that neither the semiring nor the values of the matrix matter here, and rows are summed in the
+//   order of their entries, as without bins.
 // A cell is what a slab sends to a bin: whole chunks of CHUNK values (a sector of 32 bytes), the last of them padded.
 // Phases: count_cells     the chunks of each cell
 //         place_entries   the place of each entry in its bin; column codes and destinations of the chunks, slab by slab

@@ -347,7 +347,7 @@ def test_gaps_against_numpy(name, type_, kind, monkeypatch):
         x = vector_with_gaps(rng, ncols, semiring.type2, share)
         launches = check_gaps(A, x, semiring)
         assert {key[2] for key in launches} <= {row_segments.MARKED, row_segments.BY_BITS}
-        assert launches or x.nvals == 0
+        assert launches or x.nvals == 0 or name == "lor_land" and A.iso  # then one match decides
 
 
 @pytest.mark.sampled(2)

@@ -147,7 +147,8 @@ def spmv(backend, name, structure):
         product = partial(backend.matvec_rows, A, x, semiring)
         first, *later = repeated(product, tuning.BUILD_AFTER + 3)[1]
         verify(A, x, semiring, product(), f"{name} plus_times {dtype}")
-        kind = ("plain", "delta16", "relabelled")[A.forms["segments"].columns.kind]
+        form = A.forms["segments"]
+        kind = ("plain", "delta16", "relabelled", "binned")[3 if any(form.bins.values()) else form.columns.kind]
         ours = device_us(product)
         peer = device_us(cusparse(A, x))
         host = call_us(product)
