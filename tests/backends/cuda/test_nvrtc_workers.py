@@ -25,9 +25,7 @@ template <class T> __global__ void thirds(T* x) { x[threadIdx.x] = x[threadIdx.x
 
 
 def code_of(cubin):
-    """{name: bytes} of the sections of machine code and constants of an ELF file of 64 bits; the rest, with its strings
-    and notes, may differ by a few bytes between two compilations of one text.
-    """
+    """{name: bytes} of the sections of machine code and constants of an ELF file of 64 bits."""
     table, size, count, names = *struct.unpack_from("<Q", cubin, 40), *struct.unpack_from("<HHH", cubin, 58)
     heads = [struct.unpack_from("<IIQQQQ", cubin, table + k * size) for k in range(count)]
     text = cubin[heads[names][4] :]
@@ -49,8 +47,9 @@ def test_a_worker_compiles_what_this_process_does(workers, options):
     compiler = Compiler(workers)
     found = jit.compile_cubin(text, expression, 90, options, compiler.in_worker)
     assert compiler._worker is not None
-    here = jit.compile_cubin(text, expression, 90, options)
-    assert found[0] == here[0] and code_of(found[1]) == code_of(here[1])
+    # Some releases of NVRTC give one of several codes of equal length for one text, also within a process.
+    here = [jit.compile_cubin(text, expression, 90, options) for _ in range(20)]
+    assert {name for name, _ in here} == {found[0]} and code_of(found[1]) in [code_of(code) for _, code in here]
     assert found[1][:4] == b"\x7fELF" and found[0].encode() in found[1]
     other = jit.compile_cubin(text, expression, 90, ("-use_fast_math",))
     assert len(code_of(found[1])) > 1 and code_of(found[1]) != code_of(other[1])

@@ -31,7 +31,7 @@ PLACES = 1 << 16  # of a bin, and columns of a slab: what 16 bits name
 THREADS = 1024
 SLAB_SHARE = 27 / 32  # of a block's shared memory for a slab: the L1 cache needs the rest
 FULL = 0.97  # share of a bin's table that its values are expected to fill: bins differ
-TRIES = 6  # numbers of steps, each greater than the last by what the fullest bin has too much
+TRIES = 6  # numbers of steps, each greater than the last by what the greatest bin has too much
 
 
 class Bins:

@@ -1,0 +1,51 @@
+"""Copies of a turn of a program, and captures that are refused for once."""
+
+import numpy as np
+import pytest
+from backends.cuda.test_programs import N, agree, matrix, on_the_device  # noqa: F401  (a fixture)
+
+import grb_tile as gb
+from grb_tile.backends.cuda.products import segments
+from grb_tile.backends.cuda.programs.slots import copy_arrays
+
+
+@pytest.mark.parametrize("size", [3, 8, 13, 5000])
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 16, 17])
+def test_copies_in_one_launch_and_more(on_the_device, count, size):
+    """Arrays of bytes that pass theirs on in a circle, some of which get zeros, beside a longer one."""
+    device = on_the_device.device
+    given = [np.arange(k, k + size).astype(np.uint8) for k in range(count)]
+    arrays, longer = [device.array(x) for x in given], device.array(np.arange(size + 9.0))
+    pairs = [(arrays[k], None if k % 5 == 3 else arrays[(k + 1) % count]) for k in range(count - 1)]
+    to = device.zeros(size + 9, np.float64)
+    copy_arrays(device, [*pairs, (to, longer)])
+    for k in range(count):
+        wanted = given[k] if k == count - 1 else given[k] * 0 if k % 5 == 3 else given[k + 1]
+        assert np.array_equal(device.host(arrays[k]), wanted)
+    assert np.array_equal(device.host(to), np.arange(size + 9.0))
+
+
+def test_a_form_that_is_due_while_a_turn_is_captured(monkeypatch):
+    """CUDA refuses what reads from the device then; the next call has the form."""
+    made, refused = segments.segments_of, []
+
+    def due(device, A):
+        if device.turns is not None and device.turns.capturing and not refused:
+            refused.append(A)
+            raise RuntimeError("the current stream is capturing, so D2H transfers are disallowed")
+        return made(device, A)
+
+    def one_row_wise(A, u, turns):
+        for _ in gb.loop(max_turns=turns):
+            u("min") << A.mxv(u, "min_second")
+        return u
+
+    program, A = gb.program(one_row_wise), matrix(4)
+    u = gb.Vector.from_dense(np.arange(N)[::-1].astype(float))
+    wanted = one_row_wise(A, u.dup(), 4)
+    assert agree(program(A, u.dup(), 4), wanted)
+    monkeypatch.setattr(segments, "segments_of", due)
+    for k in range(3):
+        assert agree(program(A, u.dup(), 4), wanted)
+        assert ("tries again" if k == 0 else "turns on the device") in program.explain()
+    assert refused
