@@ -2,18 +2,19 @@
 
 import numpy as np
 import pytest
-from backends.cuda.test_programs import N, agree, matrix, on_the_device  # noqa: F401  (a fixture)
+from backends.cuda.test_programs import N, agree, matrix, on_the_device  # noqa: F401  (a fixture of each test)
 
 import grb_tile as gb
+from cuda_emulation.backend import shim
 from grb_tile.backends.cuda.products import segments
 from grb_tile.backends.cuda.programs.slots import copy_arrays
 
 
 @pytest.mark.parametrize("size", [3, 8, 13, 5000])
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 16, 17])
-def test_copies_in_one_launch_and_more(on_the_device, count, size):
+def test_copies_in_one_launch_and_more(count, size):
     """Arrays of bytes that pass theirs on in a circle, some of which get zeros, beside a longer one."""
-    device = on_the_device.device
+    device = shim().device
     given = [np.arange(k, k + size).astype(np.uint8) for k in range(count)]
     arrays, longer = [device.array(x) for x in given], device.array(np.arange(size + 9.0))
     pairs = [(arrays[k], None if k % 5 == 3 else arrays[(k + 1) % count]) for k in range(count - 1)]

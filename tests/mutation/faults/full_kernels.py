@@ -13,6 +13,7 @@ SPGEMM = (CUDA + "test_spgemm.py",)
 BFS = (CUDA + "test_bfs.py",)
 DENSE = (CUDA + "test_dense_products.py",)
 SEGMENTS = (CUDA + "test_segments.py",)
+BINS = (CUDA + "test_binned_columns.py",)
 
 FAULTS = [
     # ---- exactly full
@@ -326,5 +327,54 @@ FAULTS = [
         "return np.array(values) if np.may_share_memory(values, held) else values",
         "return values",
         (CUDA + "test_large_arrays.py",),
+    ),
+    Fault(
+        "kernels/products/binned_columns.cuh",
+        "the last, part chunk of a cell is left out",
+        "cells[k * bins + bin] = unsigned((counts[k] + chunk - 1) / chunk);",
+        "cells[k * bins + bin] = unsigned(counts[k] / chunk + (counts[k] < chunk && counts[k] > 0));",
+        BINS,
+    ),
+    Fault(
+        "kernels/products/binned_columns.cuh",
+        "chunks go to the first bin",
+        "to[start + j] = unsigned(bases[bin]) + first[k] + j;",
+        "to[start + j] = first[k] + j;",
+        BINS,
+    ),
+    Fault(
+        "kernels/products/binned_columns.cuh",
+        "the second part of a slab is left out",
+        "int64_t item = blockIdx.x; item < slabs * parts; item += gridDim.x",
+        "int64_t item = blockIdx.x; item < slabs * (parts > 1 ? parts - 1 : 1); item += gridDim.x",
+        BINS,
+    ),
+    Fault(
+        "kernels/products/segment_sum.cuh",
+        "a bin is overwritten while warps still read the last one",
+        "    Unit* to = reinterpret_cast<Unit*>(table);\n    __syncthreads();\n",
+        "    Unit* to = reinterpret_cast<Unit*>(table);\n",
+        (*BINS, *SEGMENTS),
+    ),
+    Fault(
+        "kernels/products/segment_sum.cuh",
+        "gaps of a binned x by the place in the bin, not the column",
+        "        if (x_gaps.by_bits) load_strided(m.cols, slice, c);\n",
+        "",
+        SEGMENTS,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/products/segments.py",
+        "an x with gaps is not put into bins",
+        "            marked = binned_columns.fill(device, columns.bins, marked)\n",
+        "            pass\n",
+        SEGMENTS,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/products/binned_columns.py",
+        "a bin that is too full is taken",
+        "        if result.most * result.chunk <= places:",
+        "        if result.most * result.chunk <= places + 1:",
+        BINS,
     ),
 ]

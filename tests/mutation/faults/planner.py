@@ -170,6 +170,12 @@ FAULTS = [
     ),
     Fault(
         "grb_tile/planner/choose_kernel.py",
+        "hubs in shared memory are gathered from the cache once more",
+        "max(cached_share - hub_share, 0.0) * near_ns",
+        "cached_share * near_ns",
+    ),
+    Fault(
+        "grb_tile/planner/choose_kernel.py",
         "long columns are merged block by block",
         "    if longest <= tuning.LONG_COLUMN:",
         "    if longest >= tuning.LONG_COLUMN:",
