@@ -79,4 +79,4 @@ def reduced_bits(function, words, values, terminal=None):
 
 def releases_the_lock(ufunc):
     """Is it NumPy's own ufunc, and not a Python function?"""
-    return isinstance(ufunc, np.ufunc) and len(ufunc.types) > 1
+    return isinstance(ufunc, np.ufunc) and ufunc.ntypes > 1
