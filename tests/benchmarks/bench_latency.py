@@ -44,6 +44,30 @@ def masked(library):
     return call
 
 
+def added(library):
+    """w << v.ewise_add(v)."""
+    _, v, w = operands(library)
+
+    def call():
+        w << v.ewise_add(v)
+        return w
+
+    return call
+
+
+def sum_of(library):
+    """A Vector with the sum of v: v.reduce(), written to its only position."""
+    _, v, _ = operands(library)
+    s, found = library.Scalar(float), library.Vector(float, 1)
+
+    def call():
+        s << v.reduce()
+        found[0] = s
+        return found
+
+    return call
+
+
 def both(make):
     """Prepared race of one tiny call in both libraries."""
     import graphblas
@@ -53,7 +77,17 @@ def both(make):
     return Prepared(make(gb), make(graphblas), objects.same_vector, inner=2000)
 
 
-@race("tiny-mxv", "one call w << A.mxv(v), 7 x 7", 15, unit="us", absolute=True, seconds=3.0)
+@race("tiny-ewise-add", "one call w << v.ewise_add(v), 7 positions", 10, unit="us", absolute=True, seconds=3.0)
+def tiny_ewise_add():
+    return both(added)
+
+
+@race("tiny-reduce", "s << v.reduce() and v[0] = s, 7 positions", 10, unit="us", absolute=True, seconds=3.0)
+def tiny_reduce():
+    return both(sum_of)
+
+
+@race("tiny-mxv", "one call w << A.mxv(v), 7 x 7", 6, unit="us", absolute=True, seconds=3.0)
 def tiny():
     return both(plain)
 
