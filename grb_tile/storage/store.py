@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 MAX_INT32_DIMENSION = 2**31 - 1
+_INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 WORD = 64
 
 
 def index_dtype(dimension):
     """dtype of indices below `dimension`: int32 where they fit, else int64."""
-    return np.dtype(np.int32) if dimension <= MAX_INT32_DIMENSION else np.dtype(np.int64)
+    return _INT32 if dimension <= MAX_INT32_DIMENSION else _INT64
 
 
 class _Counted:

@@ -420,11 +420,17 @@ def _cols_kernel(AT, x, semiring):
     """(kernel or None, is the result iso?) of a column-wise product."""
     if AT.rows is not None or AT.indices.shape[0] == 0 or x.nvals == 0 or not may_be_dense(AT.ncols, AT):
         return None, False
+    key = semiring, AT.iso, x.iso, AT.indices.dtype.char, index_dtype(AT.nrows).char, index_dtype(AT.ncols).char
+    return _col_products.get(key) or _col_products.setdefault(key, _col_product_of(*key))
+
+
+_col_products = jit.memo()  # the arguments of _col_product_of -> what it returns
+
+
+def _col_product_of(semiring, a_iso, x_iso, index, x_index, out_index):
     reads_a, reads_x = uses(semiring.binaryop)
-    a_iso = AT.iso or not reads_a
-    x_iso = x.iso or not reads_x
-    index = AT.indices.dtype.char
-    more = {"X_INDEX": index_dtype(AT.nrows).char, "OUT_INDEX": index_dtype(AT.ncols).char}
+    a_iso, x_iso = a_iso or not reads_a, x_iso or not reads_x
+    more = {"X_INDEX": x_index, "OUT_INDEX": out_index}
     if one_result(semiring, a_iso, x_iso):
         return structure_kernel("matvec_cols", index, A_ISO=True, X_ISO=True, **more), True
     return semiring_kernel("matvec_cols", semiring, index, A_ISO=a_iso, X_ISO=x_iso, **more), False
