@@ -16,6 +16,7 @@ from ..operators import get_typed_op
 from ..storage.place import host_array
 from .arguments import expect_op, integral
 
+PARTITIONED = 1 << 22  # values, at once
 _HOWS = ("first", "last", "smallest", "largest", "random")
 
 
@@ -106,9 +107,18 @@ def _module_of(array):
     return np if type(array) is np.ndarray else current().xp
 
 
+def _runs(major):
+    """(first entry, number of entries) of each line that has some; NumPy."""
+    starts = np.flatnonzero(np.concatenate([[True], major[1:] != major[:-1]])) if major.shape[0] else np.zeros(0, int)
+    return starts, np.diff(starts, append=major.shape[0])
+
+
 def ranks(xp, major, reverse=False):
     """The rank of each entry in its line; reverse: counted from the line's end."""
     at = xp.arange(major.shape[0])
+    if xp is np:
+        starts, lengths = _runs(major)
+        return np.repeat(starts + lengths - 1, lengths) - at if reverse else at - np.repeat(starts, lengths)
     return xp.searchsorted(major, major, side="right") - 1 - at if reverse else at - xp.searchsorted(major, major)
 
 
@@ -120,6 +130,48 @@ def ordered(xp, major, values, how):
     elif how in ("smallest", "largest"):
         order = _by_line(major, values)
     return order if how in ("first", "smallest", "random") else order[_backwards(xp, major)]
+
+
+def first_ordered(xp, major, values, how, k):
+    """(the order that puts the first k entries of each line by `how`, lines ascending; their ranks)"""
+    some = None
+    if xp is np and how in ("smallest", "largest") and values.dtype.kind in "iuf":
+        some = _candidates(major, values, how == "largest", k)
+        major, values = major[some], values[some]
+    rank = ranks(xp, major)
+    order, rank = ordered(xp, major, values, how)[rank < k], rank[rank < k]
+    return order if some is None else some[order], rank
+
+
+def _candidates(major, values, largest, k):
+    """Ascending: entries that may be among the k smallest (largest) of their lines, NaN being the greatest.
+
+    All that are not behind the k-th: lines of about the same length are partitioned together, as rows of an array.
+    """
+    starts, lengths = _runs(major)
+    keep = np.ones(values.shape[0], bool)
+    long = np.flatnonzero(lengths > k)
+    classes = np.frexp(lengths[long].astype(float))[1]
+    least = -np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).min
+    greatest = np.nan if values.dtype.kind == "f" else np.iinfo(values.dtype).max
+    for each in np.unique(classes) if k else ():
+        lines = long[classes == each]
+        width = int(lengths[lines].max())
+        together = max(1, PARTITIONED // width)
+        for begin in range(0, lines.shape[0], together):
+            some = lines[begin : begin + together]
+            first, count = int(starts[some[0]]), some.shape[0] * width
+            if starts[some[-1]] - first == count - width and lengths[some].min() == width:  # rows of an array already
+                at, block = slice(first, first + count), values[first : first + count].reshape(-1, width)
+            else:
+                inside = np.arange(width) < lengths[some, None]
+                at = (starts[some, None] + np.arange(width))[inside]
+                block = np.full(inside.shape, least if largest else greatest, values.dtype)
+                block[inside] = values[at]
+            place = width - k if largest else k - 1
+            bound = np.repeat(np.partition(block, place, axis=1)[:, place], lengths[some])
+            keep[at] = ~(values[at] < bound) if largest else (values[at] <= bound) | (bound != bound)
+    return np.flatnonzero(keep) if k else np.zeros(0, np.int64)
 
 
 def _by_line(major, keys):

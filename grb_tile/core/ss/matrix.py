@@ -14,7 +14,7 @@ from ...operators import get_typed_op
 from .. import kinds
 from ..arguments import check_options, expect_type, indices_array
 from ..build import check_empty
-from ..lines import check_how, entries_of, normalize_chunks, ordered, ranks, sorted_by
+from ..lines import check_how, entries_of, first_ordered, normalize_chunks, ordered, ranks, sorted_by
 from ..matrix_export import check_order
 from .formats import MATRIX_FORMATS, add_formats, export_matrix, import_matrix
 from .serialize import reader
@@ -155,7 +155,7 @@ class MatrixTools(Tools):
             raise ValueError("negative k is not allowed")
         how = check_how(how)
         columnwise, xp, major, minor, values = self._lines(order)
-        picked = ordered(xp, major, values, how)[ranks(xp, major) < k]
+        picked, _ = first_ordered(xp, major, values, how, k)
         parent, major, minor = self._parent, major[picked], minor[picked]
         return self._from_lines(columnwise, major, minor, values[picked], parent.dtype, parent.shape, name)
 
@@ -175,10 +175,11 @@ class MatrixTools(Tools):
         """
         how = check_how(how)
         columnwise, xp, major, minor, values = self._lines(order)
-        picked, rank = ordered(xp, major, values, how), ranks(xp, major)
         if k is None:
+            picked, rank = ordered(xp, major, values, how), ranks(xp, major)
             k = int(rank.max()) + 1 if rank.shape[0] else 0
-        picked, rank = picked[rank < k], rank[rank < k]
+        else:
+            picked, rank = first_ordered(xp, major, values, how, k)
         major = major[picked]
         if reverse:
             rank = ranks(xp, major, reverse=True)

@@ -13,7 +13,7 @@ from ...operators import get_typed_op
 from .. import kinds
 from ..arguments import check_options, expect_type, indices_array
 from ..build import check_empty
-from ..lines import axis_chunks, check_how, entries_of, ordered, sorted_by
+from ..lines import axis_chunks, check_how, entries_of, first_ordered, sorted_by
 from .formats import VECTOR_FORMATS, add_formats, export_vector, import_vector
 from .serialize import reader
 from .tools import Tools, check_tiles, scan_monoid, sought
@@ -94,7 +94,7 @@ class VectorTools(Tools):
             raise ValueError("negative k is not allowed")
         parent, how = self._parent, check_how(how)
         xp, line, indices, values = entries_of(parent)
-        picked = xp.sort(ordered(xp, line, values, how)[:k])
+        picked = xp.sort(first_ordered(xp, line, values, how, k)[0])
         return kinds.Vector.from_coo(indices[picked], values[picked], parent.dtype, size=parent.size, name=name)
 
     def compactify(
@@ -113,7 +113,7 @@ class VectorTools(Tools):
         parent, how = self._parent, check_how(how)
         xp, line, indices, values = entries_of(parent)
         size = indices.shape[0] if size is None else size
-        order = ordered(xp, line, values, how)[:size]
+        order, _ = first_ordered(xp, line, values, how, size)
         if reverse:
             order = order[::-1]
         kept, dtype = (indices.astype(np.uint64), UINT64) if asindex else (values, parent.dtype)

@@ -193,6 +193,7 @@ class RowProduct(NamedTuple):
 
 
 _row_products = jit.memo()  # the arguments of _row_product_of -> RowProduct
+_col_products = jit.memo()  # the arguments of _col_product_of -> what it returns
 
 
 def row_product(A, x, semiring, mask):
@@ -395,8 +396,7 @@ def matvec_cols(AT, x, semiring, mask=None):
         return NotImplemented
     dense = not one and is_dense_sum(AT, x, semiring)
     x = x if dense else convert.to_sparse(x)
-    size, dtype = AT.ncols, semiring.return_type
-    multiply = semiring.binaryop
+    size, dtype, multiply = AT.ncols, semiring.return_type, semiring.binaryop
     reads_a, reads_x = uses(multiply)
 
     def run():
@@ -424,9 +424,6 @@ def _cols_kernel(AT, x, semiring):
     return _col_products.get(key) or _col_products.setdefault(key, _col_product_of(*key))
 
 
-_col_products = jit.memo()  # the arguments of _col_product_of -> what it returns
-
-
 def _col_product_of(semiring, a_iso, x_iso, index, x_index, out_index):
     reads_a, reads_x = uses(semiring.binaryop)
     a_iso, x_iso = a_iso or not reads_a, x_iso or not reads_x
@@ -442,12 +439,9 @@ def cols_kernel(AT, x, semiring, mask=None):
 
 
 def _cols(functions, AT, a_values, columns, x_values, words, flip, size, dtype, value):
-    np_type = dtype.np_type if value is None else None
-    iso = value is not None
+    np_type, iso = (dtype.np_type, False) if value is None else (None, True)
     indptr, indices = jit.plain(AT.indptr), jit.plain(AT.indices)
-    n_columns = columns.shape[0]
-    threads = jit.thread_count()
-    cuts = None
+    n_columns, threads, cuts = columns.shape[0], jit.thread_count(), None
     if threads > 1 and n_columns > 1:
         mean = indices.shape[0] // AT.nrows + 1
         if n_columns * mean > tuning.PARALLEL_MATVEC // 8:  # perhaps enough: count exactly
