@@ -37,4 +37,18 @@ FAULTS = [
         "if A.ncols != A.nrows:",
         ("tests/backends/cpu/test_graph_loops.py",),
     ),
+    Fault(
+        "grb_tile/core/lines.py",
+        "values that equal the k-th smallest are left out",
+        "(values[at] <= bound) | (bound != bound)",
+        "(values[at] < bound) | (bound != bound)",
+        ("tests/core/test_first_of_lines.py",),
+    ),
+    Fault(
+        "grb_tile/core/lines.py",
+        "a line with k NaN loses them",
+        "(values[at] <= bound) | (bound != bound)",
+        "values[at] <= bound",
+        ("tests/core/test_first_of_lines.py",),
+    ),
 ]

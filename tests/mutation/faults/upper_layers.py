@@ -491,18 +491,4 @@ FAULTS = [
         "if not np.array_equal(rows, found_rows):",
         ("tests/cli/test_bench.py",),
     ),
-    Fault(
-        "grb_tile/core/lines.py",
-        "values that equal the k-th smallest are left out",
-        "(values[at] <= bound) | (bound != bound)",
-        "(values[at] < bound) | (bound != bound)",
-        ("tests/core/test_first_of_lines.py",),
-    ),
-    Fault(
-        "grb_tile/core/lines.py",
-        "a line with k NaN loses them",
-        "(values[at] <= bound) | (bound != bound)",
-        "values[at] <= bound",
-        ("tests/core/test_first_of_lines.py",),
-    ),
 ]
