@@ -47,7 +47,8 @@ def real_launcher(number=0):
         import cupy
     except ImportError as error:
         raise GraphblasException(
-            f'backend "cuda" needs CuPy, which cannot be imported ({error}): pip install "grb-tile[cuda13]" (or cuda12)'
+            f"backend \"cuda\" needs CuPy, which cannot be imported ({error}): pip install '.[cuda13]' (or cuda12) in "
+            "a checkout of grb_tile"
         ) from error
     try:
         count = cupy.cuda.runtime.getDeviceCount()

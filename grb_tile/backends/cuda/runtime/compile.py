@@ -101,7 +101,8 @@ def library_headers() -> str:
     spec = importlib.util.find_spec("cupy")
     if spec is None:
         raise JitError(
-            "kernels are compiled with NVRTC through CuPy, which is not installed: pip install grb-tile[cuda13]"
+            "kernels are compiled with NVRTC through CuPy, which is not installed: pip install '.[cuda13]' in a "
+            "checkout of grb_tile"
         )
     return str(Path(spec.origin).parent / "_core" / "include" / "cupy" / "_cccl" / "libcudacxx")
 
@@ -116,7 +117,7 @@ def compiler() -> Any:
     except (ImportError, OSError, RuntimeError) as error:
         raise JitError(
             f"kernels are compiled with NVRTC through CuPy, and that cannot be loaded ({error}): "
-            'pip install "grb-tile[cuda13]" (or cuda12, as the driver needs it)'
+            "pip install '.[cuda13]' in a checkout of grb_tile (or cuda12, as the driver needs it)"
         ) from error
     return nvrtc
 
