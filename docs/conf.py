@@ -22,6 +22,8 @@ exclude_patterns = ["_build"]
 smartquotes = False  # a formula such as A' keeps its mark of transposition
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["wrap.css"]
 html_title = f"grb_tile {release}"
 html_show_copyright = False
 

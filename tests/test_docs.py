@@ -14,6 +14,7 @@ import grb_tile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 API = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "api").glob("*.md"))}
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Names of grb_tile without a page of their own: the layers below the public objects, and what a page names in passing.
 NO_PAGE = {"MAX_SIZE", "backend", "core", "init", "kernels", "operations", "replace", "ss", "storage"}
 
@@ -37,6 +38,32 @@ def test_documented_objects_exist():
         except ModuleNotFoundError:
             module, _, attribute = name.rpartition(".")
             assert hasattr(importlib.import_module(module), attribute), name
+
+
+@pytest.mark.parametrize("page", ["algorithms", "io"])
+def test_exceptions_come_last_on_their_page(page):
+    """autodoc alone puts them before the functions."""
+    module = importlib.import_module(f"grb_tile.{page}")
+    members = {name: getattr(module, name) for name in module.__all__}
+    raised = {name for name, x in members.items() if isinstance(x, type) and issubclass(x, Exception)}
+    above, _, below = API[page].partition("## Exceptions")
+    assert set(re.search(r":exclude-members: (.+)", above)[1].split(", ")) == raised
+    assert set(re.findall(rf"autoexception:: grb_tile\.{page}\.(\w+)", below)) == raised
+
+
+def test_long_lines_of_code_are_wrapped():
+    conf = (ROOT / "docs" / "conf.py").read_text(encoding="utf-8")
+    (name,) = re.search(r'html_css_files = \["(.+)"\]', conf).groups()
+    assert "white-space: pre-wrap" in (ROOT / "docs" / "_static" / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_commands_name_files_that_exist(path):
+    """A file that `grb-tile` is given on a page comes with the project, or the page writes it."""
+    text = path.read_text(encoding="utf-8")
+    for line in re.findall(r"^(?:.* )?(?:\S*/)?grb-tile [a-z].*$", text, re.M):
+        for name in re.findall(r"\S+\.(?:mtx|csv|tsv|txt|grb|npz)(?:\.gz)?\b", line.partition("#")[0]):
+            assert (ROOT / name).exists() or f'write("{name}"' in text, f"{path.name}: {line}"
 
 
 @pytest.fixture
