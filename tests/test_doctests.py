@@ -1,6 +1,7 @@
 """Every example in a docstring, in the README and in docs/ runs.
 
-Modules are imported by name, as users do: collecting files would import kernels/ and algorithms/ a second time.
+Docstrings take `import grb_tile as gb` for granted. Modules are imported by
+name, as users do: collecting files would import kernels/ and algorithms/ a second time.
 """
 
 import doctest
@@ -10,6 +11,8 @@ import re
 
 import pytest
 from nx import installed
+
+import grb_tile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -45,13 +48,14 @@ def run(tests):
 @pytest.mark.parametrize("name", list(module_names()))
 def test_docstring_examples(name):
     module = importlib.import_module(name)
-    attempted = run(doctest.DocTestFinder(exclude_empty=True).find(module, name))
+    found = doctest.DocTestFinder(exclude_empty=True).find(module, name, extraglobs={"gb": grb_tile})
+    attempted = run(found)
     assert attempted, f"{name} has '>>>' in it, but no example was found: is it in a docstring?"
 
 
 @pytest.mark.parametrize("path", documents(), ids=lambda path: path.name)
 def test_document_examples(path, tmp_path, monkeypatch):
-    if path.name == "RECIPES.md":  # writes files
+    if path.name in ("RECIPES.md", "TUTORIAL.md"):  # they write files
         monkeypatch.chdir(tmp_path)
     text = path.read_text(encoding="utf-8")
     # a fence right after an expected output would be read as part of it

@@ -54,6 +54,15 @@ class BaseType(Operand):
         accum       BinaryOp, Monoid or a string such as "plus" or "+": combines old and new values
         replace     delete what the mask does not let be written; `gb.replace` as a positional argument
         input_mask  mask of the object that is extracted from, in `C(input_mask=M) << A[I, J]`
+
+        Examples:
+        >>> v, w = gb.Vector.from_dict({0: 1, 1: 2}), gb.Vector.from_dict({1: 3})
+        >>> w(accum=gb.binary.plus) << v
+        >>> w.to_dict()
+        {0: 1, 1: 5}
+        >>> w(v.S, replace=True) << 8
+        >>> w.to_dict()
+        {0: 8, 1: 8}
         """
         return make_updater(self, args, mask, accum, replace, input_mask, opts)
 

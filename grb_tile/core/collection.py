@@ -124,6 +124,11 @@ class Collection:
         Types: `op` (monoid.plus by default) decides; a lone entry is cast to its result type.
         Raises: DimensionMismatch; TypeError when `op` is no BinaryOp or Monoid.
         Spec: GraphBLAS C API 2.1, section 4.3.5.
+
+        Examples:
+        >>> v, w = gb.Vector.from_dict({0: 1, 1: 2}), gb.Vector.from_dict({1: 3})
+        >>> v.ewise_add(w, gb.monoid.plus).new().to_dict()
+        {0: 1, 1: 5}
         """
         if type(other) is not type(self):
             other = self._expect_collection(other, "ewise_add", op)
@@ -137,6 +142,11 @@ class Collection:
 
         Shapes, Raises: as ewise_add.  Types: `op` (binary.times by default) decides.
         Spec: GraphBLAS C API 2.1, section 4.3.4.
+
+        Examples:
+        >>> v, w = gb.Vector.from_dict({0: 1, 1: 2}), gb.Vector.from_dict({1: 3})
+        >>> v.ewise_mult(w, gb.binary.times).new().to_dict()
+        {1: 6}
         """
         if type(other) is not type(self):
             other = self._expect_collection(other, "ewise_mult", op)
@@ -152,6 +162,11 @@ class Collection:
 
         Shapes, Raises: as ewise_add.
         Spec: SuiteSparse:GraphBLAS 9.4 user guide, section 11.6 (GxB_eWiseUnion).
+
+        Examples:
+        >>> v, w = gb.Vector.from_dict({0: 1, 1: 2}), gb.Vector.from_dict({1: 3})
+        >>> v.ewise_union(w, gb.binary.minus, 0, 0).new().to_dict()
+        {0: 1, 1: -1}
         """
         other = self._expect_collection(other, "ewise_union", op)
         left, left_type, left_text = bound_scalar(self, left_default, "ewise_union", "left_default", op)
@@ -183,6 +198,13 @@ class Collection:
 
         Raises: TypeError when the operator's class does not go with the scalars given.
         Spec: GraphBLAS C API 2.1, section 4.3.8.
+
+        Examples:
+        >>> v = gb.Vector.from_dict({0: -1, 2: 4})
+        >>> v.apply(gb.unary.abs).new().to_dict()
+        {0: 1, 2: 4}
+        >>> v.apply(gb.binary.plus, right=10).new().to_dict()
+        {0: 9, 2: 14}
         """
         if type(op) is str:
             op = op_from_string(op)
@@ -229,6 +251,11 @@ class Collection:
 
         op: a SelectOp or IndexUnaryOp or its name ("tril", ">="), a mask, a Boolean object, or a comparison (`A < 5`).
         Spec: GraphBLAS C API 2.1, section 4.3.9.
+
+        Examples:
+        >>> v = gb.Vector.from_dict({0: -1, 2: 4})
+        >>> v.select(">", 0).new().to_dict()
+        {2: 4}
         """
         if type(op) is str:
             op = from_string(op, "select")
@@ -262,7 +289,13 @@ class Collection:
     # ---------------------------------------------------------------- comparison
 
     def isequal(self, other: VectorLike | MatrixLike, *, check_dtype: bool = False, **opts: Any) -> bool:
-        """Same shape, same structure, equal values (and the same type with check_dtype=True)."""
+        """Same shape, same structure, equal values (and the same type with check_dtype=True).
+
+        Examples:
+        >>> v = gb.Vector.from_dict({0: 1, 1: 2})
+        >>> v.isequal(v.dup()), v.isequal(v.dup(float), check_dtype=True)
+        (True, False)
+        """
         return self._compare(other, "isequal", check_dtype, opts, None)
 
     def isclose(
@@ -274,7 +307,13 @@ class Collection:
         check_dtype: bool = False,
         **opts: Any,
     ) -> bool:
-        """Same shape and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol) at every entry."""
+        """Same shape and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol) at every entry.
+
+        Examples:
+        >>> v, w = gb.Vector.from_dense([1.0, 2.0]), gb.Vector.from_dense([1.0, 2.00001])
+        >>> v.isclose(w), v.isclose(w, rel_tol=1e-4)
+        (False, True)
+        """
         return self._compare(other, "isclose", check_dtype, opts, (rel_tol, abs_tol))
 
     def _compare(self, other, within, check_dtype, opts, tolerance):

@@ -251,7 +251,15 @@ class CollectionExpression(BaseExpression):
     def new(
         self, dtype: DTypeLike | None = None, *, mask: MaskLike | None = None, name: str | None = None, **opts: Any
     ) -> Any:
-        """Compute; the result goes into a new object of the expression's type, or of `dtype`."""
+        """Compute; the result goes into a new object of the expression's type, or of `dtype`.
+
+        Examples:
+        >>> v, w = gb.Vector.from_dict({0: 1, 1: 2}), gb.Vector.from_dict({1: 3})
+        >>> (v + w).new(float).to_dict()
+        {0: 1.0, 1: 5.0}
+        >>> v.ewise_add(w).new(mask=w.S).to_dict()
+        {1: 5}
+        """
         if opts:
             check_options(opts)
         if self._value is not None and mask is None and (value := self._cached(dtype, name)) is not None:

@@ -88,7 +88,12 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
 
     @property
     def nrows(self) -> int:
-        """The number of rows."""
+        """The number of rows.
+
+        Examples:
+        >>> gb.Matrix(float, 2, 5).nrows
+        2
+        """
         return self._nrows
 
     @property
@@ -98,7 +103,13 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
 
     @property
     def T(self) -> TransposedMatrix:
-        """The transpose, as a view."""
+        """The transpose, as a view.
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> A.T.new().to_dense(0).tolist()
+        [[1, 0], [2, 3]]
+        """
         return TransposedMatrix(self)
 
     def _tuples(self):
@@ -107,6 +118,15 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
     # ---------------------------------------------------------------- elements
 
     def __setitem__(self, keys: Any, value: Any, **opts: Any) -> None:
+        """Write an element or a submatrix: a scalar, an object of the indices' shape, or an expression.
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> A[1, 0] = 9
+        >>> A[0, :] = 7
+        >>> A.to_dense().tolist()
+        [[7, 7], [9, 3]]
+        """
         if opts:
             check_options(opts)
         if type(keys) is tuple and type(value) in (int, float, bool) and recorder.active is None:
@@ -119,12 +139,26 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
     # ---------------------------------------------------------------- whole-object changes
 
     def clear(self) -> None:
-        """Remove all entries."""
+        """Remove all entries.
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> A.clear()
+        >>> A.nvals, A.shape
+        (0, (2, 2))
+        """
         elements.reset(self, empty_matrix(self._nrows, self._ncols, self.dtype))
         self._log("clear")
 
     def resize(self, nrows: int, ncols: int) -> None:
-        """Change the shape; entries outside a smaller one are dropped."""
+        """Change the shape; entries outside a smaller one are dropped.
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> A.resize(1, 3)
+        >>> A.shape, A.to_dicts()
+        ((1, 3), {0: {0: 1, 1: 2}})
+        """
         nrows, ncols = dimension(nrows, "nrows"), dimension(ncols, "ncols")
         self._store = ops.resize_matrix(self._store, nrows, ncols)
         self._set_shape(nrows, ncols)

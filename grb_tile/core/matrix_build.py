@@ -50,6 +50,12 @@ class MatrixBuild:
         clear: remove the present entries first.  nrows, ncols: change the shape first.
         Raises: ValueError for lengths that differ or duplicates; OutputNotEmpty; IndexOutOfBound.
         The matrix is then unchanged: it is cleared and resized only if the entries can be built.
+
+        Examples:
+        >>> A = gb.Matrix(int, 2, 2)
+        >>> A.build([0, 1, 1], [1, 0, 0], [5, 6, 7], dup_op=gb.binary.plus)
+        >>> A.to_dicts()
+        {0: {1: 5}, 1: {0: 13}}
         """
         rows = indices_array(rows, "row indices")
         columns = indices_array(columns, "column indices")
@@ -104,6 +110,11 @@ class MatrixBuild:
 
         nrows, ncols: one more than the greatest index by default.
         dup_op: combines values of equal positions, which are an error without it.
+
+        Examples:
+        >>> A = gb.Matrix.from_coo([0, 0, 2], [1, 2, 0], [1.5, 2.5, 3.5])
+        >>> A.shape, A.nvals, A.dtype
+        ((3, 3), 3, FP64)
         """
         rows = indices_array(rows, "row indices")
         columns = indices_array(columns, "column indices")
@@ -184,7 +195,12 @@ class MatrixBuild:
         ncols: int | None = None,
         name: str | None = None,
     ) -> Self:
-        """A matrix of the arrays of CSR; see to_csr."""
+        """A matrix of the arrays of CSR; see to_csr.
+
+        Examples:
+        >>> gb.Matrix.from_csr([0, 2, 3], [0, 1, 1], [1, 2, 3]).to_dicts()
+        {0: {0: 1, 1: 2}, 1: {1: 3}}
+        """
         return cls._from_compressed(indptr, col_indices, values, dtype, nrows, ncols, name, False)
 
     @classmethod
@@ -288,7 +304,12 @@ class MatrixBuild:
     def from_scalar(
         cls, value: Any, nrows: int, ncols: int, dtype: DTypeLike | None = None, *, name: str | None = None, **opts: Any
     ) -> Self:
-        """A matrix with `value` everywhere; one value is stored."""
+        """A matrix with `value` everywhere; one value is stored.
+
+        Examples:
+        >>> gb.Matrix.from_scalar(7, 2, 3).to_dense().tolist()
+        [[7, 7, 7], [7, 7, 7]]
+        """
         if opts:
             check_options(opts)
         value, found, _ = bound_scalar(cls(), value, "from_scalar", "value", None, dtype)
@@ -306,7 +327,12 @@ class MatrixBuild:
         name: str | None = None,
         **opts: Any,
     ) -> Self:
-        """A matrix of a two-dimensional array or a list of lists; elements equal to `missing_value` are left out."""
+        """A matrix of a two-dimensional array or a list of lists; elements equal to `missing_value` are left out.
+
+        Examples:
+        >>> gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0).to_dicts()
+        {0: {0: 1, 1: 2}, 1: {1: 3}}
+        """
         if opts:
             check_options(opts)
         values, dtype = values_array(values, dtype, subarray_after=2)

@@ -59,7 +59,13 @@ class MatrixExport:
         values: bool = True,
         sort: bool = True,
     ) -> tuple[Any, ...]:
-        """(rows, columns, values), sorted by rows, then columns; None for parts that are not requested."""
+        """(rows, columns, values), sorted by rows, then columns; None for parts that are not requested.
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> [x.tolist() for x in A.to_coo()]
+        [[0, 0, 1], [0, 1, 1], [1, 2, 3]]
+        """
         return self._positions_and_values((rows, columns), values, dtype)
 
     def to_edgelist(
@@ -101,7 +107,13 @@ class MatrixExport:
         return _positions(store.rows), _positions(store.indptr), _positions(store.indices), values
 
     def to_csr(self, dtype: DTypeLike | None = None, *, sort: bool = True) -> tuple[Array, Array, Array]:
-        """(indptr, col_indices, values): row i is col_indices[indptr[i]:indptr[i + 1]]."""
+        """(indptr, col_indices, values): row i is col_indices[indptr[i]:indptr[i + 1]].
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> [x.tolist() for x in A.to_csr()]
+        [[0, 2, 3], [0, 1, 1], [1, 2, 3]]
+        """
         return self._compressed(False, dtype)
 
     def to_csc(self, dtype: DTypeLike | None = None, *, sort: bool = True) -> tuple[Array, Array, Array]:
@@ -127,7 +139,13 @@ class MatrixExport:
         }
 
     def to_dense(self, fill_value: ScalarLike | None = None, dtype: DTypeLike | None = None, **opts: Any) -> Array:
-        """A two-dimensional array, `fill_value` standing for what is missing (required when something is)."""
+        """A two-dimensional array, `fill_value` standing for what is missing (required when something is).
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> A.to_dense(0).tolist()
+        [[1, 2], [0, 3]]
+        """
         if opts:
             check_options(opts)
         nrows, ncols = self.shape
@@ -166,7 +184,13 @@ class MatrixExport:
         return (in_order(store, transposed).flat, False) if by_columns and alone else (store.flat, by_columns)
 
     def diag(self, k: int = 0, dtype: DTypeLike | None = None, *, name: str | None = None, **opts: Any) -> Vector:
-        """The k-th diagonal as a Vector (k > 0: above the main one)."""
+        """The k-th diagonal as a Vector (k > 0: above the main one).
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> A.diag().to_dict(), A.diag(1).to_dict()
+        ({0: 1, 1: 3}, {0: 2})
+        """
         if opts:
             check_options(opts)
         dtype = self.dtype if dtype is None else lookup_dtype(dtype)

@@ -31,7 +31,18 @@ class MatrixOperations:
     # ---------------------------------------------------------------- indexing
 
     def __getitem__(self, keys: Any) -> MatrixIndexExpr | VectorIndexExpr | ScalarIndexExpr:
-        """A[i, j], A[I, J], A[i, J], A[I, j]: to extract (`.new()`) or to assign to (`<<`)."""
+        """A[i, j], A[I, J], A[i, J], A[I, j]: to extract (`.new()`) or to assign to (`<<`).
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> A[0, 1].new().value
+        2
+        >>> A[:, [1]].new().to_dense().tolist()
+        [[2], [3]]
+        >>> A[0, :] << 7
+        >>> A.to_dicts()
+        {0: {0: 7, 1: 7}, 1: {1: 3}}
+        """
         resolved = Resolved(self, keys)
         count = len(resolved.shape)
         if count == 2:
@@ -48,12 +59,24 @@ class MatrixOperations:
         return self._element(resolved) is not None
 
     def __iter__(self):
-        """(row, column) of the entries, ascending."""
+        """(row, column) of the entries, ascending.
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> [(int(i), int(j)) for i, j in A]
+        [(0, 0), (0, 1), (1, 1)]
+        """
         rows, columns, _ = self.to_coo(values=False)
         return zip(rows.flat, columns.flat, strict=True)
 
     def get(self, row: int, col: int, default: Any = None) -> Any:
-        """The element at (row, col) as a Python scalar, `default` where there is none."""
+        """The element at (row, col) as a Python scalar, `default` where there is none.
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> A.get(0, 1), A.get(1, 0), A.get(1, 0, default=-1)
+        (2, None, -1)
+        """
         resolved = Resolved(self, (row, col))
         if resolved.shape:
             raise ValueError(
@@ -76,6 +99,13 @@ class MatrixOperations:
         Shapes: A is m x k, B is k x n, C is m x n.  Types: `op` (semiring.plus_times by default) decides.
         Raises: DimensionMismatch; TypeError when `op` is no semiring.
         Spec: GraphBLAS C API 2.1, section 4.3.1.
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> A.mxm(A).new().to_dense(0).tolist()
+        [[1, 8], [0, 9]]
+        >>> A.mxm(A, gb.semiring.min_plus).new().to_dicts()
+        {0: {0: 2, 1: 3}, 1: {1: 6}}
         """
         if type(other) is not kinds.Matrix:
             other = expect_type(
@@ -101,6 +131,12 @@ class MatrixOperations:
         where that does not hold; it is not checked.
         Raises: DimensionMismatch, also for `reuse`; TypeError when `op` is no semiring, `reuse` no vector.
         Spec: GraphBLAS C API 2.1, section 4.3.3.
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> v = gb.Vector.from_dense([10, 1])
+        >>> A.mxv(v).new().to_dict()
+        {0: 12, 1: 3}
         """
         if type(other) is not kinds.Vector:
             other = expect_type(self, other, kinds.Vector, within="mxv", argname="other", op=op)
@@ -117,6 +153,11 @@ class MatrixOperations:
         """C(i p + k, j q + l) = op(A(i, j), B(k, l)) for a p x q matrix B; binary.times by default.
 
         Spec: GraphBLAS C API 2.1, section 4.3.12.
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> A.kronecker(A).new().shape, A.kronecker(A).new()[3, 3].new().value
+        ((4, 4), 9)
         """
         other = expect_type(
             self, other, (kinds.Matrix, kinds.TransposedMatrix), within="kronecker", argname="other", op=op
@@ -143,11 +184,24 @@ class MatrixOperations:
 
         op: Monoid (monoid.plus by default), a BinaryOp that belongs to one, or an Aggregator.
         Spec: GraphBLAS C API 2.1, section 4.3.10.
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> A.reduce_rowwise().new().to_dict()
+        {0: 3, 1: 3}
+        >>> A.reduce_rowwise(gb.agg.count).new().to_dict()
+        {0: 2, 1: 1}
         """
         return self._reduce_to_vector(op, "rowwise")
 
     def reduce_columnwise(self, op: OperatorLike | None = None) -> VectorExpression:
-        """w(j) = (+)_i A(i, j); see reduce_rowwise."""
+        """w(j) = (+)_i A(i, j); see reduce_rowwise.
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> A.reduce_columnwise(gb.monoid.max).new().to_dict()
+        {0: 1, 1: 3}
+        """
         return self._reduce_to_vector(op, "columnwise")
 
     def _reduce_to_vector(self, op, kind):
@@ -168,7 +222,13 @@ class MatrixOperations:
         return VectorExpression(record, (f"{{0.name}}.reduce_{kind}({{1}})", self, op))
 
     def reduce_scalar(self, op: OperatorLike | None = None, *, allow_empty: bool = True) -> ScalarExpression:
-        """s = (+)_ij A(i, j); empty when A is, or the monoid's identity with allow_empty=False."""
+        """s = (+)_ij A(i, j); empty when A is, or the monoid's identity with allow_empty=False.
+
+        Examples:
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> A.reduce_scalar().new().value, A.reduce_scalar(gb.monoid.max).new().value
+        (6, 3)
+        """
         aggregator = None if op is None else find_aggregator(op)
         if aggregator is not None:
             if aggregator.name in _NEEDS_POSITION:

@@ -77,6 +77,11 @@ class Scalar(BaseType):
 
         Types: `dtype`, or the one that fits the value's Python type.
         Raises: TypeError when `value` is no scalar.
+
+        Examples:
+        >>> s = gb.Scalar.from_value(2.5)
+        >>> s.value, s.dtype
+        (2.5, FP64)
         """
         is_cscalar = True if is_cscalar is None else is_cscalar
         if output_type(value) is Scalar:
@@ -123,21 +128,38 @@ class Scalar(BaseType):
 
     @property
     def is_empty(self) -> bool:
-        """True when there is no value."""
+        """True when there is no value.
+
+        Examples:
+        >>> gb.Scalar(int).is_empty
+        True
+        """
         return self._value is None
 
     _is_empty = is_empty
 
     @property
     def nvals(self) -> int:
-        """0 or 1."""
+        """0 or 1.
+
+        Examples:
+        >>> gb.Scalar(int).nvals, gb.Scalar.from_value(3).nvals
+        (0, 1)
+        """
         return 0 if self._value is None else 1
 
     _nvals = nvals
 
     @property
     def value(self) -> Any:
-        """The value as a Python scalar, None when empty; may be assigned to (None empties)."""
+        """The value as a Python scalar, None when empty; may be assigned to (None empties).
+
+        Examples:
+        >>> s = gb.Scalar.from_value(3)
+        >>> s.value += 1
+        >>> s.value
+        4
+        """
         held = self._value
         if held is None:
             return None
@@ -154,11 +176,23 @@ class Scalar(BaseType):
         self._value = None if value is None else scalar_of(value, self.dtype)
 
     def get(self, default: Any = None) -> Any:
-        """The value as a Python scalar, or `default` when empty."""
+        """The value as a Python scalar, or `default` when empty.
+
+        Examples:
+        >>> gb.Scalar(int).get(default=0)
+        0
+        """
         return default if self._value is None else self.value
 
     def clear(self) -> None:
-        """Remove the value."""
+        """Remove the value.
+
+        Examples:
+        >>> s = gb.Scalar.from_value(3)
+        >>> s.clear()
+        >>> s.value is None
+        True
+        """
         self._value = None
 
     def dup(
@@ -169,7 +203,12 @@ class Scalar(BaseType):
         is_cscalar: bool | None = None,
         name: str | None = None,
     ) -> Scalar:
-        """A copy, of type `dtype` when given; empty with clear=True."""
+        """A copy, of type `dtype` when given; empty with clear=True.
+
+        Examples:
+        >>> gb.Scalar.from_value(3).dup(float).value
+        3.0
+        """
         if is_cscalar is None:
             is_cscalar = self._is_cscalar
         dtype = self.dtype if dtype is None else lookup_dtype(dtype)
@@ -218,7 +257,13 @@ class Scalar(BaseType):
     __hash__ = None  # type: ignore[assignment]
 
     def isequal(self, other: ScalarLike, *, check_dtype: bool = False) -> bool:
-        """Both empty, or equal values; `check_dtype` also compares the types (literals have none)."""
+        """Both empty, or equal values; `check_dtype` also compares the types (literals have none).
+
+        Examples:
+        >>> s, t = gb.Scalar.from_value(3), gb.Scalar.from_value(3.0)
+        >>> s.isequal(t), s.isequal(t, check_dtype=True)
+        (True, False)
+        """
         other, known = self._compared(other, "isequal", check_dtype)
         if known is not None:
             return known
@@ -227,7 +272,12 @@ class Scalar(BaseType):
     def isclose(
         self, other: ScalarLike, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False
     ) -> bool:
-        """Both empty, or abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
+        """Both empty, or abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol).
+
+        Examples:
+        >>> gb.Scalar.from_value(1.0).isclose(1.0 + 1e-9)
+        True
+        """
         other, known = self._compared(other, "isclose", check_dtype)
         if known is not None:
             return known
@@ -306,7 +356,12 @@ class Scalar(BaseType):
     def apply(
         self, op: OperatorLike, right: ScalarLike | None = None, *, left: ScalarLike | None = None
     ) -> ScalarExpression:
-        """op(s), op(s, right) or op(left, s); see Vector.apply."""
+        """op(s), op(s, right) or op(left, s); see Vector.apply.
+
+        Examples:
+        >>> gb.Scalar.from_value(-3).apply(gb.unary.abs).new().value
+        3
+        """
         expr = self._as_vector().apply(op, right, left=left)
         return ScalarExpression(ScalarRecord(expr._record, self), expr._text)
 

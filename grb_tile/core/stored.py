@@ -55,7 +55,12 @@ class Stored(Collection, BaseType):
 
     @property
     def nvals(self) -> int:
-        """The number of entries."""
+        """The number of entries.
+
+        Examples:
+        >>> gb.Vector.from_coo([0, 4], 1.0, size=9).nvals
+        2
+        """
         return elements.count(self)
 
     _nvals = nvals
@@ -86,12 +91,26 @@ class Stored(Collection, BaseType):
 
     @property
     def S(self) -> StructuralMask:
-        """Mask: where there is an entry."""
+        """Mask: where there is an entry.
+
+        Examples:
+        >>> v, w = gb.Vector.from_dict({0: 0, 1: 2}), gb.Vector(int, 2)
+        >>> w(v.S) << 5
+        >>> w.to_dict()
+        {0: 5, 1: 5}
+        """
         return StructuralMask(self)
 
     @property
     def V(self) -> ValueMask:
-        """Mask: where the entry is true."""
+        """Mask: where the entry is true.
+
+        Examples:
+        >>> v, w = gb.Vector.from_dict({0: 0, 1: 2}), gb.Vector(int, 2)
+        >>> w(v.V) << 5
+        >>> w.to_dict()
+        {1: 5}
+        """
         return ValueMask(self)
 
     def __sizeof__(self):
@@ -112,6 +131,14 @@ class Stored(Collection, BaseType):
     # ---------------------------------------------------------------- elements
 
     def __delitem__(self, keys, **opts):
+        """Remove an element, or the elements at the indices given.
+
+        Examples:
+        >>> v = gb.Vector.from_dict({0: 1, 1: 2})
+        >>> del v[0]
+        >>> v.to_dict()
+        {1: 2}
+        """
         if opts:
             check_options(opts)
         resolved = Resolved(self, keys)
@@ -176,7 +203,13 @@ class Stored(Collection, BaseType):
         name: str | None = None,
         **opts: Any,
     ) -> Self:
-        """A copy, of type `dtype`, of what `mask` lets through; empty with clear=True."""
+        """A copy, of type `dtype`, of what `mask` lets through; empty with clear=True.
+
+        Examples:
+        >>> v = gb.Vector.from_dict({0: 1, 1: 2})
+        >>> v.dup(float).to_dict(), v.dup(clear=True).nvals
+        ({0: 1.0, 1: 2.0}, 0)
+        """
         if opts:
             check_options(opts)
         cls = type(self)

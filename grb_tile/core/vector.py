@@ -103,11 +103,26 @@ class Vector(Stored):
     # ---------------------------------------------------------------- elements and indexing
 
     def __getitem__(self, keys: Any) -> VectorIndexExpr | ScalarIndexExpr:
-        """v[i] or v[I]: to extract (`.new()`) or to assign to (`<<`)."""
+        """v[i] or v[I]: to extract (`.new()`) or to assign to (`<<`).
+
+        Examples:
+        >>> v = gb.Vector.from_dict({0: 1, 1: 2})
+        >>> v[1].new().value, v[[1, 0]].new().to_dict()
+        (2, {0: 2, 1: 1})
+        """
         resolved = Resolved(self, keys)
         return VectorIndexExpr(self, resolved) if resolved.shape else ScalarIndexExpr(self, resolved)
 
     def __setitem__(self, keys: Any, value: Any, **opts: Any) -> None:
+        """Write an element or several: a scalar, a Vector of the indices' size, or an expression.
+
+        Examples:
+        >>> v = gb.Vector.from_dict({0: 1, 1: 2})
+        >>> v[0] = 9
+        >>> v[[1]] << 4
+        >>> v.to_dict()
+        {0: 9, 1: 4}
+        """
         if opts:
             check_options(opts)
         if type(keys) is int and type(value) in (int, float, bool) and recorder.active is None:
@@ -125,11 +140,22 @@ class Vector(Stored):
         return elements.get(self, resolved.key) is not None
 
     def __iter__(self):
-        """The positions of the entries, ascending."""
+        """The positions of the entries, ascending.
+
+        Examples:
+        >>> v = gb.Vector.from_dict({0: 1, 1: 2})
+        >>> [int(i) for i in v]
+        [0, 1]
+        """
         return self.to_coo(values=False)[0].flat
 
     def get(self, index: int, default: Any = None) -> Any:
-        """The element at `index` as a Python scalar, `default` where there is none."""
+        """The element at `index` as a Python scalar, `default` where there is none.
+
+        Examples:
+        >>> gb.Vector.from_dict({0: 1}, size=3).get(2, default=-1)
+        -1
+        """
         resolved = Resolved(self, index)
         if resolved.shape:
             raise ValueError(
@@ -168,6 +194,12 @@ class Vector(Stored):
         clear: remove the present entries first.  size: change the size first.
         Raises: ValueError for lengths that differ or duplicates; OutputNotEmpty; IndexOutOfBound.
         The vector is then unchanged: it is cleared and resized only if the entries can be built.
+
+        Examples:
+        >>> v = gb.Vector(int, 4)
+        >>> v.build([1, 3, 3], [5, 6, 7], dup_op=gb.binary.plus)
+        >>> v.to_dict()
+        {1: 5, 3: 13}
         """
         indices = indices_array(indices, "indices")
         values, _ = values_array(values, self.dtype)
@@ -215,6 +247,10 @@ class Vector(Stored):
         """A vector of entries values[k] at indices[k]; a scalar stands for all values and stores one.
 
         size: one more than the greatest index by default.  dup_op: combines values of equal indices (error without).
+
+        Examples:
+        >>> gb.Vector.from_coo([0, 2, 2], [1, 5, 6], size=4, dup_op=gb.binary.max).to_dict()
+        {0: 1, 2: 6}
         """
         indices = indices_array(indices, "indices")
         values, dtype = values_array(values, dtype, subarray_after=1)
@@ -283,7 +319,12 @@ class Vector(Stored):
         name: str | None = None,
         **opts: Any,
     ) -> Self:
-        """A vector of an array or a list; elements equal to `missing_value` are left out."""
+        """A vector of an array or a list; elements equal to `missing_value` are left out.
+
+        Examples:
+        >>> gb.Vector.from_dense([1, 0, 3], missing_value=0).to_dict()
+        {0: 1, 2: 3}
+        """
         if opts:
             check_options(opts)
         given = values
@@ -315,7 +356,13 @@ class Vector(Stored):
     def to_coo(
         self, dtype: DTypeLike | None = None, *, indices: bool = True, values: bool = True, sort: bool = True
     ) -> tuple[Any, ...]:
-        """(indices uint64, values); None for parts that are not requested."""
+        """(indices uint64, values); None for parts that are not requested.
+
+        Examples:
+        >>> v = gb.Vector.from_dict({0: 1, 1: 2})
+        >>> [x.tolist() for x in v.to_coo()]
+        [[0, 1], [1, 2]]
+        """
         return self._positions_and_values((indices,), values, dtype)
 
     def to_dict(self) -> dict[int, Any]:
@@ -324,7 +371,12 @@ class Vector(Stored):
         return dict(zip(indices.tolist(), values.tolist(), strict=True))
 
     def to_dense(self, fill_value: ScalarLike | None = None, dtype: DTypeLike | None = None, **opts: Any) -> Array:
-        """An array of `size` values, `fill_value` standing for what is missing (required when something is)."""
+        """An array of `size` values, `fill_value` standing for what is missing (required when something is).
+
+        Examples:
+        >>> gb.Vector.from_dict({0: 1, 2: 3}).to_dense(0).tolist()
+        [1, 0, 3]
+        """
         if opts:
             check_options(opts)
         if self.nvals == self._size:
@@ -335,7 +387,13 @@ class Vector(Stored):
         return filled(self._store, fill, fill_type, dtype)
 
     def diag(self, k: int = 0, *, name: str | None = None) -> Matrix:
-        """The square Matrix with this vector on its k-th diagonal."""
+        """The square Matrix with this vector on its k-th diagonal.
+
+        Examples:
+        >>> v = gb.Vector.from_dict({0: 1, 1: 2})
+        >>> v.diag().to_dense(0).tolist()
+        [[1, 0], [0, 2]]
+        """
         return kinds.Matrix._from_store(ops.diagonal_matrix(self._store, whole_number(k, "k")), self.dtype, name)
 
     def _as_matrix(self, *, name=None):
@@ -354,6 +412,12 @@ class Vector(Stored):
         reuse: a vector that may take v's place row-wise, as for Matrix.mxv.
         Raises: DimensionMismatch; TypeError when `op` is no semiring.
         Spec: GraphBLAS C API 2.1, section 4.3.2.
+
+        Examples:
+        >>> v = gb.Vector.from_dict({0: 1, 1: 2})
+        >>> A = gb.Matrix.from_dense([[1, 2], [0, 3]], missing_value=0)
+        >>> v.vxm(A).new().to_dict()
+        {0: 1, 1: 8}
         """
         if type(other) is not kinds.Matrix:
             accepted = kinds.Matrix, kinds.TransposedMatrix
@@ -370,7 +434,13 @@ class Vector(Stored):
         return VectorExpression(record, ("{0.name}.vxm({1.name}, op={2})", self, other, op))
 
     def inner(self, other: VectorLike, op: OperatorLike | None = None) -> ScalarExpression:
-        """s = v' (+.x) w, a ScalarExpression; empty when no position has an entry in both."""
+        """s = v' (+.x) w, a ScalarExpression; empty when no position has an entry in both.
+
+        Examples:
+        >>> v, w = gb.Vector.from_dict({0: 1, 1: 2}), gb.Vector.from_dict({1: 3})
+        >>> v.inner(w).new().value
+        6
+        """
         if type(other) is not Vector:
             other = expect_type(self, other, Vector, within="inner", argname="other", op=op)
         op = get_typed_op(op or default_op("semiring", "plus_times"), self.dtype, other.dtype, kind="semiring")
@@ -379,7 +449,13 @@ class Vector(Stored):
         return ScalarExpression(ops.inner(self, other, op), ("{0.name}.inner({1.name}, op={2})", self, other, op))
 
     def outer(self, other: VectorLike, op: OperatorLike | None = None) -> MatrixExpression:
-        """C(i, j) = op(v(i), w(j)), a MatrixExpression; binary.times by default."""
+        """C(i, j) = op(v(i), w(j)), a MatrixExpression; binary.times by default.
+
+        Examples:
+        >>> v, w = gb.Vector.from_dict({0: 1, 1: 2}), gb.Vector.from_dict({1: 3})
+        >>> v.outer(w).new().to_dicts()
+        {0: {1: 3}, 1: {1: 6}}
+        """
         other = expect_type(self, other, Vector, within="outer", argname="other", op=op)
         op = get_typed_op(op or default_op("binary", "times"), self.dtype, other.dtype, kind="binary")
         expect_op(self, op, ("BinaryOp", "Monoid"), within="outer", argname="op")
@@ -391,6 +467,11 @@ class Vector(Stored):
 
         op: Monoid (monoid.plus by default), a BinaryOp that belongs to one, or an Aggregator.
         Spec: GraphBLAS C API 2.1, section 4.3.10.
+
+        Examples:
+        >>> v = gb.Vector.from_dict({0: 1, 1: 2})
+        >>> v.reduce().new().value, v.reduce(gb.agg.mean).new().value
+        (3, 1.5)
         """
         aggregator = None if op is None else find_aggregator(op)
         if aggregator is not None:
