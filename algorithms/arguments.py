@@ -75,6 +75,13 @@ def nodes(values: Any, G: Any, name: str = "sources") -> list[int]:
     return [node(value, G, f"{name}[{k}]") for k, value in enumerate(values)]
 
 
+def node_array(values: Any, G: Any, name: str = "sources") -> np.ndarray:
+    """`nodes` as an array of INT64; an array of numbers is checked at once."""
+    if is_integers(values) and G.labels is None and (not values.size or 0 <= values.min() <= values.max() < G.n):
+        return values.astype(np.int64)
+    return np.array(nodes(values, G, name), np.int64)
+
+
 def is_integers(values: Any) -> bool:
     """Is it an array of integers with one axis, whose tolist() gives ints at once?"""
     return isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu"

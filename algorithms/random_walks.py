@@ -3,8 +3,9 @@
     walk(k, s + 1) = N(v)[floor(u d(v))],  v = walk(k, s),  u = random number (seed, k, s) in [0, 1)
 
 The random numbers are a function of the seed, the walk and the step (a counter-based generator): the same seed gives
-the same walks on every backend, and a walk does not depend on the other walks of the call.  The edges are
-read as CSR arrays and drawn in NumPy for all walks at once, because drawing an edge is no semiring operation.
+the same walks on every backend, and a walk does not depend on the other walks of the call.  Drawing an edge is no
+semiring operation: on a GPU a kernel walks (gb.graph.random_walks); elsewhere, and with a callback, the edges are read
+as CSR arrays and drawn in NumPy for all walks at once.
 
 node2vec weighs an edge v -> x after t -> v by 1 / p where x = t, by 1 where t -> x is an edge, by 1 / q elsewhere.  An
 edge is proposed by its weight and kept with probability bias / (largest bias), else another is proposed.  What 1 / p
@@ -29,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector
+from grb_tile import Matrix, Vector, graph
 
 from . import arguments
 from .graph import room_for
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from .graph import Graph
     from .report import Callback
 
-PROPOSALS = 64  # the most of a step; each is a few passes over arrays
+PROPOSALS = 64  # the most of a step, as kernels/graph/random_walks.cuh
 EDGES_TOGETHER = 1 << 22  # weighed in one piece, 60 bytes each
 FEW = 64  # rows of which each is summed by a call of its own
 NOTHING = -(1 << 20)  # the exponent of 0: below that of any number
@@ -103,8 +104,9 @@ def random_walks(
 
     Raises: IndexError, TypeError, ValueError for the arguments; ValueError for a weight that is negative, NaN or
     infinite.
-    Cost: a few passes over arrays of a number for each walk and step; weighted: a binary search among the edges for
-    each; p and q: the same for each proposal, at most 64 a step, and at most the degree before all edges are weighed.
+    Cost: on a GPU one launch; else a few passes over arrays of a number for each walk and step; weighted: a binary
+    search among the edges for each; p and q: the same for each proposal, at most 64 a step, and at most the degree
+    before all edges are weighed.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import random_walks
@@ -114,36 +116,61 @@ def random_walks(
     """
     arguments.flags(weighted=weighted)
     G = room_for(G, "random_walks", 24)
-    first = np.array(arguments.nodes(starts, G, "starts"), np.int64)
+    first = arguments.node_array(starts, G, "starts")
     length = arguments.count(length, "length")
     p, q = (_positive(value, name) for value, name in ((p, "p"), (q, "q")))
     restart = arguments.fraction(restart, "restart")
     if seed is None:
         seed = int(np.random.default_rng().integers(2**63))
     seed = arguments.count(seed, "seed")
+    with Report("random_walks", callback, weighted=weighted) as report:
+        walks = report.whole(
+            graph.random_walks, G.A, first, length, seed=seed, weighted=weighted, p=p, q=q, restart=restart
+        )
+        report.finish("length", True)
+        if walks is None:
+            walks = _in_numpy(G, first, length, seed, weighted, p, q, restart, report)
+        else:
+            report.adopt(lambda: _records(walks))
+    return WalksResult(walks, G.n, seed, report, vertices=G.labels)
+
+
+def _records(walks: np.ndarray) -> list[dict[str, Any]]:
+    """How many walks took each step, up to the first that none took."""
+    rows = []
+    for to in walks.T[1:]:
+        rows.append({"walks": int(np.count_nonzero(to >= 0))})
+        if not rows[-1]["walks"]:
+            break
+    return rows
+
+
+def _in_numpy(
+    G: Graph, first: np.ndarray, length: int, seed: int, weighted: bool, p: float, q: float, restart: float,
+    report: Report,
+) -> np.ndarray:  # fmt: skip
+    """The walks, a step of all of them at a time."""
     edges = _Edges(G, weighted)
     at_step = np.full((length + 1, first.size), -1, np.int64)  # a row for each step: what is written together is close
     at_step[0] = first
     key = _mix(np.uint64(seed % 2**64) + np.arange(first.size, dtype=np.uint64) * GOLDEN)
-    with Report("random_walks", callback, weighted=weighted) as report:
-        report.finish("length", True)
-        alive = np.arange(first.size)
-        for step in range(length):
-            at = at_step[step, alive]
-            on = edges.total(at) > 0
-            if not on.all():
-                alive, at, key = alive[on], at[on], key[on]
-            if step and (p != 1 or q != 1):
-                to = _second_order(edges, key, step, at_step[step - 1, alive], at, p, q)
-            else:
-                to = edges.draw(at, _uniform(key, step, 0))
-            if restart:
-                back = _uniform(key, step, 1) < restart
-                to = np.where(back, first[alive], to)
-            at_step[step + 1, alive] = to
-            if report.note(walks=alive.size) or not alive.size:
-                break
-    return WalksResult(np.ascontiguousarray(at_step.T), G.n, seed, report, vertices=G.labels)
+    alive = np.arange(first.size)
+    for step in range(length):
+        at = at_step[step, alive]
+        on = edges.total(at) > 0
+        if not on.all():
+            alive, at, key = alive[on], at[on], key[on]
+        if step and (p != 1 or q != 1):
+            to = _second_order(edges, key, step, at_step[step - 1, alive], at, p, q)
+        else:
+            to = edges.draw(at, _uniform(key, step, 0))
+        if restart:
+            back = _uniform(key, step, 1) < restart
+            to = np.where(back, first[alive], to)
+        at_step[step + 1, alive] = to
+        if report.note(walks=alive.size) or not alive.size:
+            break
+    return np.ascontiguousarray(at_step.T)
 
 
 class _Edges:

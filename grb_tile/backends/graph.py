@@ -275,6 +275,17 @@ class GraphOperations:
         """(column of each row, row of each column), -1 without: a maximum matching; NumPy arrays, INT64."""
         return NotImplemented
 
+    def random_walks(
+        self, A: Compressed, starts: np.ndarray, length: int, seed: int, weighted: bool, p: float, q: float,
+        restart: float,
+    ) -> np.ndarray:  # fmt: skip
+        """graph/walks.py's random_walks: a NumPy array, INT64, len(starts) x (length + 1).
+
+        The numbers are those of algorithms/random_walks.py.  NotImplemented also for weights that are no finite numbers
+        >= 0.
+        """
+        return NotImplemented
+
     # ------------------------------------------------------------------ loops of programs
 
     turns: Any = None  # the loop whose turn runs: it decides on the direction of products

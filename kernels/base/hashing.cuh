@@ -1,8 +1,8 @@
 // Counter-based random bits: the finaliser of splitmix64, equal to grb_tile/hashing.py.
 //
-// Who includes it: communities/move_half.cuh, communities/join_half.cuh.
+// Who includes it: communities/move_half.cuh, communities/join_half.cuh, graph/random_walks.cuh.
 #pragma once
-#include "base/types.cuh"
+#include "base/launch.cuh"
 
 namespace grb {
 

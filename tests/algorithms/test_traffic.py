@@ -39,7 +39,6 @@ NUMPY = {  # what NumPy computes on the host from copies -> the algorithms
     "an order of the vertices": ("rcm", "topological_sort"),
     "augmenting paths": ("bipartite_matching",),
     "least values of a batch": ("pagerank_multi",),
-    "steps of the walks": ("random_walks",),
     "facts of the degrees": ("summary",),
     "entries that are compared between two rounds": ("mcl",),
     "the path, back from its end": ("shortest_path",),

@@ -195,6 +195,7 @@ LOOPS = {
     "greedy_colours": lambda A, v: gb.graph.greedy_colours(A, v),
     "independent_set": lambda A, v: gb.graph.independent_set(A, v, gb.Vector(bool, 1000)),
     "dependencies": lambda A, v: gb.graph.dependencies(A, [3]),
+    "random_walks": lambda A, v: gb.graph.random_walks(A, [3, 997], 5, seed=1, p=0.5),
 }
 
 

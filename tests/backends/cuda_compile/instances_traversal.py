@@ -38,3 +38,5 @@ def instances():
         yield "graph/strong_components.cuh", name, "", ()
     yield "graph/cuthill_mckee.cuh", "cuthill_mckee", "", ()
     yield "graph/topological.cuh", "topological_levels", "", ()
+    yield "graph/random_walks.cuh", "random_walks", "", ("int32_t",)
+    yield "graph/random_walks.cuh", "sums_of_rows", "", ()

@@ -107,6 +107,8 @@ CASES = {
     "condensation": ("directed16", alg.condensation, None, None, None),
     "walks": ("kron16", lambda G: alg.random_walks(G, np.arange(G.n), 16, seed=1), 16, None, None),
     "walks_pq": ("kron16", lambda G: alg.random_walks(G, np.arange(G.n), 16, p=2.0, q=0.5, seed=1), 16, None, None),
+    "walks_weighted": ("kron16w", lambda G: alg.random_walks(G, np.arange(G.n), 16, weighted=True, seed=1), 16, None,
+                       None),
     "path": ("grid256", lambda G: alg.shortest_path(G, 0, G.n - 1), None, None, None),
     "ego_graph": ("kron16", lambda G: alg.ego_graph(G, int(_sources(G, 1)[0])), None, None, None),
     "mcl": ("grid256", lambda G: alg.mcl(G, max_iter=10, strict=False), None, None, None),

@@ -90,6 +90,8 @@ MORE = {
     "bipartite_matching": ("directed", lambda G: alg.bipartite_matching(G.A)),
     "shortest_path": ("grid", lambda G: alg.shortest_path(G, 0, G.n - 1)),
     "ego_graph": ("kron", lambda G: alg.ego_graph(G, 3)),
+    "random_walks": ("kron", lambda G: alg.random_walks(G, [0, 1], 4, p=2.0, seed=1)),
+    "random_walks, weighted": ("kron", lambda G: alg.random_walks(G, [0, 1], 4, weighted=True, seed=1)),
     "mcl": ("grid", lambda G: alg.mcl(G, max_iter=4, strict=False)),
 }
 

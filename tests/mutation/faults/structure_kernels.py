@@ -65,6 +65,27 @@ FAULTS = [
         (CUDA + "test_one_pass.py",),
     ),
     Fault(
+        "kernels/graph/random_walks.cuh",
+        "all edges are weighed one proposal late",
+        "if (degree <= attempt) break;",
+        "if (degree < attempt) break;",
+        (CUDA + "test_random_walks.py",),
+    ),
+    Fault(
+        "kernels/graph/random_walks.cuh",
+        "sums of a row start again every 32 entries",
+        "      double own = 0;\n",
+        "      double own = 0;\n      sum = 0;\n",
+        (CUDA + "test_random_walks.py",),
+    ),
+    Fault(
+        "kernels/graph/random_walks.cuh",
+        "a walk that ended starts again",
+        "if (to >= 0 && o.restart > 0",
+        "if (o.restart > 0",
+        (CUDA + "test_random_walks.py",),
+    ),
+    Fault(
         "kernels/graph/topological.cuh",
         "a vertex is released by its first in-edge",
         "atomicSub(o.waits + u[j], 1) == 1;",
