@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .graph import Graph
 
     Pairs = Iterable[tuple[int, int]] | Matrix
-    Formula = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+    Formula = Callable[["_Counts"], Matrix]
 
 FP64 = dtypes.FP64
 BATCH = 1024  # rows whose pairs are scored at a time with topk
@@ -59,7 +59,7 @@ def common_neighbors(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int
     >>> common_neighbors(A, [(0, 2), (0, 1)]).to_dict()
     {(0, 1): 0.0, (0, 2): 1.0}
     """
-    return _similar(G, pairs, topk, "common_neighbors", lambda b, du, dv, union: b)
+    return _similar(G, pairs, topk, "common_neighbors")
 
 
 def jaccard(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
@@ -71,7 +71,7 @@ def jaccard(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None =
     >>> jaccard(A, [(0, 2), (0, 1)]).to_dict()
     {(0, 1): 0.0, (0, 2): 1.0}
     """
-    return _similar(G, pairs, topk, "jaccard", lambda b, du, dv, union: b / union)
+    return _similar(G, pairs, topk, "jaccard", lambda c: c.per(c.union()))
 
 
 def cosine(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
@@ -83,7 +83,7 @@ def cosine(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = 
     >>> cosine(A, [(0, 2)]).to_dict()
     {(0, 2): 1.0}
     """
-    return _similar(G, pairs, topk, "cosine", lambda b, du, dv, union: b / np.sqrt(du * dv))
+    return _similar(G, pairs, topk, "cosine", lambda c: c.per(unary.sqrt(c.degrees(semiring.any_times))))
 
 
 def overlap(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
@@ -95,7 +95,7 @@ def overlap(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None =
     >>> overlap(A, [(0, 2)]).to_dict()
     {(0, 2): 1.0}
     """
-    return _similar(G, pairs, topk, "overlap", lambda b, du, dv, union: b / np.minimum(du, dv))
+    return _similar(G, pairs, topk, "overlap", lambda c: c.per(c.degrees(semiring.any_min)))
 
 
 def sorensen(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
@@ -107,7 +107,7 @@ def sorensen(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None 
     >>> sorensen(A, [(0, 2)]).to_dict()
     {(0, 2): 1.0}
     """
-    return _similar(G, pairs, topk, "sorensen", lambda b, du, dv, union: 2 * b / (du + dv))
+    return _similar(G, pairs, topk, "sorensen", lambda c: c.per(c.degrees(semiring.any_plus), 2.0))
 
 
 def adamic_adar(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
@@ -119,7 +119,7 @@ def adamic_adar(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | No
     >>> round(adamic_adar(A, [(0, 2)]).to_dict()[0, 2], 6)
     1.442695
     """
-    return _similar(G, pairs, topk, "adamic_adar", lambda b, du, dv, union: b, lambda d: 1 / np.log(d))
+    return _similar(G, pairs, topk, "adamic_adar", weight=lambda d: 1 / np.log(d))
 
 
 def resource_allocation(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
@@ -131,7 +131,7 @@ def resource_allocation(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: 
     >>> resource_allocation(A, [(0, 2)]).to_dict()
     {(0, 2): 0.5}
     """
-    return _similar(G, pairs, topk, "resource_allocation", lambda b, du, dv, union: b, lambda d: 1 / d)
+    return _similar(G, pairs, topk, "resource_allocation", weight=lambda d: 1 / d)
 
 
 def _similar(
@@ -139,10 +139,10 @@ def _similar(
     pairs: Pairs | None,
     topk: int | None,
     name: str,
-    formula: Formula,
+    formula: Formula | None = None,
     weight: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> EdgeResult:
-    """formula(B, d(u), d(v), |N(u) | N(v)|) for each pair; `weight` of d(w): what a common neighbour w counts."""
+    """What `formula` makes of the counts of each pair, or these; `weight` of d(w): what a common neighbour w counts."""
     G = room_for(G, name, 40)
     if topk is not None:
         topk = arguments.count(topk, "topk", 1)
@@ -152,14 +152,16 @@ def _similar(
     with Report(name) as report:
         score = _Score(G, name, formula, weight)
         if topk is None:
-            i, j, s = score.of(G.A, np.arange(G.n), P)
+            values = score.of(G.A, np.arange(G.n) if P is None else None, P)
         else:
             found = []
             for start in range(0, G.n, BATCH):
                 part = np.arange(start, min(start + BATCH, G.n))
-                found.append(_most(*score.of(G.A[part.tolist(), :].new(), part, None), topk))
+                i, j, s = score.of(G.A[part.tolist(), :].new(), part, None).to_coo()
+                found.append(_most(part[i], j, s, topk))
             i, j, s = (np.concatenate(each) for each in zip(*found, strict=True)) if found else (np.zeros(0, int),) * 3
-        values = Matrix.from_coo(i, j, s, FP64, nrows=G.n, ncols=G.n, name=name)
+            values = Matrix.from_coo(i, j, s, FP64, nrows=G.n, ncols=G.n)
+        values.name = name
     return EdgeResult(values, report, vertices=G.labels)
 
 
@@ -167,11 +169,12 @@ class _Score:
     """The operands of the products, made once."""
 
     def __init__(
-        self, G: Graph, name: str, formula: Formula, weight: Callable[[np.ndarray], np.ndarray] | None
+        self, G: Graph, name: str, formula: Formula | None, weight: Callable[[np.ndarray], np.ndarray] | None
     ) -> None:
         self.G, self.formula = G, formula
         self.A = loopless(G)
-        self.d = G.out_degree.to_dense(0).astype(np.float64)
+        self.d = G.out_degree.dup(FP64)
+        self.D = self.d.diag()
         self.W = None
         if weight is not None:
             d = G.in_degree.dup(FP64)
@@ -184,9 +187,12 @@ class _Score:
             # W = A F
             self.W = G.keep((name, "weights", G.directed), lambda: semiring.any_second[FP64](self.A @ F).new(name="W"))
 
-    def of(self, rows: Matrix, numbers: np.ndarray, P: Matrix | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(u, v, score) of the pairs P, or of all pairs u != v with a common neighbour where u is among `numbers`."""
-        own = rows if self.G.nself == 0 else _without_own(rows, numbers)
+    def of(self, rows: Matrix, numbers: np.ndarray | None, P: Matrix | None) -> Matrix:
+        """Scores of the pairs P, or of all pairs u != v with a common neighbour.
+
+        rows: those of G.A of the vertices `numbers`; all with P, where numbers is None.
+        """
+        own = rows if self.G.nself == 0 else self.A if numbers is None else _without_own(rows, numbers)
         mask = _others(numbers, self.G.n) if P is None else P.S
         if self.W is None:
             # B<P,s> = A plus.pair A'
@@ -194,20 +200,40 @@ class _Score:
         else:
             # B<P,s> = A plus.second W'
             B = semiring.plus_second[FP64](own @ self.W.T).new(mask=mask)
-        shared = B
-        if self.G.nself:
-            # a vertex with a loop is its own neighbour where neighbours are counted, never where they are shared
-            shared = semiring.plus_pair[FP64](rows @ self.G.A.T).new(mask=mask)
+        scores = B
+        if self.formula is not None:
+            both = B
+            if self.G.nself:
+                # a vertex with a loop is its own neighbour where neighbours are counted, never where they are shared
+                both = semiring.plus_pair[FP64](rows @ self.G.A.T).new(mask=B.S)
+            D = self.D if B.nrows == self.G.n else self.d[numbers.tolist()].new().diag()
+            scores = self.formula(_Counts(B, both, D, self.D))
         if P is not None:
-            B, shared = _filled(B, P), _filled(shared, P)
-        i, j, b = B.to_coo()
-        both = b if shared is B else _filled(shared, B).to_coo()[2]
-        u = numbers[i]
-        du, dv = self.d[u], self.d[j]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            s = self.formula(b, du, dv, du + dv - both)
-        s[(b == 0) & np.isnan(s)] = 0.0
-        return u, j, s
+            # pairs that share nothing: 0 / 0 is 0
+            scores = binary.plus(scores | binary.second(P, 0.0).new(FP64)).new()
+        return scores
+
+
+class _Counts:
+    """B(u, v) = |N(u) & N(v)| without u and v, `both` with them, and degrees: positive where B has an entry."""
+
+    def __init__(self, B: Matrix, both: Matrix, D: Matrix, E: Matrix) -> None:
+        self.B, self.both, self.D, self.E = B, both, D, E
+
+    def per(self, divisor: Any, times: float = 1.0) -> Matrix:
+        """times B / divisor"""
+        B = self.B if times == 1 else binary.times(self.B, times).new()
+        return binary.truediv(B & divisor).new()
+
+    def degrees(self, combined: Any) -> Matrix:
+        """d(u) op d(v), the multiply operator of the semiring `combined`."""
+        # X<B,s> = D any.first B; X any.op E
+        return combined[FP64](semiring.any_first[FP64](self.D @ self.B).new() @ self.E).new()
+
+    def union(self) -> Matrix:
+        """d(u) + d(v) - both(u, v)"""
+        # D any.minus both, then any.plus E
+        return semiring.any_plus[FP64](semiring.any_minus[FP64](self.D @ self.both).new() @ self.E).new()
 
 
 def _structure(G: Graph, pairs: Any) -> Matrix:
@@ -240,16 +266,8 @@ def _structure(G: Graph, pairs: Any) -> Matrix:
     return Matrix.from_coo(u, v, True, dtypes.BOOL, nrows=G.n, ncols=G.n, name="P")
 
 
-def _filled(B: Matrix, P: Matrix) -> Matrix:
-    """B<P,s>, 0 where B has no entry."""
-    found = unary.one[FP64](P).new()
-    found << binary.minus(found, 1.0)
-    found(binary.plus, mask=P.S) << B
-    return found
-
-
 def _others(numbers: np.ndarray, n: int) -> Any:
-    """The mask of all pairs but (u, u)."""
+    """The mask of all pairs but (u, u), the rows being those of `numbers`."""
     return ~_diagonal(numbers, n).S
 
 

@@ -24,6 +24,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -88,6 +89,7 @@ CASES = {
     "clustering_directed": ("directed16", alg.clustering, None, None, None),
     "square_clustering": ("kron16", lambda G: alg.square_clustering(G, nodes=_sources(G, 1024)), 1024, None, None),
     "jaccard_pairs": ("kron16", lambda G: alg.jaccard(G, _pairs(G, 100_000)), None, None, None),
+    "jaccard_pairs_20": ("kron20", lambda G: alg.jaccard(G, _pairs(G, 100_000)), None, None, 5),
     "adamic_adar_pairs": ("kron16", lambda G: alg.adamic_adar(G, _pairs(G, 100_000)), None, None, None),
     "jaccard_topk": ("grid256", lambda G: alg.jaccard(G, topk=8), None, None, None),
     "closeness": ("kron16", lambda G: alg.closeness(G, sources=_sources(G, 512)), 512, None, None),
@@ -142,6 +144,7 @@ def _sources(G, count):
     return np.random.default_rng(1).choice(degree, count, replace=False).tolist()
 
 
+@lru_cache(maxsize=2)
 def _pairs(G, count):
     drawn = np.random.default_rng(1).integers(0, G.n, (2 * count, 2))
     return drawn[drawn[:, 0] != drawn[:, 1]][:count]
