@@ -5,6 +5,8 @@
 //   shared memory, a bin the entries that a block of products/segments.cuh reads in one step.  What goes into the bins
 //   is x as it is, so that neither the semiring nor the values of the matrix matter here, and rows are summed in the
 //   order of their entries, as without bins.
+// Hubs: columns with so many entries that every block keeps their x in shared memory, before the bin; their entries have
+//   places there and are in no bin.  Columns without entries are in no slab.
 // A cell is what a slab sends to a bin: whole chunks of CHUNK values (a sector of 32 bytes), the last of them padded.
 // Phases: count_cells     the chunks of each cell
 //         place_entries   the place of each entry in its bin; column codes and destinations of the chunks, slab by slab
@@ -14,6 +16,18 @@
 #include "products/segment_rows.cuh"
 
 namespace grb {
+
+// The order of the columns: ranks[column], null: the column itself.  The first `hubs` are hubs, slabs have the others.
+struct ColumnOrder {
+  const int32_t* ranks;
+  unsigned hubs, width;                        // columns of a slab
+  // (slab, column in the slab); slab -1: a hub
+  GRB_DEVICE int slab_of(int32_t column, unsigned& within) const {
+    const unsigned rank = unsigned(ranks == nullptr ? column : ranks[column]);
+    within = rank < hubs ? rank : (rank - hubs) % width;
+    return rank < hubs ? -1 : int((rank - hubs) / width);
+  }
+};
 
 // f(entry, its index in the arrays of the slice's lanes) for the entries of a bin; the whole block calls.
 template <class F>
@@ -34,15 +48,18 @@ GRB_DEVICE void each_entry(const StepsOfWarps& order, int64_t bin, int64_t warps
 template <int = 0>
 __global__ void count_cells(const int32_t* cols, int64_t entries, int64_t slices, int64_t warps, int64_t warps_of_block,
                             int64_t steps, int64_t bins, int64_t slab_columns, int64_t slabs, int64_t chunk,
-                            unsigned* cells) {
+                            const int32_t* ranks, int64_t hubs, unsigned* cells) {
   extern __shared__ unsigned counts_of_slabs[];
   unsigned* counts = counts_of_slabs;
-  const unsigned width = unsigned(slab_columns);
+  const ColumnOrder columns{ranks, unsigned(hubs), unsigned(slab_columns)};
   for (int64_t bin = blockIdx.x; bin < bins; bin += gridDim.x) {
     for (int k = threadIdx.x; k < slabs; k += blockDim.x) counts[k] = 0;
     __syncthreads();
-    each_entry(StepsOfWarps{slices, warps, steps}, bin, warps_of_block, entries,
-               [&](int64_t entry, int64_t) { atomicAdd(counts + unsigned(cols[entry]) / width, 1u); });
+    each_entry(StepsOfWarps{slices, warps, steps}, bin, warps_of_block, entries, [&](int64_t entry, int64_t) {
+      unsigned within;
+      const int k = columns.slab_of(cols[entry], within);
+      if (k >= 0) atomicAdd(counts + k, 1u);
+    });
     __syncthreads();
     for (int k = threadIdx.x; k < slabs; k += blockDim.x)
       cells[k * bins + bin] = unsigned((counts[k] + chunk - 1) / chunk);
@@ -52,17 +69,17 @@ __global__ void count_cells(const int32_t* cols, int64_t entries, int64_t slices
 
 // starts: the chunks before each cell, slab by slab; bases: those before each bin.  Dynamic shared memory: two numbers
 // for each slab.  Codes of padding stay as they are.
-//   places[lane's index of an entry]   its place in the bin, in values
+//   places[lane's index of an entry]   a hub's rank, or `hubs` and its place in the bin, in values
 //   codes[chunk * CHUNK ..]            columns within the slab
 //   to[chunk]                          where the chunk goes, in chunks
 template <int = 0>
 __global__ void place_entries(const int32_t* cols, int64_t entries, int64_t slices, int64_t warps,
                               int64_t warps_of_block, int64_t steps, int64_t bins, int64_t slab_columns, int64_t slabs,
-                              int64_t chunk, const unsigned* cells, const unsigned* starts, const int32_t* bases,
-                              uint16_t* places, uint16_t* codes, unsigned* to) {
+                              int64_t chunk, const int32_t* ranks, int64_t hubs, const unsigned* cells,
+                              const unsigned* starts, const int32_t* bases, uint16_t* places, uint16_t* codes, unsigned* to) {
   extern __shared__ unsigned numbers_of_slabs[];
   unsigned *first = numbers_of_slabs, *next = first + slabs;
-  const unsigned width = unsigned(slab_columns);
+  const ColumnOrder columns{ranks, unsigned(hubs), unsigned(slab_columns)};
   for (int64_t bin = blockIdx.x; bin < bins; bin += gridDim.x) {
     if (threadIdx.x < 32) {
       unsigned before = 0;
@@ -80,36 +97,40 @@ __global__ void place_entries(const int32_t* cols, int64_t entries, int64_t slic
       for (unsigned j = 0; j < count; j++) to[start + j] = unsigned(bases[bin]) + first[k] + j;
     }
     each_entry(StepsOfWarps{slices, warps, steps}, bin, warps_of_block, entries, [&](int64_t entry, int64_t index) {
-      const unsigned column = unsigned(cols[entry]), k = column / width, at = atomicAdd(next + k, 1u);
-      places[index] = uint16_t(first[k] * chunk + at);
-      codes[int64_t(starts[k * bins + bin]) * chunk + at] = uint16_t(column - k * width);
+      unsigned within;
+      const int k = columns.slab_of(cols[entry], within);
+      const unsigned at = k < 0 ? 0 : atomicAdd(next + k, 1u);
+      places[index] = uint16_t(k < 0 ? within : hubs + first[k] * chunk + at);
+      if (k >= 0) codes[int64_t(starts[k * bins + bin]) * chunk + at] = uint16_t(within);
     });
     __syncthreads();
   }
 }
 
-// out[to[i] * CHUNK + u] = x[slab's first column + codes[i * CHUNK + u]].  Each block takes slabs, or the same one of
+// out[to[i] * CHUNK + u] = x[order[hubs + slab's first column + codes[i * CHUNK + u]]], and before the bins
+// out[j] = x[order[j]] for the hubs; order: null where all columns are in slabs, in their own order.  Each block takes slabs, or the same one of
 // `parts` of their chunks, with the slab's slab_columns values of T in dynamic shared memory.  Blocks that run at once
 // have neighbouring slabs and go through the bins in the same order, so that what they write is together in the cache.
 template <class T, int CHUNK, int AT_ONCE = 4>
 __global__ void __launch_bounds__(1024, 1)
-put_in_bins(const T* __restrict__ x, int64_t columns, int64_t slab_columns, const unsigned* __restrict__ slab_starts,
-            int64_t slabs, int64_t parts, const uint16_t* __restrict__ codes, const unsigned* __restrict__ to,
+put_in_bins(const T* __restrict__ x, const int32_t* __restrict__ order, int64_t hubs, int64_t columns,
+            int64_t slab_columns, const unsigned* __restrict__ slab_starts, int64_t slabs, int64_t parts, const uint16_t* __restrict__ codes, const unsigned* __restrict__ to,
             T* __restrict__ out) {
   constexpr int BYTES = CHUNK * int(sizeof(T)), PARTS = BYTES > 16 ? BYTES / 16 : 1, EACH = CHUNK / PARTS;
   struct alignas(BYTES / PARTS) Values { T of[EACH]; };          // what a thread writes: neighbours fill a sector
   struct alignas(2 * EACH) Codes { uint16_t of[EACH]; };
   extern __shared__ ulonglong2 slab_memory[];
   T* slab = reinterpret_cast<T*>(slab_memory);
+  GRB_EACH(j, hubs) out[j] = x[order[j]];
   for (int64_t item = blockIdx.x; item < slabs * parts; item += gridDim.x) {
     const int64_t k = item % slabs, part_of_slab = item / slabs;
     const int64_t first = slab_starts[k], count = slab_starts[k + 1] - first;
     const int64_t at = first + count * part_of_slab / parts, end = first + count * (part_of_slab + 1) / parts;
     if (at == end) continue;
-    const T* from = x + k * slab_columns;
     const int64_t left = columns - k * slab_columns, here = left < slab_columns ? left : slab_columns;
     __syncthreads();
-    for (int64_t c = threadIdx.x; c < here; c += blockDim.x) slab[c] = from[c];
+    for (int64_t c = threadIdx.x; c < here; c += blockDim.x)
+      slab[c] = x[order == nullptr ? k * slab_columns + c : int64_t(order[hubs + k * slab_columns + c])];
     __syncthreads();
     for (int64_t i = at * PARTS + threadIdx.x; i < end * PARTS; i += AT_ONCE * int64_t(blockDim.x)) {
       Codes code[AT_ONCE];

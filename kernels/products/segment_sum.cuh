@@ -62,7 +62,7 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
 
   const SegmentedMatrix<I, R, A>& m;
   const typename S::X* x_given;
-  X* table;                        // the first `cached` values of x; BINNED: a bin
+  X* table;                        // the first `cached` values of x; BINNED: those of hubs, then a bin
   int64_t cached;                  // BINNED: steps
   const XGaps x_gaps;
   Z* buffer;
@@ -145,14 +145,13 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
     c[0] = packed.x & 0xffff, c[1] = packed.x >> 16, c[2] = packed.y & 0xffff, c[3] = packed.y >> 16;
     c[4] = packed.z & 0xffff, c[5] = packed.z >> 16, c[6] = packed.w & 0xffff, c[7] = packed.w >> 16;
   }
-  // The bin of this step into the table; the whole block calls.
-  GRB_DEVICE void take_bin(int64_t step) const {
+  // `chunks` chunks of the values in bins, from chunk `first` on, into the table; the whole block calls.
+  GRB_DEVICE void take_chunks(int first, int chunks, X* into) const {
     using Unit = choose<sizeof(X) == 1, uint2, uint4>;
     constexpr int units = BIN_CHUNK * int(sizeof(X)) / int(sizeof(Unit)), AT_ONCE = 8;
-    const int32_t* base = m.bases + (blockIdx.x * cached + step);
-    const int count = (base[1] - base[0]) * units;
-    const Unit* from = reinterpret_cast<const Unit*>(x_given) + int64_t(base[0]) * units;
-    Unit* to = reinterpret_cast<Unit*>(table);
+    const int count = chunks * units;
+    const Unit* from = reinterpret_cast<const Unit*>(x_given) + int64_t(first) * units;
+    Unit* to = reinterpret_cast<Unit*>(into);
     __syncthreads();
     for (int i = threadIdx.x; i < count; i += AT_ONCE * blockDim.x) {
       Unit found[AT_ONCE];
@@ -448,8 +447,11 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
     }
     if constexpr (is_binned) {
       const StepsOfWarps order{m.slices, warp_count(), cached};
+      const int hubs = m.bases[0];             // chunks of hubs' values, before the bins
+      take_chunks(0, hubs, table);
+      const int32_t* bases = m.bases + blockIdx.x * cached;
       for (int64_t step = 0; step < cached; step++) {
-        take_bin(step);
+        take_chunks(bases[step], bases[step + 1] - bases[step], table + hubs * BIN_CHUNK);
         run_to(slice, int(order.first(warp_number(), step + 1)), stop);
       }
     } else {

@@ -33,9 +33,16 @@ def random_matrix(nrows, ncols, count, seed):
     return matrix(keys // ncols, keys % ncols, nrows, ncols)
 
 
-def made(A, item, threads=64, blocks=2, room=None):
+def made(A, item, threads=64, blocks=2, room=None, hubs=None):
+    """hubs: None: all columns in slabs; else how many are hubs, and only columns with entries are in slabs."""
+    device, more = shim().device, ()
     slices = -(-A.indices.shape[0] // segments.SLICE)
-    return binned_columns.make(shim().device, A, slices, threads, blocks, item, room or 1024 * item, segments.SLICE)
+    if hubs is not None:
+        counts = device.xp.bincount(A.indices, minlength=A.ncols)
+        ranked = device.xp.argsort(-counts).astype(np.int32)
+        order, of_hubs = binned_columns.order_of(device, ranked, counts, hubs)
+        more = order, hubs, of_hubs
+    return binned_columns.make(device, A, slices, threads, blocks, item, room or 1024 * item, segments.SLICE, *more)
 
 
 def first_slices(bins, slices):
@@ -62,9 +69,12 @@ def check(A, bins, item):
                 at = slice_ * segments.SLICE + np.arange(32 * segments.LANE_ENTRIES).reshape(-1, 32)
                 lanes = slice_ * segments.SLICE + np.arange(32 * segments.LANE_ENTRIES).reshape(32, -1).T
                 here = at < entries
-                assert np.array_equal(filled[base + places[lanes[here]]], x[cols[at[here]]])
+                place = places[lanes[here]].astype(np.int64)
+                place[place >= bins.hubs] += base - bins.hubs
+                assert np.array_equal(filled[place], x[cols[at[here]]])
     assert seen.all()
     assert bins.most == np.diff(bases).max() and bases[-1] == bins.chunks == len(filled) // bins.chunk
+    assert bases[0] * bins.chunk == bins.hubs
 
 
 @pytest.mark.parametrize("item", TYPES)
@@ -74,6 +84,38 @@ def test_places_of_entries(item, nrows, ncols, count):
     bins = made(A, item)
     check(A, bins, item)
     assert bins.padding >= 1 and bins.most * bins.chunk <= 1024
+
+
+def skewed_matrix(nrows, ncols, count, seed):
+    """Columns of 1 in 5 without entries, others with numbers that fall as 1 / rank, in a random order."""
+    rng = np.random.default_rng([34, seed])
+    kept = rng.permutation(ncols)[: max(1, ncols * 4 // 5)]
+    share = 1 / np.arange(1, kept.size + 1)
+    keys = np.unique(rng.integers(0, nrows, count) * ncols + rng.choice(kept, count, p=share / share.sum()))
+    return matrix(keys // ncols, keys % ncols, nrows, ncols)
+
+
+@pytest.mark.parametrize("item", TYPES)
+@pytest.mark.parametrize("hubs", [0, 8, 64, 128])
+def test_hubs_and_columns_without_entries(item, hubs):
+    A = skewed_matrix(300, 600, 9000, item)
+    bins = made(A, item, hubs=hubs)
+    check(A, bins, item)
+    assert (bins.hubs, bins.columns) == (hubs, np.unique(shim().device.host(A.indices)).size - hubs)
+    assert bins.hubs + bins.most * bins.chunk <= 1024
+
+
+def test_hubs_that_are_all_columns():
+    """Nothing is left for the bins, which are there."""
+    A = skewed_matrix(300, 20, 3000, 1)
+    columns = np.unique(shim().device.host(A.indices)).size
+    assert columns == 16
+    check(A, made(A, 4, hubs=columns), 4)
+
+
+def test_hubs_that_leave_no_room():
+    A = skewed_matrix(300, 600, 9000, 2)
+    assert made(A, 4, room=64 * 4, hubs=64) is None
 
 
 @pytest.mark.parametrize("item", TYPES)

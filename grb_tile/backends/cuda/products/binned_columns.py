@@ -4,11 +4,15 @@ Beamer, Asanovic, Patterson, "Reducing Pagerank communication via propagation bl
 
 Schema of Bins (N slices of SLICE entries; a bin: the entries that a block of the product's kernel reads in one step)
 
-    places       uint16 [N * SLICE]    of each entry's value of x in its bin, in the order in which lanes take them
-    bases        int32 [bins + 1]      chunks before each bin
+    order        int32 [columns]       the hubs, then all other columns that have entries, ascending; None: all columns
+    places       uint16 [N * SLICE]    of each entry's value of x: a hub's number, or behind the hubs that in its bin, in
+                                       the order in which lanes take them
+    bases        int32 [bins + 1]      chunks before each bin, those of the hubs among them
     codes        uint16 [chunks * C]   slab by slab: columns in the slab; a chunk is C values, 32 bytes or less
     to           uint32 [chunks]       where each of these chunks goes, in chunks
     slab_starts  uint32 [slabs + 1]    chunks before each slab
+
+Hubs are columns with many entries: their x is in every block's shared memory, and no bin has it.
 
 A product moves 12 bytes an entry for an x of 4 bytes, all of them in streams: codes 2, values written 4 and read 4,
 places 2.  The form has 4.5, more by the padding of cells (`padding`), beside the columns, which stay.
@@ -35,11 +39,14 @@ TRIES = 6  # numbers of steps, each greater than the last by what the greatest b
 
 
 class Bins:
-    """See the schema at the head of this file.  padding: values in bins over entries."""
+    """See the schema at the head of this file.  hubs: how many.  padding: values in bins over entries.
+
+    chunks: of the bins and the hubs; most: of the greatest bin.
+    """
 
     __slots__ = (
-        "bases", "blocks", "chunk", "chunks", "codes", "most", "padding", "places", "slab_columns", "slab_starts",
-        "slabs", "steps", "threads", "to",
+        "bases", "blocks", "chunk", "chunks", "codes", "columns", "hubs", "most", "order", "padding", "places",
+        "slab_columns", "slab_starts", "slabs", "steps", "threads", "to",
     )  # fmt: skip
 
 
@@ -52,6 +59,15 @@ def slab_columns(device: Device, item: int) -> int:
     """Columns whose values of `item` bytes fit in a block's shared memory."""
     launcher = device.launcher
     return launcher.size(min(PLACES, int(launcher.limits.dynamic_shared * SLAB_SHARE) // item), 64)
+
+
+def order_of(device: Device, ranked: Any, counts: Any, hubs: int) -> tuple[Any, int]:
+    """(the Bins' order, the entries of hubs); ranked: columns by falling number of entries, counts: of each column."""
+    xp = device.xp
+    cold = counts > 0
+    cold[ranked[:hubs]] = False
+    entries = device.read(counts[ranked[:hubs]].sum().reshape(1))[0] if hubs else 0
+    return xp.concatenate((ranked[:hubs], xp.nonzero(cold)[0].astype(np.int32))), entries
 
 
 def expected_padding(entries_of_bin: float, slabs: int, chunk: int) -> float:
@@ -70,32 +86,41 @@ def steps_for(device: Device, entries: int, ncols: int, item: int, blocks: int, 
 
 
 def make(
-    device: Device, A: Compressed, slices: int, threads: int, blocks: int, item: int, room: int, slice_entries: int
-) -> Bins | None:
-    """The Bins of A for `blocks` blocks of `threads` threads with `room` bytes for a bin of values of `item` bytes.
+    device: Device, A: Compressed, slices: int, threads: int, blocks: int, item: int, room: int, slice_entries: int,
+    order: Any = None, hubs: int = 0, hub_entries: int = 0,
+) -> Bins | None:  # fmt: skip
+    """The Bins of A for `blocks` blocks of `threads` threads with `room` bytes for hubs and a bin, `item` bytes a value.
 
-    None where no number of steps fits.  A has column indices of int32.
+    None where no number of steps fits.  A has column indices of int32.  order: as in the schema, its first `hubs`, whole
+    chunks, the hubs, which have hub_entries entries.
     """
     xp, launcher, result = device.xp, device.launcher, Bins()
     entries, warps = A.indices.shape[0], threads // 32
     result.threads, result.blocks, result.chunk = threads, blocks, chunk_of(item)
     result.slab_columns = width = slab_columns(device, item)
-    result.slabs = slabs = -(-A.ncols // width)
-    places = min(PLACES, room // item)
-    steps, _ = steps_for(device, entries, A.ncols, item, blocks, room)
+    result.order, result.hubs = order, hubs
+    result.columns = columns = (A.ncols if order is None else order.shape[0]) - hubs
+    result.slabs = slabs = max(1, -(-columns // width))
+    places, ranks = min(PLACES, room // item) - hubs, None
+    if order is not None:
+        ranks = device.zeros(A.ncols, np.int32)
+        ranks[order] = device.arange(order.shape[0], np.int32)
+    if places < result.chunk:
+        return None
+    steps, _ = steps_for(device, entries - hub_entries, columns, item, blocks, places * item)
     build_threads, build_shared = launcher.threads(512), 2 * 4 * slabs
     if build_shared > launcher.limits.dynamic_shared:
         return None
     for _ in range(TRIES):
         bins = blocks * steps
         cells = device.empty(slabs * bins, np.uint32)
-        shape = entries, slices, blocks * warps, warps, steps, bins, width, slabs, result.chunk
+        shape = entries, slices, blocks * warps, warps, steps, bins, width, slabs, result.chunk, ranks, hubs
         grid = launcher.blocks(min(bins, 4 * launcher.processors))
         count = launcher.kernel(HEADER, "count_cells", "", ("0",))
         count(grid, build_threads, (A.indices, *shape, cells), shared=build_shared)
-        result.bases = device.zeros(bins + 1, np.int32)
+        result.bases = device.full(bins + 1, hubs // result.chunk, np.int32)
         totals = cells.reshape(slabs, bins).sum(axis=0)
-        xp.cumsum(totals, dtype=np.int32, out=result.bases[1:])
+        result.bases[1:] += xp.cumsum(totals, dtype=np.int32)
         result.most, result.chunks = device.read(totals.max().reshape(1), result.bases[-1:].astype(np.int64))
         if result.most * result.chunk <= places:
             break
@@ -104,14 +129,15 @@ def make(
         steps = min(slices, steps * result.most * result.chunk // places + 1)
     else:
         return None
-    result.steps, result.padding = steps, result.chunks * result.chunk / max(entries, 1)
+    chunks = result.chunks - hubs // result.chunk
+    result.steps, result.padding = steps, chunks * result.chunk / max(entries, 1)
     starts = xp.cumsum(cells, dtype=np.uint32) - cells
     result.slab_starts = device.empty(slabs + 1, np.uint32)
     result.slab_starts[:-1] = starts[::bins]
-    result.slab_starts[-1:] = result.chunks
+    result.slab_starts[-1:] = chunks
     result.places = device.zeros(slices * slice_entries, np.uint16)
-    result.codes = device.zeros(result.chunks * result.chunk, np.uint16)
-    result.to = device.empty(result.chunks, np.uint32)
+    result.codes = device.zeros(chunks * result.chunk, np.uint16)
+    result.to = device.empty(chunks, np.uint32)
     place = launcher.kernel(HEADER, "place_entries", "", ("0",))
     place(
         grid, build_threads,
@@ -122,16 +148,19 @@ def make(
 
 def parts_of(bins: Bins, blocks: int) -> int:
     """Parts of a slab's chunks that blocks take: few, since each loads the slab, but all blocks end together."""
-    load = bins.slabs * bins.slab_columns / max(bins.chunks * bins.chunk, 1)  # a part's columns over its values
+    load = bins.slabs * bins.slab_columns / max(bins.codes.shape[0], 1)  # a part's columns over its values
     return min(range(1, 17), key=lambda parts: -(-bins.slabs * parts // blocks) * (1 / parts + load))
 
 
 def fill(device: Device, bins: Bins, x: Any) -> Any:
-    """x in the bins: `x` is an array of all columns' values."""
+    """x of the hubs and in the bins: `x` is an array of all columns' values."""
     launcher, item = device.launcher, x.dtype.itemsize
     out = device.empty(bins.chunks * bins.chunk, x.dtype)
     kernel = launcher.kernel(HEADER, "put_in_bins", "", (moved_type(x), str(bins.chunk)))
     blocks = launcher.blocks(launcher.processors)
-    shape = x.shape[0], bins.slab_columns, bins.slab_starts, bins.slabs, parts_of(bins, blocks)
-    kernel(blocks, launcher.threads(THREADS), (x, *shape, bins.codes, bins.to, out), shared=bins.slab_columns * item)
+    shape = bins.hubs, bins.columns, bins.slab_columns, bins.slab_starts, bins.slabs, parts_of(bins, blocks)
+    kernel(
+        blocks, launcher.threads(THREADS), (x, bins.order, *shape, bins.codes, bins.to, out),
+        shared=bins.slab_columns * item,
+    )  # fmt: skip
     return out

@@ -25,7 +25,7 @@ gathered, read as presence bits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -49,6 +49,7 @@ SLICE = 32 * LANE_ENTRIES
 CACHED_COLUMNS = 48 << 10  # columns whose x may be in shared memory, at most: what fits into 227 KiB at 4 bytes each
 TABLE_THREADS = 512  # threads of a block that caches x
 TABLE_SHARE = 27 / 32  # of a block's shared memory for buffers and x, because more leaves the L1 cache too little
+HUBS = (1 << 12, 1 << 13, 1 << 14, 3 << 13)  # of columns in bins: numbers of hubs that are weighed against each other
 FREE_FACTOR = 3  # times the form's size must be free
 BLOCKS = {  # by bytes of a value: threads of a block, blocks for a multiprocessor, as far as registers reach
     1: (1024, 1),
@@ -68,10 +69,19 @@ class RowSegments:
     """See the schema at the head of this file."""
 
     __slots__ = (
-        "arrived", "before", "begins", "bins", "by_bins", "by_blocks", "cached_shares", "choice", "columns", "entries",
-        "forced", "launches", "names",
+        "arrived", "before", "begins", "bins", "by_bins", "by_blocks", "choice", "columns", "entries",
+        "forced", "frequent", "launches", "names",
         "plain", "rows", "saved_ns", "slices", "uses",
     )  # fmt: skip
+
+
+class Frequent(NamedTuple):
+    """Shares of the entries that the most frequent columns have."""
+
+    table: float  # those whose x fits in shared memory
+    cached: dict[int, float]  # by bytes of a value: those whose x the L2 cache holds
+    hubs: dict[int, float]  # as many as the key
+    columns: int  # columns that have entries
 
 
 class Columns:
@@ -118,7 +128,7 @@ def _make(device, A):
     result.columns = result.plain = Columns(PLAIN, A.indices)
     result.choice, result.forced = None, {}
     result.by_blocks, result.saved_ns = {}, 0.0
-    result.bins, result.by_bins, result.cached_shares = {}, {}, None
+    result.bins, result.by_bins, result.frequent = {}, {}, None
     return result
 
 
@@ -215,14 +225,14 @@ def _columns(device, A, form):
         return device.read(near[:1])[0] / max(form.slices, 1)
 
     def hub_share():
-        relabelling.append(_by_frequency(device, A, form))
-        return relabelling[0][1]
+        relabelling.append(_by_frequency(device, A, form)[0])
+        return form.frequent.table
 
     choice = column_indices(form.entries, near_share, hub_share, lambda count: _is_free(device, count), A.ncols)
     if choice[0] == "segments_delta16":
         return _delta16(device, form, bases), choice
     if choice[0] == "segments_relabelled":
-        return _relabelled(device, A, relabelling[0][0]), choice
+        return _relabelled(device, A, relabelling[0]), choice
     return form.plain, choice
 
 
@@ -248,15 +258,14 @@ def _forced(device, A, form, wanted, s, item, plan):
 
 def _binned(device, A, form, s, item, plan):
     """The BINNED Columns where they cost less than the others, else None."""
-    if form.cached_shares is None or item > 8:
+    if form.frequent is None or item > 8:
         return None
     key = s, item
     if key not in form.by_bins:
-        blocks, _, room = _bins_launch(device, A, form, s, item)
-        _, padding = binned_columns.steps_for(device, form.entries, A.ncols, item, blocks, max(room, item))
-        hubs = form.choice[2][0] if form.columns.kind == RELABELLED else 0.0
+        _, padding = _hubs(device, A, form, s, item)
+        relabelled = form.choice[2][0] if form.columns.kind == RELABELLED else 0.0
         form.by_bins[key] = bins_pay(
-            form.entries, hubs, form.cached_shares[max(item, 4)], item, padding, device.profile,
+            form.entries, relabelled, form.frequent.cached[max(item, 4)], item, padding, device.profile,
             lambda count: _is_free(device, count),
         )  # fmt: skip
     figures = form.by_bins[key]
@@ -283,9 +292,28 @@ def _bins(device, A, form, s, item):
         return None
     key = item, blocks, threads, room
     if key not in form.bins:
-        made = binned_columns.make(device, A, form.slices, threads, blocks, item, room, SLICE)
+        order, hubs, of_hubs = None, 0, 0
+        ranked, counts = _by_frequency(device, A, form)
+        hubs, _ = _hubs(device, A, form, s, item)
+        if hubs or form.frequent.columns < A.ncols:
+            order, of_hubs = binned_columns.order_of(device, ranked, counts, hubs)
+        del ranked, counts
+        made = binned_columns.make(device, A, form.slices, threads, blocks, item, room, SLICE, order, hubs, of_hubs)
         form.bins[key] = made and Columns(BINNED, form.plain.codes, made.places, made.bases, None, made)
     return form.bins[key]
+
+
+def _hubs(device, A, form, s, item):
+    """(hubs of the BINNED Columns, values in bins over entries, expected): as many as leave the fewest in bins."""
+    blocks, _, room = _bins_launch(device, A, form, s, item)
+    found = []
+    for hubs, share in form.frequent.hubs.items():
+        if hubs == 0 or 2 * hubs * item <= room:  # a bin has half of the memory at least
+            entries, columns = int(form.entries * (1 - share)), form.frequent.columns - hubs
+            left = max(room - hubs * item, item)
+            _, padding = binned_columns.steps_for(device, entries, columns, item, blocks, left)
+            found.append(((1 - share) * padding, hubs))
+    return min(found)[::-1]
 
 
 def _delta16(device, form, bases):
@@ -295,17 +323,21 @@ def _delta16(device, form, bases):
 
 
 def _by_frequency(device, A, form):
-    """(columns by falling number of entries, the share of the entries in those whose x fits in shared memory)
-
-    Keeps form.cached_shares: bytes of a value -> that of those whose x fits in the L2 cache.
-    """
+    """(columns by falling number of entries, int32; the number of entries of each column).  Makes form.frequent."""
+    launcher = device.launcher
     counts = device.xp.bincount(A.indices, minlength=A.ncols)
     order = device.xp.argsort(-counts).astype(np.int32)
-    ranked, cache = counts[order], int(device.launcher.limits.cache * tuning.GPU_CACHED_SHARE)
-    most = min(CACHED_COLUMNS, int(device.launcher.shared * TABLE_SHARE) // 4), cache // 4, cache // 8
-    shares = [found / max(form.entries, 1) for found in device.read(*(ranked[:k].sum().reshape(1) for k in most))]
-    form.cached_shares = {4: shares[1], 8: shares[2]}
-    return order, shares[0]
+    if form.frequent is None:
+        cache = int(launcher.limits.cache * tuning.GPU_CACHED_SHARE)
+        table = min(CACHED_COLUMNS, int(launcher.shared * TABLE_SHARE) // 4)
+        hubs = [launcher.size(each, each >> 8) for each in HUBS]
+        upto = counts[order].cumsum()
+        places = [max(1, min(k, A.ncols)) - 1 for k in (table, cache // 4, cache // 8, *hubs)]
+        found = device.read(*(upto[k : k + 1] for k in places), (counts > 0).sum().reshape(1))
+        shares = [each / max(form.entries, 1) for each in found[:-1]]
+        of_hubs = {k: share for k, share in zip(hubs, shares[3:], strict=True) if k < found[-1]}
+        form.frequent = Frequent(shares[0], {4: shares[1], 8: shares[2]}, {0: 0.0} | of_hubs, found[-1])
+    return order, counts
 
 
 def _relabelled(device, A, order):
@@ -427,7 +459,7 @@ def _launch(device, A, form, s, columns, x_values, gaps):
         cached = max(0, min(A.ncols, CACHED_COLUMNS, (int(device.launcher.shared * TABLE_SHARE) - shared) // x_item))
         shared += -(-cached * x_item // 16) * 16
     if bins is not None:
-        shared += bins.most * bins.chunk * x_values.dtype.itemsize
+        shared += (bins.hubs + bins.most * bins.chunk) * x_values.dtype.itemsize
         cached = bins.steps
     most = min(kernel.resident_blocks(threads, shared), threads)
     blocks = max(1, min(most, -(-form.slices * 32 // threads)))
