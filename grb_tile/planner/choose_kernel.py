@@ -124,29 +124,34 @@ def column_indices(
     return "segments_relabelled", "columns_skewed", (share,)
 
 
+def bins_cost(entries: int, item: int, values: float, run: float, at_once: int, profile: DeviceProfile) -> float:
+    """ns of a product that puts x into bins first.
+
+    item: bytes of a value of x.  values: in bins over entries.  run: bytes that are written together.  at_once: 2 where
+    a bin is copied while the one before it is read.
+    """
+    bandwidth = profile.dram_bytes_ns
+    fill = values * (2.5 + item) / (bandwidth * tuning.GPU_BINS_BANDWIDTH) * (1 + tuning.GPU_RUN_BYTES / run)
+    reads = (tuning.GPU_BIN_ENTRY_NS + tuning.GPU_BIN_BYTE_NS * max(item, 4)) * profile.latency
+    copies, places = values * item / bandwidth, 2 / bandwidth
+    product = max(reads, places) + copies if at_once == 1 else max(reads, places + copies)
+    return tuning.GPU_BINS_FIXED_NS * profile.latency + entries * (fill + product)
+
+
 def bins_pay(
-    entries: int,
-    hub_share: float,
-    cached_share: float,
-    item: int,
-    padding: float,
-    profile: DeviceProfile,
-    fits: Callable[[int], bool],
+    entries: int, hub_share: float, cached_share: float, bins_ns: float, profile: DeviceProfile, fits: bool
 ) -> tuple | None:
     """Figures of products that put x into bins first where these cost less than gathers, else None.
 
     hub_share: of the entries in the columns whose x is in shared memory, 0 where the product does not use that.
-    cached_share: of those in the columns whose x the L2 cache holds.  item: bytes of a value of x.  padding: values in
-    bins over entries, expected.  fits(bytes): is that much memory free?  The figures: ns of a product over bins, of one
-    with gathers, and cached_share.
+    cached_share: of those in the columns whose x the L2 cache holds.  fits: is there memory for the form?  The figures:
+    ns of a product over bins, of one with gathers, and cached_share.
     """
-    if entries < tuning.RELABELLED_ENTRIES or not fits(int(entries * (padding * (2.5 + item) + 2))):
+    if entries < tuning.RELABELLED_ENTRIES or not fits:
         return None
     near_ns, far_ns = tuning.GPU_CACHED_GATHER_NS, tuning.GPU_FAR_GATHER_NS
     gathers = max(cached_share - hub_share, 0.0) * near_ns + (1 - max(cached_share, hub_share)) * far_ns
     gathers_ns = entries * (tuning.GPU_SEGMENT_NS + gathers) * profile.latency
-    moved = entries * (padding * (2.5 + 2 * item) + 2)
-    bins_ns = tuning.GPU_BINS_FIXED_NS * profile.latency + moved / (profile.dram_bytes_ns * tuning.GPU_BINS_BANDWIDTH)
     return (bins_ns, gathers_ns, cached_share) if bins_ns < gathers_ns else None
 
 

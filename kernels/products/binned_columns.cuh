@@ -69,14 +69,15 @@ __global__ void count_cells(const int32_t* cols, int64_t entries, int64_t slices
 
 // starts: the chunks before each cell, slab by slab; bases: those before each bin.  Dynamic shared memory: two numbers
 // for each slab.  Codes of padding stay as they are.
-//   places[lane's index of an entry]   a hub's rank, or `hubs` and its place in the bin, in values
+//   places[lane's index of an entry]   a hub's rank, or its place in the bin behind the hubs, in values
+//   second: chunks by which a block's odd bins lie behind its even ones
 //   codes[chunk * CHUNK ..]            columns within the slab
 //   to[chunk]                          where the chunk goes, in chunks
 template <int = 0>
 __global__ void place_entries(const int32_t* cols, int64_t entries, int64_t slices, int64_t warps,
                               int64_t warps_of_block, int64_t steps, int64_t bins, int64_t slab_columns, int64_t slabs,
                               int64_t chunk, const int32_t* ranks, int64_t hubs, const unsigned* cells,
-                              const unsigned* starts, const int32_t* bases, uint16_t* places, uint16_t* codes, unsigned* to) {
+                              const unsigned* starts, const int32_t* bases, int64_t second, uint16_t* places, uint16_t* codes, unsigned* to) {
   extern __shared__ unsigned numbers_of_slabs[];
   unsigned *first = numbers_of_slabs, *next = first + slabs;
   const ColumnOrder columns{ranks, unsigned(hubs), unsigned(slab_columns)};
@@ -100,7 +101,7 @@ __global__ void place_entries(const int32_t* cols, int64_t entries, int64_t slic
       unsigned within;
       const int k = columns.slab_of(cols[entry], within);
       const unsigned at = k < 0 ? 0 : atomicAdd(next + k, 1u);
-      places[index] = uint16_t(k < 0 ? within : hubs + first[k] * chunk + at);
+      places[index] = uint16_t(k < 0 ? within : hubs + ((bin % steps & 1) * second + first[k]) * chunk + at);
       if (k >= 0) codes[int64_t(starts[k * bins + bin]) * chunk + at] = uint16_t(within);
     });
     __syncthreads();
@@ -129,8 +130,21 @@ put_in_bins(const T* __restrict__ x, const int32_t* __restrict__ order, int64_t 
     if (at == end) continue;
     const int64_t left = columns - k * slab_columns, here = left < slab_columns ? left : slab_columns;
     __syncthreads();
-    for (int64_t c = threadIdx.x; c < here; c += blockDim.x)
-      slab[c] = x[order == nullptr ? k * slab_columns + c : int64_t(order[hubs + k * slab_columns + c])];
+    const int32_t* names = order == nullptr ? nullptr : order + hubs;
+    for (int64_t c = threadIdx.x; c < here; c += 8 * int64_t(blockDim.x)) {
+      int64_t from[8];
+      T value[8];
+#pragma unroll
+      for (int j = 0; j < 8; j++) {
+        from[j] = k * slab_columns + (c + j * int64_t(blockDim.x) < here ? c + j * int64_t(blockDim.x) : c);
+        if (names != nullptr) from[j] = __ldcs(names + from[j]);
+      }
+#pragma unroll
+      for (int j = 0; j < 8; j++) value[j] = x[from[j]];
+#pragma unroll
+      for (int j = 0; j < 8; j++)
+        if (c + j * int64_t(blockDim.x) < here) slab[c + j * int64_t(blockDim.x)] = value[j];
+    }
     __syncthreads();
     for (int64_t i = at * PARTS + threadIdx.x; i < end * PARTS; i += AT_ONCE * int64_t(blockDim.x)) {
       Codes code[AT_ONCE];

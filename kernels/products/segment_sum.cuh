@@ -3,6 +3,7 @@
 // Who includes it: products/segments.cuh, whose head has the algorithm and the phases.
 // Precondition: a whole warp calls together.
 #pragma once
+#include "base/async_copy.cuh"
 #include "products/segment_rows.cuh"
 
 namespace grb {
@@ -62,7 +63,7 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
 
   const SegmentedMatrix<I, R, A>& m;
   const typename S::X* x_given;
-  X* table;                        // the first `cached` values of x; BINNED: those of hubs, then a bin
+  X* table;                        // the first `cached` values of x; BINNED: those of hubs, then one bin or two
   int64_t cached;                  // BINNED: steps
   const XGaps x_gaps;
   Z* buffer;
@@ -145,28 +146,16 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
     c[0] = packed.x & 0xffff, c[1] = packed.x >> 16, c[2] = packed.y & 0xffff, c[3] = packed.y >> 16;
     c[4] = packed.z & 0xffff, c[5] = packed.z >> 16, c[6] = packed.w & 0xffff, c[7] = packed.w >> 16;
   }
-  // `chunks` chunks of the values in bins, from chunk `first` on, into the table; the whole block calls.
-  GRB_DEVICE void take_chunks(int first, int chunks, X* into) const {
+  // Begins to copy `chunks` chunks of the hubs' values or of a bin, from chunk `first` of all on, into the table's
+  // chunks from `to` on; the whole block calls.
+  GRB_DEVICE void take_chunks(int first, int chunks, int to) const {
     using Unit = choose<sizeof(X) == 1, uint2, uint4>;
-    constexpr int units = BIN_CHUNK * int(sizeof(X)) / int(sizeof(Unit)), AT_ONCE = 8;
-    const int count = chunks * units;
+    constexpr int units = BIN_CHUNK * int(sizeof(X)) / int(sizeof(Unit));
     const Unit* from = reinterpret_cast<const Unit*>(x_given) + int64_t(first) * units;
-    Unit* to = reinterpret_cast<Unit*>(into);
-    __syncthreads();
-    for (int i = threadIdx.x; i < count; i += AT_ONCE * blockDim.x) {
-      Unit found[AT_ONCE];
-#pragma unroll
-      for (int j = 0; j < AT_ONCE; j++) {
-        const int at = i + j * int(blockDim.x);
-        found[j] = __ldcs(from + (at < count ? at : count - 1));
-      }
-#pragma unroll
-      for (int j = 0; j < AT_ONCE; j++) {
-        const int at = i + j * int(blockDim.x);
-        if (at < count) to[at] = found[j];
-      }
-    }
-    __syncthreads();
+    const SharedWindow window(table);
+    const unsigned start = window.start() + unsigned(to * units) * unsigned(sizeof(Unit));
+    for (int i = threadIdx.x; i < chunks * units; i += blockDim.x)
+      copy_to(window, start + unsigned(i) * unsigned(sizeof(Unit)), from + i);
   }
 
   GRB_DEVICE void gather(int slice, X (&x)[LANE_ENTRIES]) {
@@ -447,11 +436,19 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
     }
     if constexpr (is_binned) {
       const StepsOfWarps order{m.slices, warp_count(), cached};
-      const int hubs = m.bases[0];             // chunks of hubs' values, before the bins
-      take_chunks(0, hubs, table);
       const int32_t* bases = m.bases + blockIdx.x * cached;
+      const int hubs = m.bases[0];             // chunks of hubs' values, before the bins
+      const int second = m.bases[gridDim.x * cached + 1];        // chunks from a bin to the next one's place; 0: its own
+      take_chunks(0, hubs, 0);
       for (int64_t step = 0; step < cached; step++) {
-        take_chunks(bases[step], bases[step + 1] - bases[step], table + hubs * BIN_CHUNK);
+        if (second == 0 || step == 0) {
+          __syncthreads();
+          take_chunks(bases[step], bases[step + 1] - bases[step], hubs);
+        }
+        copies_arrived();
+        __syncthreads();
+        if (second != 0 && step + 1 < cached)
+          take_chunks(bases[step + 1], bases[step + 2] - bases[step + 1], hubs + int(step + 1 & 1) * second);
         run_to(slice, int(order.first(warp_number(), step + 1)), stop);
       }
     } else {

@@ -13,6 +13,7 @@ from grb_tile.planner import FORCIBLE, UNRECORDED, explain, tuning
 from grb_tile.planner.choose_kernel import (
     SPGEMM,
     TileFacts,
+    bins_cost,
     bins_pay,
     blocks_pay,
     column_indices,
@@ -244,22 +245,33 @@ def test_column_indices():
 
 
 def test_bins():
-    """Far gathers and long matrices take bins; hubs in shared memory, a cached x, little memory and padding do not."""
+    """Far gathers and long matrices take bins; hubs in shared memory, a cached x and little memory do not."""
 
-    def pays(entries=1 << 26, hubs=0.0, cached=0.3, item=4, padding=1.05, free=1 << 40):
-        return bins_pay(entries, hubs, cached, item, padding, H200, lambda count: count <= free)
+    def pays(entries=1 << 26, hubs=0.0, cached=0.3, each=5e-3, fits=True):
+        return bins_pay(entries, hubs, cached, entries * each, H200, fits)
 
     ours, theirs, share = pays()
     assert ours < theirs and share == 0.3
     assert pays(entries=tuning.RELABELLED_ENTRIES - 1) is None
     assert pays(entries=tuning.RELABELLED_ENTRIES) is not None
-    need = int((1 << 26) * (1.05 * 6.5 + 2))
-    assert pays(free=need) is not None and pays(free=need - 1) is None
+    assert pays(fits=False) is None
     assert pays(cached=1.0) is not None and pays(cached=1.0, hubs=0.9) is None
-    assert pays(cached=1.0, padding=3.0) is None
-    assert pays(item=8)[0] > 1.5 * ours and pays(cached=0.0)[1] > theirs
+    assert pays(cached=1.0, each=8e-3) is None
+    assert pays(cached=0.0)[1] > theirs
+
+
+def test_cost_of_bins():
+    """More values, wider ones and shorter runs cost more; a bin copied meanwhile costs nothing while it is short."""
+
+    def cost(item=4, values=1.0, run=1000.0, at_once=1, profile=H200):
+        return bins_cost(1 << 26, item, values, run, at_once, profile)
+
+    assert cost(item=8) > 1.5 * cost() > 1.5 * cost(values=0.5)
+    assert cost(run=28.0) > 1.3 * cost() and cost(run=10_000.0) > 0.96 * cost()
+    assert cost(at_once=2) < 0.95 * cost()
+    assert cost(at_once=2, values=0.1) == pytest.approx(cost(values=0.1) - (1 << 26) * 0.1 * 4 / H200.dram_bytes_ns)
     slow = replace(H200, dram_bytes_ns=H200.dram_bytes_ns / 8)
-    assert bins_pay(1 << 26, 0.0, 1.0, 4, 1.05, slow, lambda count: True) is None
+    assert cost(profile=slow) > 5 * cost() and cost(at_once=2, profile=slow) < cost(profile=slow)
 
 
 def test_columns():

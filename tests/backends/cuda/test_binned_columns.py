@@ -24,7 +24,11 @@ def small_slabs(monkeypatch):
 
 
 def matrix(rows, cols, nrows, ncols):
-    return shim().store_to_device(convert.compressed(nrows, ncols, dtypes.BOOL, rows, cols, np.ones(1, bool), True))
+    return shim().store_to_device(host_matrix(rows, cols, nrows, ncols))
+
+
+def host_matrix(rows, cols, nrows, ncols):
+    return convert.compressed(nrows, ncols, dtypes.BOOL, rows, cols, np.ones(1, bool), True)
 
 
 def random_matrix(nrows, ncols, count, seed):
@@ -33,16 +37,17 @@ def random_matrix(nrows, ncols, count, seed):
     return matrix(keys // ncols, keys % ncols, nrows, ncols)
 
 
-def made(A, item, threads=64, blocks=2, room=None, hubs=None):
+def made(A, item, threads=64, blocks=2, room=None, hubs=None, at_once=1):
     """hubs: None: all columns in slabs; else how many are hubs, and only columns with entries are in slabs."""
-    device, more = shim().device, ()
+    device, more = shim().device, (None, 0, 0)
     slices = -(-A.indices.shape[0] // segments.SLICE)
     if hubs is not None:
         counts = device.xp.bincount(A.indices, minlength=A.ncols)
         ranked = device.xp.argsort(-counts).astype(np.int32)
         order, of_hubs = binned_columns.order_of(device, ranked, counts, hubs)
         more = order, hubs, of_hubs
-    return binned_columns.make(device, A, slices, threads, blocks, item, room or 1024 * item, segments.SLICE, *more)
+    room = room or 1024 * item
+    return binned_columns.make(device, A, slices, threads, blocks, item, room, segments.SLICE, *more, at_once)
 
 
 def first_slices(bins, slices):
@@ -70,10 +75,13 @@ def check(A, bins, item):
                 lanes = slice_ * segments.SLICE + np.arange(32 * segments.LANE_ENTRIES).reshape(32, -1).T
                 here = at < entries
                 place = places[lanes[here]].astype(np.int64)
-                place[place >= bins.hubs] += base - bins.hubs
+                behind = bins.hubs + (step % 2 * bins.most * bins.chunk if bins.at_once == 2 else 0)
+                assert ((place < bins.hubs) | (place >= behind)).all()
+                place[place >= bins.hubs] += base - behind
                 assert np.array_equal(filled[place], x[cols[at[here]]])
     assert seen.all()
-    assert bins.most == np.diff(bases).max() and bases[-1] == bins.chunks == len(filled) // bins.chunk
+    assert bases[-1] == (bins.most if bins.at_once == 2 else 0)
+    assert bins.most == np.diff(bases[:-1]).max() and bases[-2] == bins.chunks == len(filled) // bins.chunk
     assert bases[0] * bins.chunk == bins.hubs
 
 
@@ -86,23 +94,42 @@ def test_places_of_entries(item, nrows, ncols, count):
     assert bins.padding >= 1 and bins.most * bins.chunk <= 1024
 
 
-def skewed_matrix(nrows, ncols, count, seed):
+def skewed_matrix(nrows, ncols, count, seed, make=matrix):
     """Columns of 1 in 5 without entries, others with numbers that fall as 1 / rank, in a random order."""
     rng = np.random.default_rng([34, seed])
     kept = rng.permutation(ncols)[: max(1, ncols * 4 // 5)]
     share = 1 / np.arange(1, kept.size + 1)
     keys = np.unique(rng.integers(0, nrows, count) * ncols + rng.choice(kept, count, p=share / share.sum()))
-    return matrix(keys // ncols, keys % ncols, nrows, ncols)
+    return make(keys // ncols, keys % ncols, nrows, ncols)
 
 
 @pytest.mark.parametrize("item", TYPES)
+@pytest.mark.parametrize("at_once", [1, 2])
 @pytest.mark.parametrize("hubs", [0, 8, 64, 128])
-def test_hubs_and_columns_without_entries(item, hubs):
+def test_hubs_and_columns_without_entries(item, hubs, at_once):
     A = skewed_matrix(300, 600, 9000, item)
-    bins = made(A, item, hubs=hubs)
+    bins = made(A, item, hubs=hubs, at_once=at_once)
     check(A, bins, item)
     assert (bins.hubs, bins.columns) == (hubs, np.unique(shim().device.host(A.indices)).size - hubs)
-    assert bins.hubs + bins.most * bins.chunk <= 1024
+    assert bins.hubs + at_once * bins.most * bins.chunk <= 1024
+
+
+@pytest.mark.parametrize("item", TYPES)
+@pytest.mark.parametrize("hubs", [0, 64])
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_products(item, hubs, at_once, monkeypatch):
+    """With hubs and without, one bin and two in shared memory, in many steps: as the host computes them."""
+    monkeypatch.setattr(segments, "_bins_plan", lambda *facts: (0.0, 1.0, hubs, at_once))
+    launch = segments._bins_launch
+    monkeypatch.setattr(segments, "_bins_launch", lambda *facts: (*launch(*facts)[:2], 400 * item))
+    A = skewed_matrix(300, 600, 9000, item, host_matrix)
+    dtype = {1: dtypes.BOOL, 2: dtypes.INT16, 4: dtypes.FP32, 8: dtypes.FP64}[item]
+    semiring = get_typed_op("lor_second" if item == 1 else "plus_second", dtype, kind="semiring")
+    x = BitmapVector(600, dtype, None, np.random.default_rng(6).integers(0, 2, 600).astype(dtype.np_type), 600)
+    with gb.plan(force="segments_binned"):
+        agree.assert_same(shim().matvec_rows(A, x, semiring, None), NUMPY.matvec_rows(A, x, semiring, None))
+    (columns,) = shim().store_to_device(A).forms["segments"].bins.values()
+    assert (columns.bins.hubs, columns.bins.at_once) == (hubs, at_once) and columns.bins.steps > 1
 
 
 def test_hubs_that_are_all_columns():
