@@ -124,17 +124,18 @@ def column_indices(
     return "segments_relabelled", "columns_skewed", (share,)
 
 
-def bins_cost(entries: int, item: int, values: float, run: float, at_once: int, profile: DeviceProfile) -> float:
+def bins_cost(entries: int, item: int, values: float, run: float, hubs: bool, profile: DeviceProfile) -> float:
     """ns of a product that puts x into bins first.
 
-    item: bytes of a value of x.  values: in bins over entries.  run: bytes that are written together.  at_once: 2 where
-    a bin is copied while the one before it is read.
+    item: bytes of a value of x.  values: in bins over entries.  run: bytes that are written together.  hubs: are there
+    columns in shared memory beside the bins?
     """
-    bandwidth = profile.dram_bytes_ns
-    fill = values * (2.5 + item) / (bandwidth * tuning.GPU_BINS_BANDWIDTH) * (1 + tuning.GPU_RUN_BYTES / run)
+    bandwidth = profile.dram_bytes_ns * tuning.GPU_BINS_BANDWIDTH
+    fill = values * (2.5 + item) / bandwidth * (1 + tuning.GPU_RUN_BYTES / run)
     reads = (tuning.GPU_BIN_ENTRY_NS + tuning.GPU_BIN_BYTE_NS * max(item, 4)) * profile.latency
-    copies, places = values * item / bandwidth, 2 / bandwidth
-    product = max(reads, places) + copies if at_once == 1 else max(reads, places + copies)
+    if hubs:
+        fill, reads = fill * tuning.GPU_HUBS, reads * tuning.GPU_HUBS
+    product = max(reads, (2 + values * item) / bandwidth)
     return tuning.GPU_BINS_FIXED_NS * profile.latency + entries * (fill + product)
 
 

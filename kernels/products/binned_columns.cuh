@@ -70,14 +70,13 @@ __global__ void count_cells(const int32_t* cols, int64_t entries, int64_t slices
 // starts: the chunks before each cell, slab by slab; bases: those before each bin.  Dynamic shared memory: two numbers
 // for each slab.  Codes of padding stay as they are.
 //   places[lane's index of an entry]   a hub's rank, or its place in the bin behind the hubs, in values
-//   second: chunks by which a block's odd bins lie behind its even ones
 //   codes[chunk * CHUNK ..]            columns within the slab
 //   to[chunk]                          where the chunk goes, in chunks
 template <int = 0>
 __global__ void place_entries(const int32_t* cols, int64_t entries, int64_t slices, int64_t warps,
                               int64_t warps_of_block, int64_t steps, int64_t bins, int64_t slab_columns, int64_t slabs,
                               int64_t chunk, const int32_t* ranks, int64_t hubs, const unsigned* cells,
-                              const unsigned* starts, const int32_t* bases, int64_t second, uint16_t* places, uint16_t* codes, unsigned* to) {
+                              const unsigned* starts, const int32_t* bases, uint16_t* places, uint16_t* codes, unsigned* to) {
   extern __shared__ unsigned numbers_of_slabs[];
   unsigned *first = numbers_of_slabs, *next = first + slabs;
   const ColumnOrder columns{ranks, unsigned(hubs), unsigned(slab_columns)};
@@ -101,7 +100,7 @@ __global__ void place_entries(const int32_t* cols, int64_t entries, int64_t slic
       unsigned within;
       const int k = columns.slab_of(cols[entry], within);
       const unsigned at = k < 0 ? 0 : atomicAdd(next + k, 1u);
-      places[index] = uint16_t(k < 0 ? within : hubs + ((bin % steps & 1) * second + first[k]) * chunk + at);
+      places[index] = uint16_t(k < 0 ? within : hubs + first[k] * chunk + at);
       if (k >= 0) codes[int64_t(starts[k * bins + bin]) * chunk + at] = uint16_t(within);
     });
     __syncthreads();

@@ -63,7 +63,7 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
 
   const SegmentedMatrix<I, R, A>& m;
   const typename S::X* x_given;
-  X* table;                        // the first `cached` values of x; BINNED: those of hubs, then one bin or two
+  X* table;                        // the first `cached` values of x; BINNED: those of hubs, then a bin
   int64_t cached;                  // BINNED: steps
   const XGaps x_gaps;
   Z* buffer;
@@ -438,17 +438,12 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
       const StepsOfWarps order{m.slices, warp_count(), cached};
       const int32_t* bases = m.bases + blockIdx.x * cached;
       const int hubs = m.bases[0];             // chunks of hubs' values, before the bins
-      const int second = m.bases[gridDim.x * cached + 1];        // chunks from a bin to the next one's place; 0: its own
       take_chunks(0, hubs, 0);
       for (int64_t step = 0; step < cached; step++) {
-        if (second == 0 || step == 0) {
-          __syncthreads();
-          take_chunks(bases[step], bases[step + 1] - bases[step], hubs);
-        }
+        __syncthreads();
+        take_chunks(bases[step], bases[step + 1] - bases[step], hubs);
         copies_arrived();
         __syncthreads();
-        if (second != 0 && step + 1 < cached)
-          take_chunks(bases[step + 1], bases[step + 2] - bases[step + 1], hubs + int(step + 1 & 1) * second);
         run_to(slice, int(order.first(warp_number(), step + 1)), stop);
       }
     } else {

@@ -261,17 +261,18 @@ def test_bins():
 
 
 def test_cost_of_bins():
-    """More values, wider ones and shorter runs cost more; a bin copied meanwhile costs nothing while it is short."""
+    """More values, wider ones, shorter runs and hubs cost more, fewer values less until entries themselves do."""
 
-    def cost(item=4, values=1.0, run=1000.0, at_once=1, profile=H200):
-        return bins_cost(1 << 26, item, values, run, at_once, profile)
+    def cost(item=4, values=1.0, run=1000.0, hubs=False, profile=H200):
+        return bins_cost(1 << 26, item, values, run, hubs, profile)
 
     assert cost(item=8) > 1.5 * cost() > 1.5 * cost(values=0.5)
     assert cost(run=28.0) > 1.3 * cost() and cost(run=10_000.0) > 0.96 * cost()
-    assert cost(at_once=2) < 0.95 * cost()
-    assert cost(at_once=2, values=0.1) == pytest.approx(cost(values=0.1) - (1 << 26) * 0.1 * 4 / H200.dram_bytes_ns)
+    assert cost() < cost(hubs=True) < 1.05 * cost() and cost(hubs=True, values=0.9) < cost()
     slow = replace(H200, dram_bytes_ns=H200.dram_bytes_ns / 8)
-    assert cost(profile=slow) > 5 * cost() and cost(at_once=2, profile=slow) < cost(profile=slow)
+    assert cost(profile=slow) > 7 * cost()
+    reads = (1 << 26) * (tuning.GPU_BIN_ENTRY_NS + 4 * tuning.GPU_BIN_BYTE_NS)
+    assert cost(values=0.0) == pytest.approx(reads + tuning.GPU_BINS_FIXED_NS)
 
 
 def test_columns():

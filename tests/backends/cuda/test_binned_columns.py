@@ -37,9 +37,9 @@ def random_matrix(nrows, ncols, count, seed):
     return matrix(keys // ncols, keys % ncols, nrows, ncols)
 
 
-def made(A, item, threads=64, blocks=2, room=None, hubs=None, at_once=1):
+def made(A, item, threads=64, blocks=2, room=None, hubs=None):
     """hubs: None: all columns in slabs; else how many are hubs, and only columns with entries are in slabs."""
-    device, more = shim().device, (None, 0, 0)
+    device, more = shim().device, ()
     slices = -(-A.indices.shape[0] // segments.SLICE)
     if hubs is not None:
         counts = device.xp.bincount(A.indices, minlength=A.ncols)
@@ -47,7 +47,7 @@ def made(A, item, threads=64, blocks=2, room=None, hubs=None, at_once=1):
         order, of_hubs = binned_columns.order_of(device, ranked, counts, hubs)
         more = order, hubs, of_hubs
     room = room or 1024 * item
-    return binned_columns.make(device, A, slices, threads, blocks, item, room, segments.SLICE, *more, at_once)
+    return binned_columns.make(device, A, slices, threads, blocks, item, room, segments.SLICE, *more)
 
 
 def first_slices(bins, slices):
@@ -75,13 +75,10 @@ def check(A, bins, item):
                 lanes = slice_ * segments.SLICE + np.arange(32 * segments.LANE_ENTRIES).reshape(32, -1).T
                 here = at < entries
                 place = places[lanes[here]].astype(np.int64)
-                behind = bins.hubs + (step % 2 * bins.most * bins.chunk if bins.at_once == 2 else 0)
-                assert ((place < bins.hubs) | (place >= behind)).all()
-                place[place >= bins.hubs] += base - behind
+                place[place >= bins.hubs] += base - bins.hubs
                 assert np.array_equal(filled[place], x[cols[at[here]]])
     assert seen.all()
-    assert bases[-1] == (bins.most if bins.at_once == 2 else 0)
-    assert bins.most == np.diff(bases[:-1]).max() and bases[-2] == bins.chunks == len(filled) // bins.chunk
+    assert bins.most == np.diff(bases).max() and bases[-1] == bins.chunks == len(filled) // bins.chunk
     assert bases[0] * bins.chunk == bins.hubs
 
 
@@ -104,32 +101,35 @@ def skewed_matrix(nrows, ncols, count, seed, make=matrix):
 
 
 @pytest.mark.parametrize("item", TYPES)
-@pytest.mark.parametrize("at_once", [1, 2])
 @pytest.mark.parametrize("hubs", [0, 8, 64, 128])
-def test_hubs_and_columns_without_entries(item, hubs, at_once):
+def test_hubs_and_columns_without_entries(item, hubs):
     A = skewed_matrix(300, 600, 9000, item)
-    bins = made(A, item, hubs=hubs, at_once=at_once)
+    bins = made(A, item, room=2048 * item, hubs=hubs)
     check(A, bins, item)
     assert (bins.hubs, bins.columns) == (hubs, np.unique(shim().device.host(A.indices)).size - hubs)
-    assert bins.hubs + at_once * bins.most * bins.chunk <= 1024
+    assert bins.hubs + bins.most * bins.chunk <= 2048
 
 
 @pytest.mark.parametrize("item", TYPES)
 @pytest.mark.parametrize("hubs", [0, 64])
-@pytest.mark.parametrize("at_once", [1, 2])
-def test_products(item, hubs, at_once, monkeypatch):
-    """With hubs and without, one bin and two in shared memory, in many steps: as the host computes them."""
-    monkeypatch.setattr(segments, "_bins_plan", lambda *facts: (0.0, 1.0, hubs, at_once))
+def test_products(item, hubs, monkeypatch):
+    """With hubs and without, in several steps: as the host computes them."""
+    monkeypatch.setattr(segments, "_bins_plan", lambda *facts: (0.0, 1.0, hubs))
     launch = segments._bins_launch
-    monkeypatch.setattr(segments, "_bins_launch", lambda *facts: (*launch(*facts)[:2], 400 * item))
-    A = skewed_matrix(300, 600, 9000, item, host_matrix)
+
+    def little_room(*facts):
+        threads = launch(*facts)[1]
+        return 1, threads, (hubs + 3 * threads * segments.LANE_ENTRIES) * item
+
+    monkeypatch.setattr(segments, "_bins_launch", little_room)
+    A = skewed_matrix(900, 2000, 90_000, item, host_matrix)
     dtype = {1: dtypes.BOOL, 2: dtypes.INT16, 4: dtypes.FP32, 8: dtypes.FP64}[item]
     semiring = get_typed_op("lor_second" if item == 1 else "plus_second", dtype, kind="semiring")
-    x = BitmapVector(600, dtype, None, np.random.default_rng(6).integers(0, 2, 600).astype(dtype.np_type), 600)
+    x = BitmapVector(2000, dtype, None, np.random.default_rng(6).integers(0, 2, 2000).astype(dtype.np_type), 2000)
     with gb.plan(force="segments_binned"):
         agree.assert_same(shim().matvec_rows(A, x, semiring, None), NUMPY.matvec_rows(A, x, semiring, None))
     (columns,) = shim().store_to_device(A).forms["segments"].bins.values()
-    assert (columns.bins.hubs, columns.bins.at_once) == (hubs, at_once) and columns.bins.steps > 1
+    assert columns.bins.hubs == hubs and columns.bins.steps > 1
 
 
 def test_hubs_that_are_all_columns():

@@ -6,15 +6,13 @@ Schema of Bins (N slices of SLICE entries; a bin: the entries that a block of th
 
     order        int32 [columns]       the hubs, then all other columns that have entries, ascending; None: all columns
     places       uint16 [N * SLICE]    of each entry's value of x in shared memory, where those of hubs lie first, then
-                                       one bin or two, in the order in which lanes take them
-    bases        int32 [bins + 2]      chunks before each bin, those of the hubs among them; last: chunks from a bin's
-                                       place in shared memory to the next one's, 0 where each takes the same
+                                       those of a bin, in the order in which lanes take them
+    bases        int32 [bins + 1]      chunks before each bin, those of the hubs among them
     codes        uint16 [chunks * C]   slab by slab: columns in the slab; a chunk is C values, 32 bytes or less
     to           uint32 [chunks]       where each of these chunks goes, in chunks
     slab_starts  uint32 [slabs + 1]    chunks before each slab
 
-Hubs are columns with many entries: their x is in every block's shared memory, and no bin has it.  With two bins there
-one is copied while the other is read.
+Hubs are columns with many entries: their x is in every block's shared memory, and no bin has it.
 
 A product moves 12 bytes an entry for an x of 4 bytes, all of them in streams: codes 2, values written 4 and read 4,
 places 2.  The form has 4.5, more by the padding of cells (`padding`), beside the columns, which stay.
@@ -43,11 +41,11 @@ TRIES = 6  # numbers of steps, each greater than the last by what the greatest b
 class Bins:
     """See the schema at the head of this file.  hubs: how many.  padding: values in bins over entries.
 
-    chunks: of the bins and the hubs; most: of the greatest bin; at_once: bins in shared memory.
+    chunks: of the bins and the hubs; most: of the greatest bin.
     """
 
     __slots__ = (
-        "at_once", "bases", "blocks", "chunk", "chunks", "codes", "columns", "hubs", "most", "order", "padding",
+        "bases", "blocks", "chunk", "chunks", "codes", "columns", "hubs", "most", "order", "padding",
         "places", "slab_columns", "slab_starts", "slabs", "steps", "threads", "to",
     )  # fmt: skip
 
@@ -96,29 +94,28 @@ def expected(device: Device, entries: int, columns: int, item: int, blocks: int,
     return Expected(steps, padding, max(padding * of_bin / slabs, chunk) * item)
 
 
-def places_of(room: int, item: int, hubs: int, at_once: int) -> int:
-    """Values that each of `at_once` bins has room for beside the hubs in `room` bytes; whole chunks."""
-    left = (min(PLACES, room // item) - hubs) // at_once
-    return left // chunk_of(item) * chunk_of(item)
+def places_of(room: int, item: int, hubs: int) -> int:
+    """Values that a bin has room for beside the hubs in `room` bytes; whole chunks."""
+    return (min(PLACES, room // item) - hubs) // chunk_of(item) * chunk_of(item)
 
 
 def make(
     device: Device, A: Compressed, slices: int, threads: int, blocks: int, item: int, room: int, slice_entries: int,
-    order: Any = None, hubs: int = 0, hub_entries: int = 0, at_once: int = 1,
+    order: Any = None, hubs: int = 0, hub_entries: int = 0,
 ) -> Bins | None:  # fmt: skip
     """The Bins of A for `blocks` blocks of `threads` threads with `room` bytes for values of `item` bytes.
 
     None where no number of steps fits.  A has column indices of int32.  order: as in the schema, its first `hubs`, in
-    whole chunks, the hubs, which have hub_entries entries.  at_once: 1 or 2 bins.
+    whole chunks, the hubs, which have hub_entries entries.
     """
     xp, launcher, result = device.xp, device.launcher, Bins()
     entries, warps = A.indices.shape[0], threads // 32
     result.threads, result.blocks, result.chunk = threads, blocks, chunk_of(item)
     result.slab_columns = width = slab_columns(device, item)
-    result.order, result.hubs, result.at_once = order, hubs, at_once
+    result.order, result.hubs = order, hubs
     result.columns = columns = (A.ncols if order is None else order.shape[0]) - hubs
     result.slabs = slabs = max(1, -(-columns // width))
-    places, ranks = places_of(room, item, hubs, at_once), None
+    places, ranks = places_of(room, item, hubs), None
     if order is not None:
         ranks = device.zeros(A.ncols, np.int32)
         ranks[order] = device.arange(order.shape[0], np.int32)
@@ -135,10 +132,10 @@ def make(
         grid = launcher.blocks(min(bins, 4 * launcher.processors))
         count = launcher.kernel(HEADER, "count_cells", "", ("0",))
         count(grid, build_threads, (A.indices, *shape, cells), shared=build_shared)
-        result.bases = device.full(bins + 2, hubs // result.chunk, np.int32)
+        result.bases = device.full(bins + 1, hubs // result.chunk, np.int32)
         totals = cells.reshape(slabs, bins).sum(axis=0)
-        result.bases[1:-1] += xp.cumsum(totals, dtype=np.int32)
-        result.most, result.chunks = device.read(totals.max().reshape(1), result.bases[bins : bins + 1])
+        result.bases[1:] += xp.cumsum(totals, dtype=np.int32)
+        result.most, result.chunks = device.read(totals.max().reshape(1), result.bases[-1:])
         if result.most * result.chunk <= places:
             break
         if steps >= slices:
@@ -146,8 +143,6 @@ def make(
         steps = min(slices, steps * result.most * result.chunk // places + 1)
     else:
         return None
-    second = result.most if at_once == 2 else 0
-    result.bases[-1:] = second
     chunks = result.chunks - hubs // result.chunk
     result.steps, result.padding = steps, chunks * result.chunk / max(entries, 1)
     starts = xp.cumsum(cells, dtype=np.uint32) - cells
@@ -160,7 +155,7 @@ def make(
     place = launcher.kernel(HEADER, "place_entries", "", ("0",))
     place(
         grid, build_threads,
-        (A.indices, *shape, cells, starts, result.bases, second, result.places, result.codes, result.to),
+        (A.indices, *shape, cells, starts, result.bases, result.places, result.codes, result.to),
         shared=build_shared,
     )  # fmt: skip
     return result

@@ -262,7 +262,7 @@ def _binned(device, A, form, s, item, plan):
         return None
     key = s, item
     if key not in form.by_bins:
-        bins_ns, values, _, _ = _bins_plan(device, A, form, s, item)
+        bins_ns, values, _ = _bins_plan(device, A, form, s, item)
         relabelled = form.choice[2][0] if form.columns.kind == RELABELLED else 0.0
         form.by_bins[key] = bins_pay(
             form.entries, relabelled, form.frequent.cached[max(item, 4)], bins_ns, device.profile,
@@ -294,30 +294,27 @@ def _bins(device, A, form, s, item):
     if key not in form.bins:
         order, hubs, of_hubs = None, 0, 0
         ranked, counts = _by_frequency(device, A, form)
-        _, _, hubs, at_once = _bins_plan(device, A, form, s, item)
+        _, _, hubs = _bins_plan(device, A, form, s, item)
         if hubs or form.frequent.columns < A.ncols:
             order, of_hubs = binned_columns.order_of(device, ranked, counts, hubs)
         del ranked, counts
-        made = binned_columns.make(
-            device, A, form.slices, threads, blocks, item, room, SLICE, order, hubs, of_hubs, at_once
-        )
+        made = binned_columns.make(device, A, form.slices, threads, blocks, item, room, SLICE, order, hubs, of_hubs)
         form.bins[key] = made and Columns(BINNED, form.plain.codes, made.places, made.bases, None, made)
     return form.bins[key]
 
 
 def _bins_plan(device, A, form, s, item):
-    """(ns of a product over bins, values in bins over entries, hubs, bins at once) of the BINNED Columns, expected."""
+    """(ns of a product over bins, values in bins over entries, hubs) of the BINNED Columns, expected."""
     blocks, _, room = _bins_launch(device, A, form, s, item)
     found = []
     for hubs, share in form.frequent.hubs.items():
-        entries, columns = int(form.entries * (1 - share)), form.frequent.columns - hubs
-        for at_once in (1, 2):
-            places = binned_columns.places_of(room, item, hubs, at_once)
-            if hubs == 0 or places >= hubs:
-                each = binned_columns.expected(device, entries, columns, item, blocks, max(places, 1))
-                values = (1 - share) * each.padding
-                cost = bins_cost(form.entries, item, values, each.run, at_once, device.profile)
-                found.append((cost, values, hubs, at_once))
+        places = binned_columns.places_of(room, item, hubs)
+        if hubs == 0 or places >= hubs:
+            entries, columns = int(form.entries * (1 - share)), form.frequent.columns - hubs
+            each = binned_columns.expected(device, entries, columns, item, blocks, max(places, 1))
+            values = (1 - share) * each.padding
+            cost = bins_cost(form.entries, item, values, each.run, hubs > 0, device.profile)
+            found.append((cost, values, hubs))
     return min(found)
 
 
@@ -464,7 +461,7 @@ def _launch(device, A, form, s, columns, x_values, gaps):
         cached = max(0, min(A.ncols, CACHED_COLUMNS, (int(device.launcher.shared * TABLE_SHARE) - shared) // x_item))
         shared += -(-cached * x_item // 16) * 16
     if bins is not None:
-        shared += (bins.hubs + bins.at_once * bins.most * bins.chunk) * x_values.dtype.itemsize
+        shared += (bins.hubs + bins.most * bins.chunk) * x_values.dtype.itemsize
         cached = bins.steps
     most = min(kernel.resident_blocks(threads, shared), threads)
     blocks = max(1, min(most, -(-form.slices * 32 // threads)))
