@@ -124,11 +124,13 @@ def column_indices(
     return "segments_relabelled", "columns_skewed", (share,)
 
 
-def bins_cost(entries: int, item: int, values: float, run: float, hubs: bool, profile: DeviceProfile) -> float:
+def bins_cost(
+    entries: int, item: int, values: float, run: float, steps: int, hubs: bool, profile: DeviceProfile
+) -> float:  # fmt: skip
     """ns of a product that puts x into bins first.
 
-    item: bytes of a value of x.  values: in bins over entries.  run: bytes that are written together.  hubs: are there
-    columns in shared memory beside the bins?
+    item: bytes of a value of x.  values: in bins over entries.  run: bytes that are written together.  steps: bins
+    that a block reads.  hubs: are there columns in shared memory beside the bins?
     """
     bandwidth = profile.dram_bytes_ns * tuning.GPU_BINS_BANDWIDTH
     fill = values * (2.5 + item) / bandwidth * (1 + tuning.GPU_RUN_BYTES / run)
@@ -136,7 +138,8 @@ def bins_cost(entries: int, item: int, values: float, run: float, hubs: bool, pr
     if hubs:
         fill, reads = fill * tuning.GPU_HUBS, reads * tuning.GPU_HUBS
     product = max(reads, (2 + values * item) / bandwidth)
-    return tuning.GPU_BINS_FIXED_NS * profile.latency + entries * (fill + product)
+    fixed = (tuning.GPU_BINS_FIXED_NS + steps * tuning.GPU_BIN_STEP_NS) * profile.latency
+    return fixed + entries * (fill + product)
 
 
 def bins_pay(

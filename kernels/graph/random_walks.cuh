@@ -3,8 +3,8 @@
 // Result: walks[k, 0] = first[k], walks[k, s + 1] = an out-neighbour of walks[k, s], -1 behind a vertex without edges;
 //   the same numbers as algorithms/random_walks.py draws, whose text says what is drawn and why.
 // Random numbers: counter-based (base/hashing.cuh): of the seed, the walk, the step and the draw.
-// Algorithm: Grover and Leskovec, "node2vec: scalable feature learning for networks" (KDD 2016), by rejection as Yang et
-//   al., "KnightKing: a fast distributed graph random walk engine" (SOSP 2019) have it.
+// Algorithm: Grover and Leskovec, "node2vec: scalable feature learning for networks" (KDD 2016), by rejection as Yang
+//   et al., "KnightKing: a fast distributed graph random walk engine" (SOSP 2019) have it.
 // Preconditions: columns ascend within a row; weights are finite and >= 0 (`sums_of_rows` counts others).
 #pragma once
 #include "base/hashing.cuh"
@@ -23,8 +23,10 @@ template <class I> struct RandomWalks {
   double restart;
   int64_t proposals;                           // the most of a step before all edges are weighed; 0: p = q = 1
   double p, least;                             // least = min(1, q)
-  double kept[3], part[3];                     // by kind: 0 back, 1 to a neighbour of the vertex before, 2 away from it:
-  int64_t power[3];                            // the bias over the largest one; the bias itself as 1 / (part 2^power)
+  // by kind of edge, 0 back, 1 to a neighbour of the vertex before, 2 away from it: the bias over the largest one, and
+  // the bias as 1 / (part 2^power)
+  double kept[3], part[3];
+  int64_t power[3];
   int64_t* walks;                              // count x (length + 1)
 
   GRB_DEVICE bool has_edge(int64_t i, int64_t j) const { return find(indices, start[i], start[i + 1], j) >= 0; }
@@ -112,8 +114,8 @@ template <class I> __global__ void __launch_bounds__(256) random_walks(RandomWal
   }
 }
 
-// sums[e] = the weights of e's row up to e, added one by one, scaled by the power of two that brings the greatest of the
-// row to 1/2 at least.  *refused = how many weights are negative, NaN or infinite.  A warp for each row.
+// sums[e] = the weights of e's row up to e, added one by one, scaled by the power of two that brings the greatest of
+// the row to 1/2 at least.  *refused = how many weights are negative, NaN or infinite.  A warp for each row.
 template <int = 0> __global__ void __launch_bounds__(256) sums_of_rows(const int64_t* start, int64_t n,
                                                                       const double* weights, double* sums,
                                                                       word* refused) {

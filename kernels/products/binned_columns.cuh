@@ -5,8 +5,8 @@
 //   shared memory, a bin the entries that a block of products/segments.cuh reads in one step.  What goes into the bins
 //   is x as it is, so that neither the semiring nor the values of the matrix matter here, and rows are summed in the
 //   order of their entries, as without bins.
-// Hubs: columns with so many entries that every block keeps their x in shared memory, before the bin; their entries have
-//   places there and are in no bin.  Columns without entries are in no slab.
+// Hubs: columns with so many entries that every block keeps their x in shared memory, before the bin; their entries
+//   have places there and are in no bin.  Columns without entries are in no slab.
 // A cell is what a slab sends to a bin: whole chunks of CHUNK values (a sector of 32 bytes), the last of them padded.
 // Phases: count_cells     the chunks of each cell
 //         place_entries   the place of each entry in its bin; column codes and destinations of the chunks, slab by slab
@@ -76,7 +76,8 @@ template <int = 0>
 __global__ void place_entries(const int32_t* cols, int64_t entries, int64_t slices, int64_t warps,
                               int64_t warps_of_block, int64_t steps, int64_t bins, int64_t slab_columns, int64_t slabs,
                               int64_t chunk, const int32_t* ranks, int64_t hubs, const unsigned* cells,
-                              const unsigned* starts, const int32_t* bases, uint16_t* places, uint16_t* codes, unsigned* to) {
+                              const unsigned* starts, const int32_t* bases, uint16_t* places, uint16_t* codes,
+                              unsigned* to) {
   extern __shared__ unsigned numbers_of_slabs[];
   unsigned *first = numbers_of_slabs, *next = first + slabs;
   const ColumnOrder columns{ranks, unsigned(hubs), unsigned(slab_columns)};
@@ -108,15 +109,17 @@ __global__ void place_entries(const int32_t* cols, int64_t entries, int64_t slic
 }
 
 // out[to[i] * CHUNK + u] = x[order[hubs + slab's first column + codes[i * CHUNK + u]]], and before the bins
-// out[j] = x[order[j]] for the hubs; order: null where all columns are in slabs, in their own order.  Each block takes slabs, or the same one of
-// `parts` of their chunks, with the slab's slab_columns values of T in dynamic shared memory.  Blocks that run at once
-// have neighbouring slabs and go through the bins in the same order, so that what they write is together in the cache.
+// out[j] = x[order[j]] for the hubs; order: null where all columns are in slabs, in their own order.  Each block takes
+// slabs, or the same one of `parts` of their chunks, with the slab's slab_columns values of T in dynamic shared memory.
+// Blocks that run at once have neighbouring slabs and go through the bins in the same order, so that what they write is
+// together in the cache.
 template <class T, int CHUNK, int AT_ONCE = 4>
 __global__ void __launch_bounds__(1024, 1)
 put_in_bins(const T* __restrict__ x, const int32_t* __restrict__ order, int64_t hubs, int64_t columns,
-            int64_t slab_columns, const unsigned* __restrict__ slab_starts, int64_t slabs, int64_t parts, const uint16_t* __restrict__ codes, const unsigned* __restrict__ to,
+            int64_t slab_columns, const unsigned* __restrict__ slab_starts, int64_t slabs, int64_t parts,
+            const uint16_t* __restrict__ codes, const unsigned* __restrict__ to,
             T* __restrict__ out) {
-  constexpr int BYTES = CHUNK * int(sizeof(T)), PARTS = BYTES > 16 ? BYTES / 16 : 1, EACH = CHUNK / PARTS;
+  constexpr int BYTES = CHUNK * int(sizeof(T)), PARTS = BYTES > 16 ? BYTES / 16 : 1, EACH = CHUNK / PARTS, LOADS = 8;
   struct alignas(BYTES / PARTS) Values { T of[EACH]; };          // what a thread writes: neighbours fill a sector
   struct alignas(2 * EACH) Codes { uint16_t of[EACH]; };
   extern __shared__ ulonglong2 slab_memory[];
@@ -130,18 +133,19 @@ put_in_bins(const T* __restrict__ x, const int32_t* __restrict__ order, int64_t 
     const int64_t left = columns - k * slab_columns, here = left < slab_columns ? left : slab_columns;
     __syncthreads();
     const int32_t* names = order == nullptr ? nullptr : order + hubs;
-    for (int64_t c = threadIdx.x; c < here; c += 8 * int64_t(blockDim.x)) {
-      int64_t from[8];
-      T value[8];
+    for (int64_t c = threadIdx.x; c < here; c += LOADS * int64_t(blockDim.x)) {
+      int64_t from[LOADS];
+      T value[LOADS];
 #pragma unroll
-      for (int j = 0; j < 8; j++) {
-        from[j] = k * slab_columns + (c + j * int64_t(blockDim.x) < here ? c + j * int64_t(blockDim.x) : c);
+      for (int j = 0; j < LOADS; j++) {
+        const int64_t other = c + j * int64_t(blockDim.x);
+        from[j] = k * slab_columns + (other < here ? other : c);
         if (names != nullptr) from[j] = __ldcs(names + from[j]);
       }
 #pragma unroll
-      for (int j = 0; j < 8; j++) value[j] = x[from[j]];
+      for (int j = 0; j < LOADS; j++) value[j] = x[from[j]];
 #pragma unroll
-      for (int j = 0; j < 8; j++)
+      for (int j = 0; j < LOADS; j++)
         if (c + j * int64_t(blockDim.x) < here) slab[c + j * int64_t(blockDim.x)] = value[j];
     }
     __syncthreads();

@@ -263,8 +263,8 @@ def test_bins():
 def test_cost_of_bins():
     """More values, wider ones, shorter runs and hubs cost more, fewer values less until entries themselves do."""
 
-    def cost(item=4, values=1.0, run=1000.0, hubs=False, profile=H200):
-        return bins_cost(1 << 26, item, values, run, hubs, profile)
+    def cost(item=4, values=1.0, run=1000.0, hubs=False, profile=H200, steps=10):
+        return bins_cost(1 << 26, item, values, run, steps, hubs, profile)
 
     assert cost(item=8) > 1.5 * cost() > 1.5 * cost(values=0.5)
     assert cost(run=28.0) > 1.3 * cost() and cost(run=10_000.0) > 0.96 * cost()
@@ -272,7 +272,8 @@ def test_cost_of_bins():
     slow = replace(H200, dram_bytes_ns=H200.dram_bytes_ns / 8)
     assert cost(profile=slow) > 7 * cost()
     reads = (1 << 26) * (tuning.GPU_BIN_ENTRY_NS + 4 * tuning.GPU_BIN_BYTE_NS)
-    assert cost(values=0.0) == pytest.approx(reads + tuning.GPU_BINS_FIXED_NS)
+    assert cost(values=0.0, steps=0) == pytest.approx(reads + tuning.GPU_BINS_FIXED_NS)
+    assert cost(steps=11) == pytest.approx(cost() + tuning.GPU_BIN_STEP_NS)
 
 
 def test_columns():

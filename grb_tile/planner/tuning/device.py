@@ -85,9 +85,12 @@ GPU_CACHED_SHARE = define(0.6, "share of the L2 cache", "that x has while the ma
 GPU_BINS_FIXED_NS = define(
     10_000.0, "ns a product", "bins: a second launch, and x into the shared memory of all blocks", H200
 )
-GPU_BINS_BANDWIDTH = define(0.65, "share of the bandwidth", "SpMV over bins, both passes: uniform 2^22, 2^25", H200)
+GPU_BINS_BANDWIDTH = define(0.68, "share of the bandwidth", "SpMV over bins, both passes: uniform 2^22, 2^25", H200)
 GPU_RUN_BYTES = define(28.0, "bytes", "that a run of a bin's values costs beside its own: rmat 2^23 to 2^26", H200)
-GPU_BIN_ENTRY_NS = define(0.5e-3, "ns an entry", "SpMV over bins, at least: kron 21 and rmat 23 with hubs", H200)
+GPU_BIN_STEP_NS = define(
+    1_200.0, "ns a bin", "that a block reads: barriers, the first loads; uniform 2^25, kron 21", H200
+)
+GPU_BIN_ENTRY_NS = define(0.2e-3, "ns an entry", "SpMV over bins, at least: kron 21 and rmat 23 with hubs", H200)
 GPU_BIN_BYTE_NS = define(0.4e-3, "ns a byte of a value of x", "the same", H200)
 GPU_HUBS = define(1.04, "factor", "bins with hubs, whose memory the L1 cache lacks: uniform 2^22", H200)
 BLOCK_BYTES = define(

@@ -70,7 +70,7 @@ class RowSegments:
 
     __slots__ = (
         "arrived", "before", "begins", "bins", "by_bins", "by_blocks", "choice", "columns", "entries",
-        "forced", "frequent", "launches", "names",
+        "forced", "frequent", "ranked", "launches", "names",
         "plain", "rows", "saved_ns", "slices", "uses",
     )  # fmt: skip
 
@@ -128,7 +128,7 @@ def _make(device, A):
     result.columns = result.plain = Columns(PLAIN, A.indices)
     result.choice, result.forced = None, {}
     result.by_blocks, result.saved_ns = {}, 0.0
-    result.bins, result.by_bins, result.frequent = {}, {}, None
+    result.bins, result.by_bins, result.frequent, result.ranked = {}, {}, None, None
     return result
 
 
@@ -177,6 +177,7 @@ def columns_of(
             form.columns, form.choice = _columns(device, A, form)
     if form.choice is not None:
         columns = _binned(device, A, form, s, item, plan)
+        form.ranked = None
         if columns is not None:
             return columns
     plan.use_kernel(*(form.choice or ("segments", "columns_plain", (form.uses, tuning.BUILD_AFTER))))
@@ -252,6 +253,7 @@ def _forced(device, A, form, wanted, s, item, plan):
             columns = form.forced[wanted] = _delta16(device, form, device.empty(form.slices, np.int32))
         else:
             columns = form.forced[wanted] = _relabelled(device, A, _by_frequency(device, A, form)[0])
+            form.ranked = None
     plan.use_kernel(*choice)
     return columns
 
@@ -292,12 +294,13 @@ def _bins(device, A, form, s, item):
         return None
     key = item, blocks, threads, room
     if key not in form.bins:
-        order, hubs, of_hubs = None, 0, 0
-        ranked, counts = _by_frequency(device, A, form)
+        if form.frequent is None:
+            _by_frequency(device, A, form)
+        order, of_hubs = None, 0
         _, _, hubs = _bins_plan(device, A, form, s, item)
         if hubs or form.frequent.columns < A.ncols:
-            order, of_hubs = binned_columns.order_of(device, ranked, counts, hubs)
-        del ranked, counts
+            order, of_hubs = binned_columns.order_of(device, *_by_frequency(device, A, form), hubs)
+        form.ranked = None
         made = binned_columns.make(device, A, form.slices, threads, blocks, item, room, SLICE, order, hubs, of_hubs)
         form.bins[key] = made and Columns(BINNED, form.plain.codes, made.places, made.bases, None, made)
     return form.bins[key]
@@ -309,11 +312,11 @@ def _bins_plan(device, A, form, s, item):
     found = []
     for hubs, share in form.frequent.hubs.items():
         places = binned_columns.places_of(room, item, hubs)
-        if hubs == 0 or places >= hubs:
+        if hubs == 0 or places > 0:
             entries, columns = int(form.entries * (1 - share)), form.frequent.columns - hubs
             each = binned_columns.expected(device, entries, columns, item, blocks, max(places, 1))
             values = (1 - share) * each.padding
-            cost = bins_cost(form.entries, item, values, each.run, hubs > 0, device.profile)
+            cost = bins_cost(form.entries, item, values, each.run, each.steps, hubs > 0, device.profile)
             found.append((cost, values, hubs))
     return min(found)
 
@@ -325,7 +328,12 @@ def _delta16(device, form, bases):
 
 
 def _by_frequency(device, A, form):
-    """(columns by falling number of entries, int32; the number of entries of each column).  Makes form.frequent."""
+    """(columns by falling number of entries, int32; the number of entries of each column).  Makes form.frequent.
+
+    Both are in form.ranked until the columns are chosen.
+    """
+    if form.ranked is not None:
+        return form.ranked
     launcher = device.launcher
     counts = device.xp.bincount(A.indices, minlength=A.ncols)
     order = device.xp.argsort(-counts).astype(np.int32)
@@ -339,7 +347,8 @@ def _by_frequency(device, A, form):
         shares = [each / max(form.entries, 1) for each in found[:-1]]
         of_hubs = {k: share for k, share in zip(hubs, shares[3:], strict=True) if k < found[-1]}
         form.frequent = Frequent(shares[0], {4: shares[1], 8: shares[2]}, {0: 0.0} | of_hubs, found[-1])
-    return order, counts
+    form.ranked = order, counts
+    return form.ranked
 
 
 def _relabelled(device, A, order):
