@@ -156,6 +156,15 @@ def test_cells_that_are_exactly_full(item, more):
     check(A, made(A, item, 32, 1), item)
 
 
+@pytest.mark.parametrize("hubs", [None, 8])
+@pytest.mark.parametrize("more", [-1, 0, 1, 700])
+def test_slabs_of_many_loads(more, hubs, monkeypatch):
+    """As many columns as a block loads at a time, one less, one more, and many more."""
+    wide = 8 * shim().device.launcher.threads(binned_columns.THREADS) + more
+    monkeypatch.setattr(binned_columns, "slab_columns", lambda device, item: wide)
+    check(A := random_matrix(3, 2 * wide + 5, 9000, 7), made(A, 4, room=1 << 17, hubs=hubs), 4)
+
+
 @pytest.mark.parametrize("less", [0, 1])
 def test_a_bin_that_is_exactly_full(less):
     """The greatest bin fills its room; with a byte less there are more steps."""

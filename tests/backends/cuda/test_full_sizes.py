@@ -36,7 +36,7 @@ TESTS = {
         products/matmul_dot.cuh MOST_LOOKUPS""",
     "test_binned_columns.py::test_cells_that_are_exactly_full":
         "products/segment_sum.cuh BIN_CHUNK; products/binned_columns.cuh BYTES PARTS EACH",
-    "test_binned_columns.py::test_a_bin_copied_in_units": "products/segment_sum.cuh AT_ONCE",
+    "test_binned_columns.py::test_slabs_of_many_loads": "products/binned_columns.cuh LOADS",
     "test_full_structure.py::test_tiles_of_keys": "structure/radix_sort.cuh RADIX ITEMS AT_ONCE",
     "test_full_structure.py::test_chunks_of_a_merge": "elementwise/merge.cuh EACH AT_ONCE",
     "test_full_structure.py::test_dense_products": "products/spmm.cuh BYTES RESIDENT GROUPS",
@@ -49,7 +49,7 @@ TESTS = {
     "test_full_forms.py::test_slices_of_segments": "products/segment_rows.cuh LANE_ENTRIES SLICE",
     "test_full_forms.py::test_chunks_of_bitmap_blocks": """
         products/bitblock_build.cuh CHUNK; products/bitblock_rows.cuh QUADS ITEM HALF TOGETHER;
-        products/bitblock_stage.cuh SOME ITEM HALVES RECORDS XS COLUMNS AHEAD FIXED""",
+        base/async_copy.cuh SOME; products/bitblock_stage.cuh ITEM HALVES RECORDS XS COLUMNS AHEAD FIXED""",
     "test_full_forms.py::test_chunks_of_tiles": """
         products/bit_tiles.cuh TILES_OF_CHUNK NT; products/tiles.cuh NT EACH;
         products/tile_rows.cuh NT LANES EACH IN_WARP SHIFT""",

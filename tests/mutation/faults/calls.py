@@ -305,8 +305,8 @@ FAULTS = [
     Fault(
         "algorithms/similarity.py",
         "a loop counts where neighbours are shared only",
-        "            shared = semiring.plus_pair[FP64](rows @ self.G.A.T).new(mask=mask)\n",
-        "            shared = B\n",
+        "                both = semiring.plus_pair[FP64](rows @ self.G.A.T).new(mask=B.S)\n",
+        "                both = B\n",
         OPTIONS,
     ),
     Fault(

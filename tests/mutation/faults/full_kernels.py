@@ -352,9 +352,30 @@ FAULTS = [
     Fault(
         "kernels/products/segment_sum.cuh",
         "a bin is overwritten while warps still read the last one",
-        "    Unit* to = reinterpret_cast<Unit*>(table);\n    __syncthreads();\n",
-        "    Unit* to = reinterpret_cast<Unit*>(table);\n",
+        "        __syncthreads();\n        take_chunks(bases[step],",
+        "        take_chunks(bases[step],",
         (*BINS, *SEGMENTS),
+    ),
+    Fault(
+        "kernels/products/segment_sum.cuh",
+        "a bin is copied over the hubs",
+        "bases[step + 1] - bases[step], hubs);",
+        "bases[step + 1] - bases[step], 0);",
+        BINS,
+    ),
+    Fault(
+        "kernels/products/binned_columns.cuh",
+        "hubs have the x of the first columns",
+        "out[j] = x[order[j]];",
+        "out[j] = x[j];",
+        BINS,
+    ),
+    Fault(
+        "kernels/products/binned_columns.cuh",
+        "slabs begin with the hubs",
+        "order == nullptr ? nullptr : order + hubs;",
+        "order;",
+        BINS,
     ),
     Fault(
         "kernels/products/segment_sum.cuh",
