@@ -18,6 +18,7 @@ Zhang, "Predicting missing links via local information" (Eur. Phys. J. B 71, 200
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -174,18 +175,26 @@ class _Score:
         self.G, self.formula = G, formula
         self.A = loopless(G)
         self.d = G.out_degree.dup(FP64)
-        self.D = self.d.diag()
         self.W = None
         if weight is not None:
-            d = G.in_degree.dup(FP64)
-            if not G.directed and G.nself:
-                loops = G.A.diag()
-                d(binary.plus) << unary.one[FP64](loops)
-            at, x = d.to_coo()
-            with np.errstate(divide="ignore"):
-                F = Vector.from_coo(at, weight(x), FP64, size=G.n).diag()
-            # W = A F
-            self.W = G.keep((name, "weights", G.directed), lambda: semiring.any_second[FP64](self.A @ F).new(name="W"))
+            self.W = G.keep((name, "weights", G.directed), lambda: self._weighted(weight))
+
+    @cached_property
+    def D(self) -> Matrix:
+        return self.d.diag()
+
+    def _weighted(self, weight: Callable[[np.ndarray], np.ndarray]) -> Matrix:
+        """W = A F, F the diagonal of the weights of the vertices."""
+        G = self.G
+        d = G.in_degree.dup(FP64)
+        if not G.directed and G.nself:
+            loops = G.A.diag()
+            d(binary.plus) << unary.one[FP64](loops)
+        at, x = d.to_coo()
+        with np.errstate(divide="ignore"):
+            F = Vector.from_coo(at, weight(x), FP64, size=G.n).diag()
+        # W = A F
+        return semiring.any_second[FP64](self.A @ F).new(name="W")
 
     def of(self, rows: Matrix, numbers: np.ndarray | None, P: Matrix | None) -> Matrix:
         """Scores of the pairs P, or of all pairs u != v with a common neighbour.
@@ -193,7 +202,7 @@ class _Score:
         rows: those of G.A of the vertices `numbers`; all with P, where numbers is None.
         """
         own = rows if self.G.nself == 0 else self.A if numbers is None else _without_own(rows, numbers)
-        mask = _others(numbers, self.G.n) if P is None else P.S
+        mask = P.S if P is not None else _others(np.arange(self.G.n) if numbers is None else numbers, self.G.n)
         if self.W is None:
             # B<P,s> = A plus.pair A'
             B = semiring.plus_pair[FP64](own @ self.A.T).new(mask=mask)
@@ -206,7 +215,10 @@ class _Score:
             if self.G.nself:
                 # a vertex with a loop is its own neighbour where neighbours are counted, never where they are shared
                 both = semiring.plus_pair[FP64](rows @ self.G.A.T).new(mask=B.S)
-            D = self.D if B.nrows == self.G.n else self.d[numbers.tolist()].new().diag()
+            D = self.D
+            if numbers is not None and numbers.size < self.G.n:
+                part: Any = self.d[numbers.tolist()].new()
+                D = part.diag()
             scores = self.formula(_Counts(B, both, D, self.D))
         if P is not None:
             # pairs that share nothing: 0 / 0 is 0
