@@ -26,5 +26,7 @@ VectorLike: TypeAlias = Vector | VectorExpression | VectorIndexExpr | VectorInfi
 MatrixLike: TypeAlias = Matrix | TransposedMatrix | MatrixExpression | MatrixIndexExpr | MatrixInfixExpr
 MaskLike: TypeAlias = Mask | VectorLike | MatrixLike  # objects stand for their true values and must be Boolean
 ArrayLike: TypeAlias = npt.ArrayLike
+Position: TypeAlias = int | np.integer[Any] | Scalar
+Positions: TypeAlias = slice | Sequence[int] | npt.NDArray[Any]
 Indices: TypeAlias = int | np.integer[Any] | slice | Sequence[int] | npt.NDArray[Any] | Scalar
 Array: TypeAlias = npt.NDArray[Any]

@@ -216,6 +216,12 @@ class VectorShaped:
     __slots__ = ()
     ndim = 1
 
+    if TYPE_CHECKING:
+
+        def new(
+            self, dtype: DTypeLike | None = None, *, mask: MaskLike | None = None, name: str | None = None, **opts: Any
+        ) -> Vector: ...
+
     @property
     def size(self) -> int:
         return self.shape[0]
@@ -228,6 +234,13 @@ class MatrixShaped:
 
     __slots__ = ()
     ndim = 2
+
+    if TYPE_CHECKING:
+
+        def new(
+            self, dtype: DTypeLike | None = None, *, mask: MaskLike | None = None, name: str | None = None, **opts: Any
+        ) -> Matrix: ...
+
     _is_transposed = False
     __networkx_backend__ = __networkx_plugin__ = "grb_tile"
 
@@ -277,23 +290,11 @@ class VectorExpression(VectorShaped, CollectionExpression):
 
     __slots__ = ()
 
-    if TYPE_CHECKING:
-
-        def new(
-            self, dtype: DTypeLike | None = None, *, mask: MaskLike | None = None, name: str | None = None, **opts: Any
-        ) -> Vector: ...
-
 
 class MatrixExpression(MatrixShaped, CollectionExpression):
     """An expression whose value is a Matrix."""
 
     __slots__ = ()
-
-    if TYPE_CHECKING:
-
-        def new(
-            self, dtype: DTypeLike | None = None, *, mask: MaskLike | None = None, name: str | None = None, **opts: Any
-        ) -> Matrix: ...
 
 
 class ScalarExpression(BaseExpression):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from .. import operations as ops
 from ..dtypes import cast_scalar, lookup_dtype
@@ -20,6 +20,7 @@ from .expression import (
     new_or_empty,
     refuse_in_place,
 )
+from .index import Resolved
 from .mask import check_mask
 from .updater import Assigner, Updater
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..dtypes import DataType
-    from .annotations import DTypeLike, MaskLike
+    from .annotations import DTypeLike, MaskLike, Position, Positions
     from .scalar import Scalar
 
 
@@ -209,3 +210,26 @@ for _cls in (VectorIndexExpr, MatrixIndexExpr):
     refuse_in_place(_cls)
 forward(ScalarIndexExpr, SCALAR_DUNDERS)
 refuse_in_place(ScalarIndexExpr)
+
+
+class VectorItems:
+    """Mixin of Vector: v[i] and v[I]."""
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, keys: Position) -> ScalarIndexExpr: ...
+    @overload
+    def __getitem__(self, keys: Positions) -> VectorIndexExpr: ...
+    @overload
+    def __getitem__(self, keys: Any) -> Any: ...
+    def __getitem__(self, keys: Any) -> VectorIndexExpr | ScalarIndexExpr:
+        """v[i] or v[I]: to extract (`.new()`) or to assign to (`<<`).
+
+        Examples:
+        >>> v = gb.Vector.from_dict({0: 1, 1: 2})
+        >>> v[1].new().value, v[[1, 0]].new().to_dict()
+        (2, {0: 2, 1: 1})
+        """
+        resolved = Resolved(self, keys)
+        return VectorIndexExpr(self, resolved) if resolved.shape else ScalarIndexExpr(self, resolved)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from .. import operations as ops
 from ..exceptions import NotImplementedException
@@ -17,7 +17,7 @@ from .indexed import MatrixIndexExpr, ScalarIndexExpr, VectorIndexExpr
 if TYPE_CHECKING:
     from typing import Any
 
-    from .annotations import MatrixLike, OperatorLike, VectorLike
+    from .annotations import MatrixLike, OperatorLike, Position, Positions, VectorLike
     from .expression import ScalarExpression
 
 _NEEDS_POSITION = {"argmin", "argmax", "first_index", "last_index"}
@@ -30,6 +30,16 @@ class MatrixOperations:
 
     # ---------------------------------------------------------------- indexing
 
+    @overload
+    def __getitem__(self, keys: tuple[Position, Position]) -> ScalarIndexExpr: ...
+    @overload
+    def __getitem__(self, keys: tuple[Position, Positions]) -> VectorIndexExpr: ...
+    @overload
+    def __getitem__(self, keys: tuple[Positions, Position]) -> VectorIndexExpr: ...
+    @overload
+    def __getitem__(self, keys: tuple[Positions, Positions]) -> MatrixIndexExpr: ...
+    @overload
+    def __getitem__(self, keys: Any) -> Any: ...
     def __getitem__(self, keys: Any) -> MatrixIndexExpr | VectorIndexExpr | ScalarIndexExpr:
         """A[i, j], A[I, J], A[i, J], A[I, j]: to extract (`.new()`) or to assign to (`<<`).
 

@@ -43,10 +43,14 @@ class Stored(Collection, BaseType):
     shape = property(attrgetter("_shape"), doc="The dimensions, as a tuple; resize() changes them.")
     _is_transposed = False
 
-    def __getattr__(self, name):
-        if name == "_store":  # deleted while elements are pending: see elements.py
-            return elements.merge(self)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    if TYPE_CHECKING:  # a __getattr__ would hide misspelt names from type checkers
+        _store: Any
+    else:
+
+        def __getattr__(self, name):
+            if name == "_store":  # deleted while elements are pending: see elements.py
+                return elements.merge(self)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __reduce__(self):
         return restore, (type(self), pickled_store(self._store), self.dtype, self.name)

@@ -43,7 +43,7 @@ from .build import (
 from .collection import aggregate, bound_scalar, default_op, find_aggregator, reduce_expression, refuse_empty
 from .expression import MatrixExpression, ScalarExpression, VectorExpression, forward_public
 from .index import Resolved, position
-from .indexed import ScalarIndexExpr, VectorIndexExpr
+from .indexed import VectorIndexExpr, VectorItems
 from .infix import VectorInfixExpr
 from .stored import Stored
 from .updater import Updater
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 @kinds.register
-class Vector(Stored):
+class Vector(VectorItems, Stored):
     """A vector of size `size` and type `dtype`, empty at first.
 
     >>> import grb_tile as gb
@@ -101,17 +101,6 @@ class Vector(Stored):
         return self._size
 
     # ---------------------------------------------------------------- elements and indexing
-
-    def __getitem__(self, keys: Any) -> VectorIndexExpr | ScalarIndexExpr:
-        """v[i] or v[I]: to extract (`.new()`) or to assign to (`<<`).
-
-        Examples:
-        >>> v = gb.Vector.from_dict({0: 1, 1: 2})
-        >>> v[1].new().value, v[[1, 0]].new().to_dict()
-        (2, {0: 2, 1: 1})
-        """
-        resolved = Resolved(self, keys)
-        return VectorIndexExpr(self, resolved) if resolved.shape else ScalarIndexExpr(self, resolved)
 
     def __setitem__(self, keys: Any, value: Any, **opts: Any) -> None:
         """Write an element or several: a scalar, a Vector of the indices' size, or an expression.

@@ -8,7 +8,7 @@ The parameters "format" and "shape" of the array complete it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def to_awkward(A: Matrix | Vector, format: str | None = None) -> Any:
         indices, values = A.to_coo()
         layout = _record(ak, values, indices)
         return ak.with_parameter(ak.with_parameter(ak.Array(layout), "format", format), "shape", list(A.shape))
-    labels = None
+    A, labels = cast("Matrix", A), None
     if format.startswith("hyper"):
         labels, indptr, indices, values = A.to_dcsr() if format == "hypercsr" else A.to_dcsc()
     else:

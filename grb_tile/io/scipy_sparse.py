@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -98,6 +98,7 @@ def to_scipy_sparse(A: Matrix | Vector, format: str = "csr") -> Any:
             return ss.csc_array((data, indices, [0, len(data)]), shape=(A.shape[0], 1))
         out = ss.csr_array((data, indices, [0, len(data)]), shape=(1, A.shape[0]))
         return out if format == "csr" else out.asformat(format)
+    A = cast("Matrix", A)
     if format == "csc":
         indptr, rows, values = A.to_csc()
         return ss.csc_array((values, rows, _int32_if_possible(indptr, A.shape)), shape=A.shape)
