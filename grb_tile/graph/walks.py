@@ -13,7 +13,7 @@ from .operands import square_store
 
 
 def random_walks(
-    A: Matrix, starts: Any, length: int, *, seed: int, weighted: bool = False, p: float = 1.0, q: float = 1.0,
+    A: Matrix, starts: Any, length: int, seed: int, *, weighted: bool = False, p: float = 1.0, q: float = 1.0,
     restart: float = 0.0,
 ) -> np.ndarray | None:  # fmt: skip
     """walk(k, 0) = starts[k], walk(k, s + 1) = an out-neighbour of walk(k, s) drawn at random; -1 behind an end.

@@ -143,7 +143,7 @@ NEEDED = {
     "bfs": (UNDIRECTED, 0), "bfs_multi": (UNDIRECTED, [0]), "sssp": (UNDIRECTED, 0), "components": (UNDIRECTED,),
     "strong_components": (UNDIRECTED,), "spanning_forest": (UNDIRECTED,), "dependencies": (UNDIRECTED, [0]),
     "distances": (UNDIRECTED, [0]), "mode": (UNDIRECTED, gb.Vector.from_dense([0, 0])),
-    "mmread": ("no such file",), "read": ("no such file",),
+    "random_walks": (UNDIRECTED, [0], 2, 1), "mmread": ("no such file",), "read": ("no such file",),
     "read_edge_list": ("no such file",), "mmwrite": ("/no/such/folder/a.mtx", UNDIRECTED),
     "write_edge_list": ("/no/such/folder/a.txt", UNDIRECTED), "save_npz": ("/no/such/folder/a.npz", UNDIRECTED),
     "from_pandas_edgelist": (None,), "from_dataframe": (None,),
