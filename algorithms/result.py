@@ -138,7 +138,8 @@ class Result:
         rows = at.tolist()
         columns = {name: v for name, v in self._columns().items() if isinstance(v, Vector) and v.size == values.size}
         columns = columns or {values.name: values}
-        found = [v[rows].new().to_dict() for v in columns.values()] if rows else []
+        picked: list[Any] = [v[rows].new() for v in columns.values()] if rows else []
+        found = [v.to_dict() for v in picked]
         table = [(self._label(i), [column.get(k) for column in found]) for k, i in enumerate(rows)]
         return display_html.values_table("vertex", list(columns), table, values.nvals > len(rows))
 
