@@ -67,7 +67,8 @@ def matrix_table(M: Matrix, row_labels: Any, column_labels: Any) -> str:
     rows, columns = list(range(min(M.nrows, ROWS))), list(range(min(M.ncols, COLUMNS)))
     if not (rows and columns):
         return ""
-    found: Any = M[rows, columns].new().to_dicts()
+    part: Any = M[rows, columns].new()
+    found = part.to_dicts()
     more = ["..."] if M.ncols > COLUMNS else []
     table = [(row_labels(i), [found.get(i, {}).get(j) for j in columns] + more) for i in rows]
     return values_table("", [text(column_labels(j)) for j in columns] + more, table, M.nrows > ROWS)
