@@ -18,6 +18,7 @@ graphs" (SIAM J. Comput. 2, 1973); LAGraph, LAGr_MaximumMatching.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -34,6 +35,7 @@ class MatchingResult(Result):
     pairs), report.
     """
 
+    _ranked: ClassVar[bool] = False
     mate_row: Vector
     mate_col: Vector
     count: int

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from .result import Result
 class ColoringResult(Result):
     """colours (INT64 Vector: the colour of each node, from 0 on), count (number of colours), report."""
 
+    _ranked: ClassVar[bool] = False
     colours: Vector
     count: int
     report: Report

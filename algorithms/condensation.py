@@ -11,7 +11,7 @@ chapter 3.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class CondensationResult(Result):
     Vector: the class of each node), count.
     """
 
+    _ranked: ClassVar[bool] = False
     graph: Matrix
     labels: Vector
     count: int

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class ComponentsResult(Result):
     labels is a Vector of UINT64 from `connected_components`, of INT64 from `strongly_connected_components`.
     """
 
+    _ranked: ClassVar[bool] = False
     labels: Vector
     count: int
     report: Report

@@ -16,6 +16,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, dtypes, exceptions, graph, memory, monoid, semiring
 
 from . import arguments
+from .display_html import graph_html
 from .graph_input import describe
 from .summary import GraphSummary, edge_density
 
@@ -283,10 +284,19 @@ class Graph:
         ones = Vector.from_scalar(1, self.n, dtypes.INT64)
         return semiring.plus_pair[dtypes.INT64](A @ ones).new(name="degree")
 
+    def _known_directed(self) -> bool | None:
+        """`directed`, None where it is not known yet; computes nothing."""
+        if self._declared is not None:
+            return self._declared
+        symmetric = graph.known(self.A).get("is_symmetric")
+        return None if symmetric is None else not symmetric
+
+    def _repr_html_(self) -> str:
+        return graph_html(self, self._known_directed())
+
     def __repr__(self) -> str:
         cached = graph.known(self.A)
-        undirected = cached.get("is_symmetric") if self._declared is None else not self._declared
-        known = {None: "direction not asked for yet", False: "directed", True: "undirected"}[undirected]
+        known = {None: "direction not asked for yet", True: "directed", False: "undirected"}[self._known_directed()]
         name = f"{self.name}: " if self.name else ""
         names = ", ".join(key for key in cached if isinstance(key, str))
         entries = f"{self.A.nvals} entries of {self.A.dtype.name}"

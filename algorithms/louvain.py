@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,6 +54,7 @@ PASSES = 2  # through all levels: the second, from the communities of the first,
 class CommunitiesResult(Result):
     """labels (INT64 Vector: the community of each node), count (number of communities), modularity, report."""
 
+    _ranked: ClassVar[bool] = False
     labels: Vector
     count: int
     modularity: float

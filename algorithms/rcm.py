@@ -16,7 +16,7 @@ Cuthill-McKee algorithm in distributed-memory" (IPDPS 2017).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class OrderResult(Result):
     (INT64 Vector: the position of each node), report.
     """
 
+    _ranked: ClassVar[bool] = False
     order: np.ndarray
     positions: Vector
     report: Report

@@ -8,6 +8,9 @@
     found.top(3)           [(label, value), ...], the greatest first
     found.report           what was done
 
+A notebook shows a result as its facts and a few values with their labels: the greatest, or where the numbers only name
+groups or vertices (`_ranked`), those of the first vertices.
+
 Where the Graph has no labels, a vertex's label is its number.
 """
 
@@ -16,16 +19,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from grb_tile import Matrix, Vector
+from grb_tile import Matrix, Vector, binary, monoid, select, semiring, unary
 
-from . import arguments
+from . import arguments, display_html
 
 if TYPE_CHECKING:
     from .report import Report
+
+# Entries among which NumPy finds the greatest.  Of more, GraphBLAS selects them where they are stored, because a copy
+# of more from a GPU takes longer than the selection.
+MOST_COPIED = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,7 @@ class Result:
     sources    of a Matrix: the vertex that each row belongs to, None where row i belongs to vertex i
     """
 
+    _ranked: ClassVar[bool] = True
     vertices: Sequence[Any] | None = field(default=None, kw_only=True, repr=False)
     sources: Sequence[int] | None = field(default=None, kw_only=True, repr=False)
 
@@ -97,9 +105,43 @@ class Result:
             raise TypeError(
                 "top: values is a Matrix, which has no order of vertices; take a row of it: found.values[0, :]"
             )
-        at, found = values.to_coo()
-        order = _first(found, count, smallest)
-        return list(zip(self._labels(at[order]), found[order].tolist(), strict=True))
+        at, found = _top(values, count, smallest)
+        return list(zip(self._labels(at), found.tolist(), strict=True))
+
+    def _repr_html_(self) -> str:
+        facts: dict[str, Any] = self._facts()
+        report = getattr(self, "report", None)
+        if report is not None:
+            facts = {**display_html.report_facts(report), **facts}
+        return display_html.result_html(type(self).__name__, facts, self._table(display_html.ROWS))
+
+    def _facts(self) -> dict[str, Any]:
+        """The size of the values, and the numbers among the fields, for the header in a notebook."""
+        values: Any = self.values  # type: ignore[attr-defined]
+        facts: dict[str, Any] = {"vertices": _size(values)} if isinstance(values, Vector) else {}
+        facts |= {"values": values.nvals, "dtype": values.dtype.name}
+        for each in dataclasses.fields(self):
+            value = getattr(self, each.name)
+            if each.name not in ("vertices", "sources", "n") and isinstance(value, (bool, int, float, np.number)):
+                facts[each.name] = value.item() if isinstance(value, np.number) else value
+        return facts
+
+    def _table(self, most: int) -> str:
+        """The HTML table of the greatest or first values, of a Matrix that of its first rows and columns."""
+        values: Any = self.values  # type: ignore[attr-defined]
+        if not isinstance(values, Vector):
+            sources = self.sources
+            return display_html.matrix_table(
+                values, lambda k: self._label(k if sources is None else sources[k]), self._label
+            )
+        at = _top(values, most, False)[0] if self._ranked else values.ss.selectk("first", most).to_coo(values=False)[0]
+        rows = at.tolist()
+        columns = {name: v for name, v in self._columns().items() if isinstance(v, Vector) and v.size == values.size}
+        columns = columns or {values.name: values}
+        picked: list[Any] = [v[rows].new() for v in columns.values()] if rows else []
+        found = [v.to_dict() for v in picked]
+        table = [(self._label(i), [column.get(k) for column in found]) for k, i in enumerate(rows)]
+        return display_html.values_table("vertex", list(columns), table, values.nvals > len(rows))
 
     def _columns(self) -> dict[str, Any]:
         found = {}
@@ -194,14 +236,60 @@ class EdgeResult(Result):
         Raises: TypeError, ValueError for k.
         """
         arguments.flags(smallest=smallest)
-        i, j, x = self.to_coo()
-        order = _first(x, arguments.count(k, "k"), smallest)
+        count = arguments.count(k, "k")
+        i, j, x = self._greatest_rows(count, smallest).to_coo()
+        order = _first(x, count, smallest)
         edges = zip(self._labels(i[order]), self._labels(j[order]), strict=True)
         return list(zip(edges, x[order].tolist(), strict=True))
+
+    def _greatest_rows(self, k: int, smallest: bool) -> EdgeResult:
+        """The rows that have the k greatest (smallest) values; all where these are few.
+
+        Each row whose greatest value comes before that of another row has a value that comes before all of the other.
+        """
+        if self.values.nvals <= MOST_COPIED or not _is_ordered(self.values):
+            return self
+        once = self.values if self.directed else select.triu(self.values).new()
+        of_rows = once.reduce_rowwise(monoid.min if smallest else monoid.max).new()
+        rows = Vector.from_coo(_top(of_rows, k, smallest)[0], True, size=of_rows.size)
+        # E<rows> = E : whole rows
+        return EdgeResult(semiring.any_second(rows.diag() @ once).new(), self.report, directed=self.directed)
+
+    def _table(self, most: int) -> str:
+        rows = [(" - ".join(map(display_html.text, edge)), [x]) for edge, x in self.top(most + 1)]
+        return display_html.values_table("edge", [self.values.name], rows[:most], len(rows) > most)
 
 
 def _size(values: Any) -> int:
     return values.size if isinstance(values, Vector) else values.nrows * values.ncols
+
+
+def _is_ordered(values: Any) -> bool:
+    return values.dtype.np_type.kind in "biuf"
+
+
+def _top(values: Vector, k: int, smallest: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(positions, values) of the k greatest (smallest) entries, in this order, equal ones by position; no NaN."""
+    if values.nvals > MOST_COPIED > k > 0 and _is_ordered(values):
+        values = _selected(values, k, smallest)
+    at, found = values.to_coo()
+    order = _first(found, k, smallest)
+    return at[order], found[order]
+
+
+def _selected(values: Vector, k: int, smallest: bool) -> Vector:
+    """Fewer than 2 k entries, among them those that _top gives."""
+    if values.dtype.np_type.kind == "f":
+        # v<!isnan(v)> = v
+        values = values.dup(mask=~unary.isnan(values).new().V)
+    how, worst, before = (
+        ("smallest", monoid.max, select.valuelt) if smallest else ("largest", monoid.min, select.valuegt)
+    )
+    # t = the k-th value;  w = v before t, and the first that equal t
+    t = values.ss.selectk(how, k).reduce(worst).new()
+    w = before(values, t).new()
+    w(binary.first) << select.valueeq(values, t).new().ss.selectk("first", k)
+    return w
 
 
 def _first(found: np.ndarray, k: int, smallest: bool) -> np.ndarray:

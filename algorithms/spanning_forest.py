@@ -48,7 +48,13 @@ class SpanningForestResult(Result):
 
     def top(self, k: int = 10, *, smallest: bool = False) -> list[tuple[Any, Any]]:
         """The k heaviest (or lightest) edges, ((label, label), weight)."""
-        return EdgeResult(self.edges, self.report, vertices=self.vertices).top(k, smallest=smallest)
+        return self._as_edges().top(k, smallest=smallest)
+
+    def _as_edges(self) -> EdgeResult:
+        return EdgeResult(self.edges, self.report, vertices=self.vertices)
+
+    def _table(self, most: int) -> str:
+        return self._as_edges()._table(most)
 
     def _columns(self) -> dict[str, Any]:
         return {"weight": self.edges}

@@ -30,6 +30,7 @@ COMMANDS = {
     "cores": ("vertex_values", "core number of each node"),
     "clustering": ("vertex_values", "share of each node's pairs of neighbours that are joined"),
     "communities": ("vertex_values", "communities by the Louvain method, with their modularity"),
+    "leiden": ("vertex_values", "communities by the Leiden method, each of them connected, with their modularity"),
     "labels": ("vertex_values", "communities by label propagation, as LDBC Graphalytics defines it"),
     "strong-components": ("vertex_values", "strongly connected components"),
     "info": ("info", "sizes, degrees, symmetry, tiles, and the memory that work would need"),

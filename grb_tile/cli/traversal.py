@@ -4,6 +4,8 @@ import numpy as np
 
 from grb_tile.cli import inputs, output
 
+PATH_ENDS = 10  # nodes of a path that are printed from each end
+
 
 def add_arguments(parser, name):
     """Arguments of the commands `bfs` and `sssp`."""
@@ -19,6 +21,7 @@ def add_arguments(parser, name):
         parser.add_argument("--max-level", type=int, metavar="N", help="stop after N levels")
         parser.add_argument("--target", help="stop once this node is reached")
     else:
+        parser.add_argument("--target", help="print the distance of this node and a shortest path to it")
         parser.add_argument("--method", choices=("auto", "delta", "bellman_ford"), default="auto")
         parser.add_argument(
             "--delta", type=float, help="width of a bucket of delta-stepping; default: from the weights"
@@ -96,9 +99,18 @@ def _bfs(args, loaded, G, source):
 def _sssp(args, loaded, G, source):
     from grb_tile.algorithms import sssp
 
+    target = None if args.target is None else loaded.node(args.target, "--target")
     with output.Watch(args, "sssp") as watch:
         found, times = output.timed(
-            lambda: sssp(G.numbered, source, method=args.method, delta=args.delta, callback=watch), args.repeat
+            lambda: sssp(
+                G.numbered,
+                source,
+                method=args.method,
+                delta=args.delta,
+                predecessors=target is not None,
+                callback=watch,
+            ),
+            args.repeat,
         )
     nodes, distances = found.distances.to_coo()
     facts = {
@@ -115,6 +127,8 @@ def _sssp(args, loaded, G, source):
     steps = output.rounds(found.report)
     if args.explain:
         facts["rounds"] = steps
+    if target is not None:
+        facts |= _way(loaded, found, target)
     lines = [
         output.graph_line(facts["graph"]),
         f"source     {facts['source']}",
@@ -123,6 +137,8 @@ def _sssp(args, loaded, G, source):
         f"method     {facts['method']}" + (f", {facts['iterations']} relaxations" if facts["iterations"] else ""),
         output.time_line(facts),
     ]
+    if target is not None:
+        lines[-1:-1] = _way_lines(facts)
     if args.explain:
         lines += ["", *output.table(steps)]
     _finish(args, loaded, found.distances, facts, lines)
@@ -130,6 +146,27 @@ def _sssp(args, loaded, G, source):
         from grb_tile.cli.plots import distances as draw
 
         draw(args.plot, distances, f"{G.name}: shortest paths from {facts['source']}")
+
+
+def _way(loaded, found, target):
+    """The facts of a shortest path to the node `target`; None where it was not reached."""
+    from grb_tile.algorithms.paths import path_to
+
+    distance = found.distances.get(target)
+    path = None if distance is None else [loaded.label(v) for v in path_to(target, found.predecessors)]
+    return {"target": loaded.label(target), "target_distance": distance, "path": path}
+
+
+def _way_lines(facts):
+    """The lines for the facts of _way; a long path is cut in the middle (--json has all of it)."""
+    if facts["path"] is None:
+        return [f"target     {facts['target']}: not reached"]
+    path = list(map(str, facts["path"]))
+    shown = path if len(path) <= 2 * PATH_ENDS else [*path[:PATH_ENDS], "...", *path[-PATH_ENDS:]]
+    return [
+        f"target     {facts['target']} at distance {facts['target_distance']:,}",
+        f"path       {' -> '.join(shown)} ({len(path) - 1:,} edges)",
+    ]
 
 
 def _finish(args, loaded, vector, facts, lines):

@@ -24,8 +24,9 @@ KINDS = {
     "eigenvector": Kind("eigenvector", "eigenvector centrality", options=("max_iter", "weighted")),
     "katz": Kind("katz", "Katz centrality", options=("max_iter", "weighted")),
     "cores": Kind("core_number", "core number"),
-    "clustering": Kind("clustering", "clustering coefficient"),
-    "communities": Kind("louvain", "community", True, ("seed",)),
+    "clustering": Kind("clustering", "clustering coefficient", options=("weighted",)),
+    "communities": Kind("louvain", "community", True, ("seed", "resolution")),
+    "leiden": Kind("leiden", "community", True, ("seed", "resolution")),
     "labels": Kind("label_propagation", "label", True, ("max_iter",)),
     "strong-components": Kind("strongly_connected_components", "component", True),
 }
@@ -46,6 +47,14 @@ def add_arguments(parser, name):
         parser.add_argument("--samples", type=int, metavar="N", help="estimate from N sources (default: all, exact)")
     if "seed" in kind.options:
         parser.add_argument("--seed", type=int, default=0, help="of what is random (default 0)")
+    if "resolution" in kind.options:
+        parser.add_argument(
+            "--resolution",
+            type=float,
+            default=1.0,
+            metavar="X",
+            help="above 1: more and smaller communities (default 1)",
+        )
     if "max_iter" in kind.options:
         parser.add_argument("--max-iter", type=int, help="limit of iterations")
     if "weighted" in kind.options:
@@ -92,6 +101,8 @@ def _options(args, kind, watch, n):
         if args.samples is not None and not 1 <= args.samples <= n:
             raise UsageError(f"--samples {args.samples}: expected 1 to {n}, the number of nodes")
         options["k"] = args.samples
+    if "resolution" in kind.options:
+        options["resolution"] = args.resolution
     if "weighted" in kind.options:
         options["weighted"] = args.weighted
     if "max_iter" in kind.options and args.max_iter is not None:

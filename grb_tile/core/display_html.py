@@ -34,13 +34,17 @@ def data_table(x, mask=None):
     table = as_html(x, mask)
     if table is not None:
         return table
-    corner, columns, labels, body = display_grid.grid(x, mask, width=10_000)
+    return grid_table(*display_grid.grid(x, mask, width=10_000))
+
+
+def grid_table(corner, columns, labels, body):
+    """A table of texts: `columns` name its columns, `labels` the rows of `body`."""
     top = "".join(f"<th>{escape(name)}</th>" for name in columns)
     rows = "".join(
         f"<tr><th>{escape(label)}</th>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>"
         for label, row in zip(labels, body, strict=True)
     )
-    head = f"<thead><tr><th>{corner}</th>{top}</tr></thead>"
+    head = f"<thead><tr><th>{escape(corner)}</th>{top}</tr></thead>"
     return f'<table border="1" class="dataframe">{head}<tbody>{rows}</tbody></table>'
 
 
@@ -52,10 +56,15 @@ def format_object_html(x, *, mask=None, collapse=False, expr=None):
     kind, keys, values = display.facts(x, mask, expr)
     kind = escape("\n".join(kind) if isinstance(kind, list) else kind)
     name = (x if mask is None else mask)._name_html
+    return fold(f"<tt>{name}</tt>{info_table(kind, keys, values)}", data_table(x, mask), collapse)
+
+
+def fold(summary, table, collapse=False):
+    """`summary`, and `table` below it, which a click hides or shows.  Both are HTML."""
     state = "" if collapse else " open"
     return (
-        f'<div>{CSS_STYLE}<details{state} class="gb-arg-details"><summary class="gb-arg-summary"><tt>{name}</tt>'
-        f"{info_table(kind, keys, values)}</summary>{data_table(x, mask)}</details></div>"
+        f'<div>{CSS_STYLE}<details{state} class="gb-arg-details"><summary class="gb-arg-summary">'
+        f"{summary}</summary>{table}</details></div>"
     )
 
 

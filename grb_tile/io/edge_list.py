@@ -17,6 +17,7 @@ from grb_tile.io.build import matrix_of_edges
 from grb_tile.io.dialect import dialect_of
 from grb_tile.io.edge_chunks import LARGEST_SIZE, Chunks, joined_weights
 from grb_tile.io.errors import bad_file
+from grb_tile.io.labels import labels_text
 from grb_tile.io.progress import Progress, wanted
 from grb_tile.io.streams import HEAD, opened
 
@@ -33,10 +34,14 @@ range for numbers from 1) or None, `size`, `base`, the number of the first verte
 `directed` (False where the format says that an edge has no direction) and `dtype` (where a comment names it), or
 None."""
 
-EdgeList = namedtuple("EdgeList", "matrix labels")
-EdgeList.__doc__ = (
+
+class EdgeList(namedtuple("EdgeList", "matrix labels")):
     """A `matrix` and the `labels` of its rows and columns (a sequence), None where the file has indices."""
-)
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"EdgeList(labels={labels_text(self.labels)}, matrix=\n{self.matrix!r})"
 
 
 def read_edge_list(

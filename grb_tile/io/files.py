@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from grb_tile.core.arguments import flags_or_none
 from grb_tile.io.edge_list import matrix_from_edges, read_edges
 from grb_tile.io.edge_write import write_dimacs, write_edge_list
-from grb_tile.io.labels import matrix_and_labels, matrix_counted_from_one
+from grb_tile.io.labels import labels_text, matrix_and_labels, matrix_counted_from_one
 from grb_tile.io.matrix_market import mmread, mmwrite
 from grb_tile.io.metis import read_metis
 from grb_tile.io.npz import load_npz, save_npz
@@ -36,9 +36,17 @@ ENDINGS = {
     ".gr": ("edges", "DIMACS graph"),
 }
 
-Read = namedtuple("Read", "obj labels format base")
-Read.__doc__ = """The result of `read`: the object, `labels` of its rows (a list) or None, the file's format,
-and `base`, the number of the first node in the file (0 where `labels` has the numbers)."""
+
+class Read(namedtuple("Read", "obj labels format base")):
+    """The result of `read`: the object, `labels` of its rows (a list) or None, the file's format, and `base`, the
+    number of the first node in the file (0 where `labels` has the numbers)."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"Read(format={self.format!r}, base={self.base!r}, labels={labels_text(self.labels)}, obj=\n{self.obj!r})"
+        )
 
 
 def detect_format(path: Readable) -> str:

@@ -9,6 +9,8 @@ import numpy as np
 
 from grb_tile.exceptions import InvalidObject
 
+ENDS, LONGEST = 3, 40  # labels shown from each end; characters of one
+
 
 def matrix_and_labels(obj: Any) -> tuple[Any, Sequence[Any] | None]:
     """(matrix, labels or None) of a Graph or a record of both (EdgeList, LabelledMatrix, Read); else (obj, None)."""
@@ -20,6 +22,28 @@ def matrix_and_labels(obj: Any) -> tuple[Any, Sequence[Any] | None]:
     if labels is None and base:
         labels = range(base, matrix.nrows + base)
     return matrix, labels
+
+
+def labels_text(labels: Sequence[Any] | None) -> str:
+    """repr of labels, long ones cut, with their number where some are left out.
+
+    >>> from grb_tile.io.labels import labels_text
+    >>> labels_text(["ann", "bob"]), labels_text(range(1, 3)), labels_text(None)
+    ("['ann', 'bob']", 'range(1, 3)', 'None')
+    >>> labels_text([1, 2, 3, 4, 5, 6, 7, 8])
+    '[1, 2, 3, ..., 6, 7, 8] of 8'
+    """
+    if labels is None or isinstance(labels, range):
+        return repr(labels)
+    count = len(labels)
+    texts = [_cut(repr(label)) for label in (labels if count <= 2 * ENDS else [*labels[:ENDS], *labels[-ENDS:]])]
+    if count <= 2 * ENDS:
+        return f"[{', '.join(texts)}]"
+    return f"[{', '.join([*texts[:ENDS], '...', *texts[ENDS:]])}] of {count:,}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 def matrix_counted_from_one(obj: Any, format: str) -> Any:

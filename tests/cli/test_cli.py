@@ -110,6 +110,23 @@ def test_sssp_weights_and_output(facts, graph, tmp_path):
     assert facts("sssp", path, "--source", "a", "--weights", "unit")["longest"] == 1
 
 
+def test_sssp_to_a_target_prints_the_path(facts, run, tmp_path):
+    path = tmp_path / "roads.csv"
+    path.write_text("ann,bob,5\nann,cyd,1\ncyd,bob,2\nbob,dan,1\neve,ann,1\n")
+    found = facts("sssp", path, "--source", "ann", "--target", "dan")
+    assert (found["target"], found["target_distance"], found["path"]) == ("dan", 4, ["ann", "cyd", "bob", "dan"])
+    _, out, _ = run("sssp", path, "--source", "ann", "--target", "dan")
+    assert "target     dan at distance 4\npath       ann -> cyd -> bob -> dan (3 edges)\n" in out
+    found = facts("sssp", path, "--source", "ann", "--target", "eve")
+    assert found["target_distance"] is None and found["path"] is None
+    assert "target     eve: not reached\n" in run("sssp", path, "--source", "ann", "--target", "eve")[1]
+    code, _, err = run("sssp", path, "--source", "ann", "--target", "zoe")
+    assert code == BAD_INPUT and "--target zoe: no such node" in err
+    path.write_text("".join(f"{k} {k + 1} 1\n" for k in range(1, 40)))
+    _, out, _ = run("sssp", path, "--source", "1", "--target", "40")
+    assert "path       1 -> 2 -> 3 -> 4 -> 5 -> 6 -> 7 -> 8 -> 9 -> 10 -> ... -> 31 -> " in out and "(39 edges)" in out
+
+
 def test_edges_that_occur_twice(facts, run, graph):
     path = graph("0 1 5\n0 1 2\n0 1 9\n")
     for duplicates, expected in (("min", 2), ("max", 9), ("plus", 16), ("first", 5)):

@@ -13,7 +13,8 @@ DEFAULTS = {
     **dict.fromkeys(
         "closeness harmonic eigenvector katz cores clustering labels strong-components".split(), RANKED
     ),
-    "betweenness": RANKED | {"seed": 0}, "communities": RANKED | {"seed": 0},
+    "betweenness": RANKED | {"seed": 0},
+    **dict.fromkeys(("communities", "leiden"), RANKED | {"seed": 0, "resolution": 1.0}),
     "info": GRAPH, "convert": GRAPH | {"target_file": "o"}, "compile": {},
     "bench": GRAPH | {
         "parts": "bfs,spmv,spmspv", "sources": 16, "semiring": ("plus_times",), "types": "FP32,FP64",

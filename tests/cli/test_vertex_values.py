@@ -59,6 +59,23 @@ def test_options_reach_the_algorithm(run):
     assert code == BAD_INPUT and "max_iter" in err
 
 
+@pytest.mark.parametrize("command", ["communities", "leiden"])
+def test_resolution_reaches_the_algorithm(run, command):
+    expected = getattr(algorithms, KINDS[command].function)(karate(), resolution=3.0, seed=2)
+    code, out, _ = run(command, KARATE, "--undirected", "--resolution", 3, "--seed", 2, "--json")
+    facts = json.loads(out)
+    assert code == OK and facts["groups"] == expected.count > 5
+    assert facts["modularity"] == pytest.approx(expected.modularity)
+
+
+def test_weighted_clustering(run, tmp_path):
+    path = tmp_path / "weights.csv"
+    path.write_text("0,1,1\n1,2,8\n2,0,8\n")
+    for options, value in (((), 1.0), (("--weighted",), (1 / 8) ** (1 / 3))):
+        code, out, _ = run("clustering", path, "--undirected", "--json", *options)
+        assert code == OK and json.loads(out)["top"][0]["value"] == pytest.approx(value)
+
+
 @pytest.mark.parametrize("samples", [0, 35, 50])
 def test_a_number_of_samples_that_cannot_be(run, samples):
     code, out, err = run("betweenness", KARATE, "--samples", samples)

@@ -144,3 +144,16 @@ def test_the_command_keeps_labels(tmp_path, capsys):
         assert "labels" not in json.loads(capsys.readouterr().out)
         assert alg.Graph(tmp_path / target).labels == ["ann", "bob", "cyd"]
     assert sorted(each.name for each in tmp_path.iterdir()) == ["g.grb", "g.npz", "g.txt"]
+
+
+def test_what_was_read_is_shown_with_few_of_its_labels(tmp_path):
+    path = tmp_path / "path.csv"
+    path.write_text("".join(f"name {k},{'long ' * 30 if k == 1999 else f'name {k + 1}'}\n" for k in range(2000)))
+    for found, kind in ((grb_io.read_edge_list(path), "EdgeList"), (grb_io.read(path), "Read")):
+        text = repr(found)
+        A, labels = found[:2]
+        assert text.startswith(f"{kind}(") and repr(A) in text and len(labels) == 2001
+        assert "['name 0', 'name 1', 'name 2', ..., 'name 1998', 'name 1999', 'long long" in text
+        assert "...] of 2,001" in text and len(text) < len(repr(A)) + 250 and "name 3'" not in text
+        few = repr(found._replace(labels=["ann", 2]))
+        assert "labels=['ann', 2]," in few and "labels=None" in repr(found._replace(labels=None))
