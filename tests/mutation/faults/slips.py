@@ -91,4 +91,18 @@ FAULTS = [
         "    found.columns = 3 if found.kind in ARCS else 2",
         EDGES,
     ),
+    Fault(
+        "grb_tile/graph/paths.py",
+        "sssp: sums of INT64 may be as large as those of UINT64",
+        "(2**64 if store.dtype is UINT64 else 2**63)",
+        "2**64",
+        ("tests/algorithms/test_sssp.py",),
+    ),
+    Fault(
+        "algorithms/clustering.py",
+        "weighted clustering: the largest weight is looked for among edges that are no loops",
+        "largest, total = float(G.emax), float(",
+        "largest, total = float(W.reduce_scalar(monoid.max).new().value), float(",
+        ("tests/algorithms/test_clustering.py",),
+    ),
 ]
