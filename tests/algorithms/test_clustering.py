@@ -121,4 +121,4 @@ def test_a_loop_may_have_the_largest_weight():
     N.add_weighted_edges_from([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 3.0), (2, 3, 1.0), (1, 1, 50.0)])
     A = gb.Matrix.from_dense(nx.to_numpy_array(N, nodelist=range(4)), missing_value=0)
     wanted = nx.clustering(N, weight="weight")
-    assert alg.clustering(A, weighted=True).to_dict() == pytest.approx(wanted)
+    assert clustering(A, weighted=True).to_dict() == pytest.approx(wanted)
