@@ -113,3 +113,12 @@ def test_arguments():
         clustering(A, nodes=[34])
     with pytest.raises(ValueError, match="batch: expected 1 or more, got 0"):
         square_clustering(gb.Matrix(bool, 2, 2), batch=0)
+
+
+def test_a_loop_may_have_the_largest_weight():
+    """Weights are divided by the largest of all edges, as in NetworkX, where a loop is one."""
+    N = nx.Graph()
+    N.add_weighted_edges_from([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 3.0), (2, 3, 1.0), (1, 1, 50.0)])
+    A = gb.Matrix.from_dense(nx.to_numpy_array(N, nodelist=range(4)), missing_value=0)
+    wanted = nx.clustering(N, weight="weight")
+    assert clustering(A, weighted=True).to_dict() == pytest.approx(wanted)

@@ -96,3 +96,10 @@ def test_sums_of_weights_that_do_not_fit(function):
     assert function(A.dup("FP64"), weighted=True).values.reduce("max").new().value >= 2.0**63
     near = gb.Matrix.from_coo([0, 1], [1, 0], [2**60, -(2**60)], nrows=3, ncols=3)
     assert function(alg.Graph(near, True), weighted=True).values.nvals == 3
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_sums_near_either_limit_are_refused(sign):
+    A = gb.Matrix.from_coo([0, 0, 1], [1, 2, 0], [sign * 2**62, sign * 2**62, -sign], nrows=3, ncols=3)
+    with pytest.raises(OverflowError, match="the weights at node 0 sum to"):
+        alg.out_degree(A, weighted=True)

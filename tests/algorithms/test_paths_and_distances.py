@@ -86,8 +86,9 @@ def test_floyd_warshall(seed, dtype, engine, base_seed):
         by_search = alg.apsp(A, method="search", weighted=weighted).values
         found = alg.apsp(A, method="floyd_warshall", weighted=weighted).values
         assert found.dtype == by_search.dtype and found.isequal(by_search)
-    some = alg.apsp(A, method="floyd_warshall", weighted=True, sources=[0]).values
-    assert some.isequal(by_search[[0], :].new())
+    for sources in ([0], list(range(A.nrows))[::-1]):
+        some = alg.apsp(A, method="floyd_warshall", weighted=True, sources=sources).values
+        assert some.isequal(by_search[sources, :].new())
     # A(i, j) + p(i) - p(j): paths from i to j are longer by p(i) - p(j), and cycles are as long as before
     i, j, x = matrix(S, int).to_coo()
     p = np.random.default_rng(seed).integers(-30, 30, A.nrows)
@@ -123,6 +124,8 @@ def test_all_pairs_that_do_not_fit_are_refused_before():
         alg.apsp(A)
     with pytest.raises(gb.exceptions.OutOfMemory, match="memory allows 100; give fewer sources, or raise memory"):
         alg.apsp(karate(), memory=100)
+    with pytest.raises(gb.exceptions.OutOfMemory):  # all rows are computed, however few are asked for
+        alg.apsp(karate(), method="floyd_warshall", sources=[0], memory=12 * 34)
     with pytest.raises(ValueError, match="memory: expected 0 or more bytes, got -1"):
         alg.apsp(karate(), memory=-1)
     assert alg.apsp(A, sources=[0]).to_dict() == {0: {0: 0, 1: 1}}
@@ -256,3 +259,12 @@ def test_hypersparse_graphs():
         assert alg.shortest_path(A, 5, 7, weighted=weighted) == [5, 2**39, 7]
     assert alg.sssp(A, 5).distances.to_dict() == {5: 0.0, 7: 3.0, 2**39: 1.0}
     assert gb.graph.components(A) is None and gb.graph.dependencies(A, [5]) is None
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_apsp_stopped_between_batches(weighted):
+    """The rows that there are belong to the sources that were searched from."""
+    A = edges([(k, k + 1) for k in range(299)], 300)
+    found = alg.apsp(A, weighted=weighted, callback=lambda record: True)
+    assert 0 < found.values.nrows < 300 and len(found.sources) == found.values.nrows
+    assert list(found.to_dict()) == list(range(found.values.nrows))

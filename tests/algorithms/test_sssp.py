@@ -312,3 +312,13 @@ def test_arguments():
         sssp(A, 0, delta="x")
     with pytest.raises(TypeError, match="need real weights, got FC64"):
         sssp(A.dup("FC64"), 0)
+
+
+@pytest.mark.parametrize("dtype, greatest", [("INT64", 2**62), ("UINT64", 2**63)])
+def test_lengths_beyond_the_type_are_refused(dtype, greatest):
+    """graph.sssp: n times the greatest weight must fit in the type of the weights."""
+    A = gb.Matrix.from_coo([0, 1], [1, 2], [greatest, 1], dtype, nrows=3, ncols=3)
+    with pytest.raises(OverflowError, match="may exceed the type"):
+        gb.graph.sssp(A, 0)
+    found = gb.graph.sssp(gb.Matrix.from_coo([0, 1], [1, 2], [greatest // 4, 1], dtype, nrows=3, ncols=3), 0)
+    assert found is None or found.distances.to_dict() == {0: 0, 1: greatest // 4, 2: greatest // 4 + 1}

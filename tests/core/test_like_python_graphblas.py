@@ -480,8 +480,8 @@ def test_rows(name):
 def test_scalars_that_are_close():
     """math.isclose, of numbers; two empty Scalars are close."""
     for value in (1000.0, 0.0):
-        for other in (1000.9, 1001.2, 0.01, 0.2, 0.0):
-            for relative, absolute in ((1e-3, 0.0), (1e-3, 0.05), (0.0, 0.2)):
+        for other in (1000.9, 1001.2, 600.0, 1900.0, 0.01, 0.2, 0.0):
+            for relative, absolute in ((1e-3, 0.0), (1e-3, 0.05), (0.0, 0.2), (0.5, 0.0)):
                 wanted = math.isclose(value, other, rel_tol=relative, abs_tol=absolute)
                 for x in (other, gb.Scalar.from_value(other)):
                     s = gb.Scalar.from_value(value)

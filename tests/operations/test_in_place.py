@@ -372,3 +372,30 @@ def test_four_threads_read_what_was_written(make):
         for thread in threads:
             thread.join()
         assert found == [(wanted, wanted, x.nvals)] * 4
+
+
+@pytest.mark.parametrize("value", [1, gb.Vector.from_scalar(1, N)], ids=["scalar", "vector"])
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_the_value_that_all_entries_have(share, value):
+    """Assigned to all positions it is at all of them, whether all had an entry before or not."""
+    where = np.arange(N)[np.random.default_rng(4).random(N) < share]
+    v = Vector.from_coo(where, 1, size=N)
+    w = v.dup()
+    v[:] = value
+    w << value
+    assert v.to_dict() == w.to_dict() == dict.fromkeys(range(N), 1)
+
+
+def test_tiles_of_another_shape():
+    """concat: every tile of two rows of two, one row or column too few or too many."""
+    for at in ((0, 1), (1, 0), (1, 1)):
+        for more in ((0, 1), (1, 0), (0, -1), (-1, 0)):
+            tiles = [[Matrix(int, 2, 3), Matrix(int, 2, 4)], [Matrix(int, 5, 3), Matrix(int, 5, 4)]]
+            wrong = tiles[at[0]][at[1]]
+            tiles[at[0]][at[1]] = Matrix(int, wrong.nrows + more[0], wrong.ncols + more[1])
+            if at == (0, 1) and more[1]:
+                continue  # the widths are those of the first row: checked below it
+            if at == (1, 0) and more[0]:
+                continue  # the heights are those of the first column
+            with pytest.raises(gb.exceptions.DimensionMismatch, match=r"concat: tile \("):
+                gb.ss.concat(tiles)

@@ -5,7 +5,7 @@ import pytest
 from operators.catalogue import operator_labels, operator_names, theirs
 from operators.nasty import differences, operands
 
-from grb_tile import binary, dtypes, monoid
+from grb_tile import Matrix, binary, dtypes, monoid, semiring
 from grb_tile.exceptions import DomainMismatch
 from grb_tile.operators import ANY, Monoid, typed_semiring
 
@@ -116,3 +116,15 @@ def test_typed_operators_have_the_monoid_of_their_type_or_none():
                 assert typed.monoid is None, (op, dtype)
                 without.add(op.name if whole is None else f"{op.name} {dtype}")
     assert {"minus", "pow", "first", "band INT8", "eq UINT8"} <= without
+
+
+def test_reduction_beside_a_semiring_of_the_same_name():
+    """The rows are reduced by the monoid, though a semiring called <monoid>_first multiplies in another way."""
+    plain = Monoid.register_new("total_of_test", binary.plus, 0)
+    semiring.register_new("total_of_test_first", plain, binary.plus)
+    try:
+        A = Matrix.from_coo([0, 0, 1], [0, 1, 1], [3, 4, 5])
+        assert A.reduce_rowwise(plain).new().to_dict() == {0: 7, 1: 5}
+        assert typed_semiring(plain["INT64"], "first").binaryop is binary.first["INT64"]
+    finally:
+        del semiring.total_of_test_first, monoid.total_of_test

@@ -176,3 +176,17 @@ def test_the_semirings_of_numpy_are_those_of_python_graphblas():
     program = "import graphblas; print(*dir(graphblas.semiring.numpy))"
     names = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert set(dir(semiring.numpy)) == {name for name in names if name[0] != "_"}
+
+
+def test_a_parameterized_index_operator_is_no_select_operator():
+    """A family's results may be no BOOL: register_new of indexunary publishes in indexunary, of select in both."""
+    made = indexunary.register_new("sum_of_test", lambda k: lambda x, i, j, t: x + k, parameterized=True)
+    try:
+        assert indexunary.sum_of_test is made and not hasattr(select, "sum_of_test")
+    finally:
+        del indexunary.sum_of_test
+    made = select.register_new("above_of_test", lambda k: lambda x, i, j, t: x > k, parameterized=True)
+    try:
+        assert select.above_of_test is made and hasattr(indexunary, "above_of_test")
+    finally:
+        del indexunary.above_of_test, select.above_of_test

@@ -310,3 +310,25 @@ def test_indices_of_a_large_bitmap_with_few_entries_have_the_type_of_the_size():
     u = SparseVector(12800, dtypes.FP64, np.array([1, 70, 9000], np.int32), np.array([1.0, 2.0, 3.0]))
     found = convert.to_sparse(convert.to_bitmap(u))
     assert found.indices.dtype == index_dtype(u.size) and found.indices.tolist() == [1, 70, 9000]
+
+
+def test_rows_without_entries_are_dropped():
+    """The first, one between, the last of the listed rows: each set of empty rows of four."""
+    for empty in range(16):
+        lengths = np.array([0 if empty >> k & 1 else k + 1 for k in range(4)])
+        rows, indptr = convert.without_empty_rows(np.array([2, 3, 5, 9]), np.append(0, np.cumsum(lengths)))
+        kept = lengths > 0
+        assert rows.tolist() == np.array([2, 3, 5, 9])[kept].tolist(), lengths
+        assert indptr.tolist() == [0, *np.cumsum(lengths[kept]).tolist()], lengths
+
+
+def test_report_of_dense_matrices():
+    """Rows with entries and the longest row, of a full and a bitmap matrix that is not square."""
+    for nrows, ncols in ((2, 5), (5, 2)):
+        full = convert.to_bitmap(SparseVector(10, dtypes.FP64, np.arange(10, dtype=np.int32), np.arange(10.0)))
+        found = report(Dense(nrows, ncols, full))
+        assert (found.occupied_rows, found.longest_row) == (nrows, ncols)
+        some = np.arange(ncols, 10 - 1, dtype=np.int32)  # the first row is empty, the last one lacks its last entry
+        thin = convert.to_bitmap(SparseVector(10, dtypes.FP64, some, np.arange(some.size, dtype=float)))
+        found = report(Dense(nrows, ncols, thin))
+        assert (found.occupied_rows, found.longest_row) == (nrows - 1, ncols if nrows > 2 else ncols - 1)
