@@ -134,8 +134,8 @@ FAULTS = [
     Fault(
         "algorithms/result.py",
         "top: positions among entries taken for vertices",
-        "self._labels(at[order])",
-        "self._labels(order)",
+        "return list(zip(self._labels(at), found.tolist(), strict=True))",
+        "return list(zip(self._labels(np.arange(at.size)), found.tolist(), strict=True))",
         ("tests/algorithms/test_result.py",),
     ),
     Fault(
