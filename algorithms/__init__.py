@@ -26,6 +26,8 @@ if __name__ != "grb_tile.algorithms":
         "Write `from grb_tile import algorithms`; the checkout's root on sys.path is enough for that."
     )
 
+from typing import TYPE_CHECKING
+
 # All at once and not on demand: bfs, sssp and others bear their module's name, which an import on demand would leave
 # standing for the module.
 from .betweenness import betweenness, edge_betweenness
@@ -179,11 +181,16 @@ __all__ = [
 _RENAMED = {"StrongComponentsResult": ComponentsResult, "PageRankMultiResult": PageRankResult}
 
 
-def __getattr__(name: str) -> type:
-    import warnings
+if not TYPE_CHECKING:  # type checkers take a module's __getattr__ for every name
 
-    found = _RENAMED.get(name)
-    if found is None:
-        raise AttributeError(f"module 'grb_tile.algorithms' has no attribute {name!r}")
-    warnings.warn(f"grb_tile.algorithms.{name} is deprecated, use {found.__name__}", DeprecationWarning, stacklevel=2)
-    return found
+    def __getattr__(name):
+        import warnings
+
+        from grb_tile.spelling import no_attribute
+
+        found = _RENAMED.get(name)
+        if found is None:
+            raise no_attribute("module 'grb_tile.algorithms'", name, __all__)
+        text = f"grb_tile.algorithms.{name} is deprecated, use {found.__name__}"
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return found
