@@ -181,15 +181,16 @@ __all__ = [
 _RENAMED = {"StrongComponentsResult": ComponentsResult, "PageRankMultiResult": PageRankResult}
 
 
-if not TYPE_CHECKING:  # it would hide misspelt names from type checkers
+if not TYPE_CHECKING:  # type checkers take a module's __getattr__ for every name
 
-    def __getattr__(name: str) -> type:
+    def __getattr__(name):
         import warnings
+
+        from grb_tile.spelling import no_attribute
 
         found = _RENAMED.get(name)
         if found is None:
-            raise AttributeError(f"module 'grb_tile.algorithms' has no attribute {name!r}")
-        warnings.warn(
-            f"grb_tile.algorithms.{name} is deprecated, use {found.__name__}", DeprecationWarning, stacklevel=2
-        )
+            raise no_attribute("module 'grb_tile.algorithms'", name, __all__)
+        text = f"grb_tile.algorithms.{name} is deprecated, use {found.__name__}"
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
         return found

@@ -23,6 +23,7 @@ if not (_here / "kernels").exists():  # a source checkout: kernels/ and algorith
     __path__.append(str(_here.parent))
 
 from .config import config  # noqa: E402  (after __path__ is complete)
+from .spelling import no_attribute as _no_attribute  # noqa: E402
 
 if _TYPE_CHECKING:  # type checkers do not run __getattr__
     from . import (
@@ -103,7 +104,7 @@ def __getattr__(name: str) -> _Any:
     elif name in _MODULES:
         value = _load_core(f".{name}") if name in _NEED_CORE else _import_module(f".{name}", __name__)
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise _no_attribute(f"module {__name__!r}", name, __dir__())
     globals()[name] = value
     return value
 

@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .exceptions import InvalidValue
+from .spelling import did_you_mean
 
 DEFAULTS: dict[str, Any] = {
     "autocompute": True, "mapnumpy": True, "backend": "cpu", "device": 0, "plan": None, "matmul_precision": "exact",
@@ -198,12 +199,10 @@ class Config:
     def _check_name(self, name: object) -> None:
         if name in self._values:
             return
-        from difflib import get_close_matches
-
-        near = get_close_matches(str(name), self._values, 1)
         raise InvalidValue(
-            f"config: there is no option {name!r}{f'; did you mean {near[0]!r}?' if near else ''}; the options are "
+            f"config: there is no option {name!r}; the options are "
             f"{', '.join(sorted(self._values))}; a program adds its own with gb.config.update_defaults"
+            f"{did_you_mean(name, self._values)}"
         )
 
     def _put(self, name: str, value: Any, variable: str | None = None) -> None:

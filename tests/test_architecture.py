@@ -19,7 +19,7 @@ WIDTH_LIMIT = 120
 
 # Lowest first; a module may import its own layer and those below it.
 LAYERS = (
-    ("exceptions", "config", "dtypes", "terminal", "hashing"),
+    ("exceptions", "config", "dtypes", "terminal", "hashing", "spelling"),
     ("kernels",),
     ("operators",),
     ("unary", "binary", "indexunary", "select", "monoid", "semiring", "op"),

@@ -6,6 +6,7 @@ from typing import Any as _Any
 
 from ..core.aggregate import Aggregator, TypedAggregator, aggregators as _aggregators, find as _find
 from ..operators import from_string as _from_string
+from ..spelling import no_attribute as _no_attribute
 
 __all__ = ["Aggregator", "TypedAggregator", "from_string"]
 from_string = _partial(_from_string, kind="agg")
@@ -16,7 +17,7 @@ def __getattr__(name: str) -> _Any:
         return _import_module(".ss", __name__)
     found = None if name.startswith("__") else _find(name)
     if found is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise _no_attribute(f"module {__name__!r}", name, __dir__())
     if not found.ss:
         globals()[name] = found
     return found

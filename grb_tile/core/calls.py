@@ -128,7 +128,15 @@ def find_aggregator(name):
     return find(name)
 
 
+def aggregator_names():
+    """The names of all aggregators."""
+    from .aggregate import AGGREGATORS
+
+    return list(AGGREGATORS)
+
+
 AggregatorBase._finder = staticmethod(find_aggregator)
+AggregatorBase._names = staticmethod(aggregator_names)
 
 
 def _name_selects():

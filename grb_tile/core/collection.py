@@ -470,11 +470,7 @@ def reduce_expression(self, op, allow_empty, within):
 def find_aggregator(op):
     """`op` when it is an Aggregator or the name of one (and of no BinaryOp), else None."""
     if type(op) is str:
-        try:
-            from_string(op, "binary")
-        except ValueError:
-            return from_string(op, "agg")
-        return None
+        op = from_string(op, "binary|aggregator")
     return op if getattr(op, "opclass", None) == "Aggregator" else None
 
 

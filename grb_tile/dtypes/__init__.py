@@ -11,6 +11,7 @@ True
 INT32
 """
 
+from ..spelling import no_attribute
 from . import types
 from .casting import cast, cast_scalar
 from .types import (
@@ -45,7 +46,7 @@ def __getattr__(name):
         from importlib import import_module
 
         return import_module(".ss", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(f"module {__name__!r}", name, __dir__())
 
 
 def __dir__():

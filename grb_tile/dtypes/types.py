@@ -5,6 +5,8 @@ from ast import literal_eval
 
 import numpy as np
 
+from ..spelling import did_you_mean
+
 
 class DataType:
     """One scalar type: its names in GraphBLAS, NumPy, C, CUDA C++ and Numba.
@@ -153,7 +155,12 @@ def lookup_dtype(key, value=None):
     numba = sys.modules.get("numba")
     if numba is not None and isinstance(key, numba.types.Type):
         return lookup_dtype(numba.np.numpy_support.as_dtype(getattr(key, "literal_type", key)))
-    raise ValueError(f"Unknown dtype: {key} of type {type(key)}{remedy}")
+    near = did_you_mean(key, filter(str.isidentifier, _names())) if isinstance(key, str) else ""
+    raise ValueError(f"Unknown dtype: {key} of type {type(key)}{remedy}{near}")
+
+
+def _names():
+    return (name for name in _REGISTRY if isinstance(name, str))
 
 
 def unify(type1, type2, *, is_left_scalar=False, is_right_scalar=False):

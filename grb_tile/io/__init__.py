@@ -7,6 +7,8 @@ Optional libraries are imported when a function needs them; the error for a miss
 True
 """
 
+from typing import TYPE_CHECKING
+
 from grb_tile.io.arrays import as_numpy, from_csr, from_numpy, to_numpy
 from grb_tile.io.awkward_arrays import from_awkward, to_awkward
 from grb_tile.io.device_arrays import (
@@ -84,3 +86,11 @@ __all__ = [
     "write",
     "write_edge_list",
 ]
+
+
+if not TYPE_CHECKING:  # type checkers take a module's __getattr__ for every name
+
+    def __getattr__(name):
+        from grb_tile.spelling import no_attribute
+
+        raise no_attribute(f"module {__name__!r}", name, __all__)

@@ -310,10 +310,11 @@ def _restore_parameterized(op, args, kwargs):
 
 
 class AggregatorBase:
-    """Base class of core's aggregators; core sets `_finder(name)`, which looks one up."""
+    """Base class of core's aggregators; core sets `_finder(name)`, which looks one up, and `_names()`, of all."""
 
     opclass = "Aggregator"
     _finder = staticmethod(_no_aggregators)
+    _names: Any = staticmethod(tuple)
 
 
 class ParameterizedUdf:

@@ -9,6 +9,7 @@ import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ..spelling import no_attribute
 from .binary import BinaryOp, ParameterizedBinaryOp, isclose
 from .indexunary import IndexUnaryOp, SelectOp
 from .monoid import _TYPES as MONOID_TYPES, Monoid
@@ -156,7 +157,7 @@ def module_hooks(
                 stacklevel=2,
             )
         if found is None:
-            raise AttributeError(f"module {module_globals['__name__']!r} has no attribute {name!r}")
+            raise no_attribute(f"module {module_globals['__name__']!r}", name, names())
         module_globals[name] = found
         return found
 

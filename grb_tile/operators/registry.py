@@ -10,6 +10,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from ..spelling import no_attribute
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -31,7 +33,7 @@ class OpPath:
     def __getattr__(self, key):
         found = None if key.startswith("__") else self._namespace.get(f"{self._name}.{key}")
         if found is None:
-            raise AttributeError(f"{self._namespace.name}.{self._name} has no attribute {key!r}")
+            raise no_attribute(f"{self._namespace.name}.{self._name}", key, dir(self))
         return found
 
     def __dir__(self):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..dtypes import lookup_dtype
+from ..spelling import did_you_mean
 from .base import AggregatorBase, OpBase, ParameterizedUdf, TypedOpBase
 from .binary import BinaryOp
 from .namespaces import BINARY_NS, SEMIRING_NS, UNARY_NS
@@ -93,15 +94,7 @@ def _operator(op, kind):
     if isinstance(op, ParameterizedUdf):
         return op()
     if isinstance(op, str):
-        if kind == "binary|aggregator":
-            try:
-                return from_string(op, "binary")
-            except ValueError:
-                try:
-                    return from_string(op, "agg")
-                except ValueError:
-                    raise ValueError(f"Unknown binary or aggregator string: {op!r}.  Example usage: '+[int]'") from None
-        if kind in ("unary", "binary", "monoid", "semiring", "indexunary", "select"):
+        if kind in ("unary", "binary", "monoid", "semiring", "indexunary", "select", "binary|aggregator"):
             return from_string(op, kind)
         raise ValueError(
             f"Unable to get op from string {op!r}.  `kind=` argument must be provided as "
@@ -128,6 +121,8 @@ def _operator(op, kind):
 def from_string(string: str, kind: str) -> Any:
     """The operator of namespace `kind` (or "agg") with this name, dotted name or symbol, typed if followed by [type].
 
+    `kind` "binary|aggregator": the binary operator, or else the aggregator.
+
     Raises: ValueError for an unknown string.
 
     >>> from grb_tile.operators import from_string
@@ -136,7 +131,15 @@ def from_string(string: str, kind: str) -> Any:
     """
     if kind == "semiring":
         return _semiring_from_string(string)
-    return _from_string(string, kind)
+    if kind != "binary|aggregator":
+        return _from_string(string, kind)
+    for each in ("binary", "agg"):
+        try:
+            return _from_string(string, each)
+        except ValueError:
+            pass  # the next kind may have it
+    near = _near(string, "binary", "agg")
+    raise ValueError(f"Unknown binary or aggregator string: {string!r}.  Example usage: '+[int]'{near}")
 
 
 def _from_string(string, kind):
@@ -162,8 +165,15 @@ def _from_string(string, kind):
         if not isinstance(op, (OpBase, ParameterizedUdf)):
             op = namespace.get(f"numpy.{name}") or namespace.get(f"ss.{name}")
     if op is None:
-        raise ValueError(f"Unknown {kind} string: {string!r}.  Example usage: {example!r}")
+        raise ValueError(f"Unknown {kind} string: {string!r}.  Example usage: {example!r}{_near(base, kind)}")
     return op[dtype] if dtype else op
+
+
+def _near(string, *kinds):
+    """The end of the error for an unknown string: the names of `kinds` that it may have meant."""
+    name = string.lower().strip().split("[")[0]
+    names = {known for kind in kinds if kind != "agg" for known in NAMESPACES[kind].names_under("")}
+    return did_you_mean(name, names | set(AggregatorBase._names() if "agg" in kinds else ()))
 
 
 def _semiring_from_string(string):
@@ -176,7 +186,7 @@ def _semiring_from_string(string):
     if len(split) != 2:
         raise ValueError(
             f"Bad semiring string: {string!r}.  The monoid and binaryop should be separated by exactly one period, "
-            '".".  Example usage: min.+[int]'
+            f'".".  Example usage: min.+[int]{_near(string, "semiring")}'
         )
     return get_semiring(from_string(split[0], "monoid"), from_string(split[1], "binary"))
 
@@ -197,7 +207,7 @@ def op_from_string(string: str) -> Any:
             return from_string(string, kind)
         except (ValueError, KeyError, TypeError, ImportError):
             pass  # look in the next namespace
-    raise ValueError(f"Unknown op string: {string!r}.  Example usage: 'abs[int]'")
+    raise ValueError(f"Unknown op string: {string!r}.  Example usage: 'abs[int]'{_near(string, *_EXAMPLES)}")
 
 
 def find_opclass(op: Any) -> tuple[Any, str]:
