@@ -176,11 +176,11 @@ def main(argv=None):
         commit = f"{str(facts['commit'])[:7]}{' and changes' if facts['changed'] else ''}"
         RESULTS.write_text(
             "# Louvain and Leiden against igraph\n\n"
-            f"`python tests/benchmarks/bench_communities.py --record`: {args.seeds} seeds, methods in turns. Q: the\n"
-            "modularity, computed again with NumPy; to igraph: the median less that of igraph's method of the same name,\n"
-            "ratio: the median of the seconds over its. Leiden is compared with igraph's of two iterations, its default;\n"
-            f"-1 iterates until nothing changes, and is run on graphs of at most {WHOLE:,} entries. Edges have no weights,\n"
-            "graphs are undirected and without loops.\n\n"
+            f"`python tests/benchmarks/bench_communities.py --seeds {args.seeds} --record`. Methods take turns, one run"
+            " a seed.\nQ: the modularity, computed again with NumPy; to igraph: the median less that of igraph's"
+            " method; ratio: the\nmedian of the seconds over its. Louvain is compared with igraph's multilevel, Leiden with its"
+            " Leiden of two\niterations, the default; -1 iterates until nothing changes, and is run on graphs of at"
+            f" most {WHOLE:,}\nentries. Edges have no weights, graphs are undirected and without loops.\n\n"
             f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']:.1f}, igraph {igraph.__version__}, commit"
             f" {commit}.\n\n" + "\n".join([HEAD, "|---" * (HEAD.count("|") - 1) + "|", *rows, *failed]) + "\n",
             encoding="utf-8",
