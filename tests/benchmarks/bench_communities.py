@@ -142,6 +142,15 @@ def lines(name, graph, found):
         )
 
 
+TEXT = """# Louvain and Leiden against igraph
+
+`python tests/benchmarks/bench_communities.py --seeds {seeds} --record`. Methods take turns, one run a seed.
+Q: the modularity, computed again with NumPy; to igraph: the median less that of igraph's method; ratio: the median of
+the seconds over its. Louvain is compared with igraph's multilevel, Leiden with its Leiden of two iterations, the
+default; -1 iterates until nothing changes, and is run on graphs of at most {whole:,} entries. Edges have no weights,
+graphs are undirected and without loops.
+
+"""
 HEAD = "| graph | method | least Q | median Q | greatest Q | to igraph | communities | seconds | ratio |"
 
 
@@ -175,13 +184,8 @@ def main(argv=None):
         facts = environment.describe()
         commit = f"{str(facts['commit'])[:7]}{' and changes' if facts['changed'] else ''}"
         RESULTS.write_text(
-            "# Louvain and Leiden against igraph\n\n"
-            f"`python tests/benchmarks/bench_communities.py --seeds {args.seeds} --record`. Methods take turns, one run"
-            " a seed.\nQ: the modularity, computed again with NumPy; to igraph: the median less that of igraph's"
-            " method; ratio: the\nmedian of the seconds over its. Louvain is compared with igraph's multilevel, Leiden with its"
-            " Leiden of two\niterations, the default; -1 iterates until nothing changes, and is run on graphs of at"
-            f" most {WHOLE:,}\nentries. Edges have no weights, graphs are undirected and without loops.\n\n"
-            f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']:.1f}, igraph {igraph.__version__}, commit"
+            TEXT.format(seeds=args.seeds, whole=WHOLE)
+            + f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']:.1f}, igraph {igraph.__version__}, commit"
             f" {commit}.\n\n" + "\n".join([HEAD, "|---" * (HEAD.count("|") - 1) + "|", *rows, *failed]) + "\n",
             encoding="utf-8",
         )
