@@ -242,6 +242,23 @@ def test_communities_of_leiden_are_connected(seed, base_seed):
             assert nx.is_connected(graph.subgraph(np.flatnonzero(label == c).tolist())), (gamma, c)
 
 
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_leiden_is_connected_wherever_it_ends(seed, directed):
+    """At any level, round, tolerance and resolution; edges of weight 0 connect nothing."""
+    rng = np.random.default_rng(seed)
+    W = np.triu(rng.random((150, 150)) < 0.03, 1) * rng.integers(0, 4, (150, 150))
+    G = Graph(matrix(sp.csr_array(W if directed else W + W.T)), directed)
+    rounds = leiden(G, seed=seed).report.iterations
+    stops = [{"callback": lambda record, at=at: record["iteration"] == at} for at in range(1, rounds + 1, 5)]
+    options = [*({"max_level": level} for level in range(4)), {"tol": 0.1}, {"tol": 0}, *stops]
+    for kept in [{"resolution": gamma, **given} for gamma in (0.3, 1.0, 2.5) for given in options]:
+        found = leiden(G, seed=seed, **kept)
+        label = found.to_numpy()
+        inside = sp.csr_array(W * (label[:, None] == label[None, :]))
+        assert sp.csgraph.connected_components(inside, directed=False)[0] == found.count, kept
+
+
 def quality(B, label, gamma):
     """The modularity of labels in the symmetric weights B, whose diagonal counts loops twice."""
     k, total = B.sum(axis=1), B.sum()
