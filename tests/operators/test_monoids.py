@@ -120,6 +120,7 @@ def test_typed_operators_have_the_monoid_of_their_type_or_none():
 
 def test_reduction_beside_a_semiring_of_the_same_name():
     """The rows are reduced by the monoid, though a semiring called <monoid>_first multiplies in another way."""
+    own = binary.plus.monoid
     plain = Monoid.register_new("total_of_test", binary.plus, 0)
     semiring.register_new("total_of_test_first", plain, binary.plus)
     try:
@@ -128,3 +129,4 @@ def test_reduction_beside_a_semiring_of_the_same_name():
         assert typed_semiring(plain["INT64"], "first").binaryop is binary.first["INT64"]
     finally:
         del semiring.total_of_test_first, monoid.total_of_test
+        binary.plus._monoid = own  # the latest monoid of an operator is its own
