@@ -147,6 +147,28 @@ def test_long_rows_are_cut_into_pieces(name, monkeypatch):
         check(A, x, semiring, StoredMask(few))  # listed rows, the first and the last of them long
 
 
+@pytest.mark.parametrize("complement", [False, True])
+@pytest.mark.parametrize("name", ["plus_times", "min_plus", "any_second"])
+def test_a_mask_that_admits_few_rows_holds_for_long_ones(name, complement, monkeypatch):
+    """The mask is a bitmap: all rows are looked at, those of several chunks too, one of which is admitted."""
+    for schedule in ("all", "early"):
+        monkeypatch.setitem(row_schedule.LONGEST, schedule, (2, 4, 6, 8, 16, 32))
+    semiring = semiring_of(name, "FP64")
+    rng = rng_of(len(name), 17)
+    size = 150
+    rows = np.concatenate([np.repeat([0, 40, 149], size), np.array([3, 5, 77])])
+    cols = np.concatenate([np.tile(np.arange(size), 3), np.array([5, 6, 7])])
+    values = samples.values(rng, semiring.type, rows.shape[0])
+    A = NUMPY.build_matrix(size, size, rows, cols, values, binary.any[semiring.type], semiring.type)
+    listed = np.flatnonzero(np.isin(np.arange(size), [3, 40, 77]) != complement)
+    held = NUMPY.build_vector(size, listed, np.ones(1, bool), None, dtypes.BOOL)
+    allow = StoredMask(convert.to_bitmap(held), complement)
+    monkeypatch.setattr(tuning, "STREAMED_MASK", 2)  # of the rows: no mask admits as many
+    for share in (0.5, 1.0):
+        x = samples.random_vector(rng, (size, np.arange(size)), semiring.type2, share)
+        check(A, x, semiring, allow)
+
+
 @pytest.mark.parametrize(
     ("name", "type_"), [("plus_times", "FP64"), ("min_plus", "INT8"), ("any_pair", "BOOL"), ("any_first", "FP32")]
 )
