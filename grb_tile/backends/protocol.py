@@ -42,6 +42,7 @@ from grb_tile.storage.place import host
 from . import plain
 from .graph import GraphOperations
 from .indices import IndexArrays
+from .planned import PlannedProducts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     Positions = np.ndarray | range | None
 
 
-class Backend(GraphOperations, IndexArrays):
+class Backend(GraphOperations, IndexArrays, PlannedProducts):
     """Base class of backends; each method states what the primitive returns."""
 
     name = "abstract"  # for reports and messages
