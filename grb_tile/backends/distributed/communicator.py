@@ -214,7 +214,7 @@ def late(call: str, timeout: float, missing: Iterable[int] | None) -> Distribute
 def ended(call: str, ranks: Iterable[int]) -> DistributedError:
     """The error of an exchange with ranks that have ended."""
     ranks = tuple(sorted(ranks))
-    return DistributedError(f"{call}: {named(ranks)} ended before the call", ranks, call)
+    return DistributedError(f"{call}: {named(ranks)} {'have' if len(ranks) > 1 else 'has'} ended", ranks, call)
 
 
 def aborted(call: str, reason: str) -> DistributedError:

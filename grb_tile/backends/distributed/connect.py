@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from grb_tile.exceptions import InvalidValue
+from grb_tile.exceptions import DistributedError, InvalidValue
 
 from .communicator import Communicator
-
-RANK_VARIABLE, SIZE_VARIABLE, ADDRESS_VARIABLE = "GRB_TILE_DIST_RANK", "GRB_TILE_DIST_SIZE", "GRB_TILE_DIST_ADDRESS"
-# Set in each process by launchers of MPI: MPICH and those derived from it (Intel MPI, Cray), Open MPI, Slurm.
-MPI_VARIABLES = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_SIZE", "SLURM_PROCID")
+from .environment import ADDRESS_VARIABLE, SIZE_VARIABLE, launched_by_mpi
 
 
 def connect(comm: Any = None, timeout: float = 300.0) -> Communicator:
@@ -19,7 +16,8 @@ def connect(comm: Any = None, timeout: float = 300.0) -> Communicator:
 
     comm: an mpi4py communicator, or a Communicator, which is returned.  Without one: the processes of `grb-tile run`,
     those of an MPI launcher, else this process alone.
-    Raises: InvalidValue for another object; ImportError where an MPI launcher started several ranks without mpi4py.
+    Raises: InvalidValue for another object; ImportError where an MPI launcher started several ranks without mpi4py;
+    DistributedError where MPI has another number of ranks than the launcher started.
     """
     if isinstance(comm, Communicator):
         return comm
@@ -31,22 +29,49 @@ def connect(comm: Any = None, timeout: float = 300.0) -> Communicator:
         from .pipes import PipeCommunicator
 
         return PipeCommunicator.of_environment(timeout)
-    if any(os.environ.get(name) for name in MPI_VARIABLES) and _started_several():
-        return _mpi(None, timeout)
+    launched = launched_by_mpi()
+    if launched is not None:
+        return _of_launcher(launched[1], timeout)
+    wanted = os.environ.get(SIZE_VARIABLE, "")
+    if wanted.isdecimal() and int(wanted) > 1:
+        raise DistributedError(
+            f"{SIZE_VARIABLE}={wanted}, and neither an MPI launcher nor `grb-tile run` has said which rank this is"
+        )
     from .alone import Alone
 
     return Alone(timeout)
 
 
-def _mpi(comm: Any, timeout: float) -> Communicator:
-    from .mpi import MpiCommunicator
+def _of_launcher(size: int, timeout: float) -> Communicator:
+    made = _mpi(None, timeout)
+    if made.size != size:
+        raise DistributedError(
+            f"the launcher started {size} ranks, and the MPI library that mpi4py has loaded sees {made.size}: they are "
+            "of different MPI versions. Use the mpiexec of that library (python -c 'from mpi4py import MPI; "
+            "print(MPI.Get_library_version())' names it), or set MPI4PY_MPIABI or MPI4PY_LIBMPI"
+        )
+    return made
 
+
+def _mpi(comm: Any, timeout: float) -> Communicator:
+    try:
+        from .mpi import MpiCommunicator
+    except ImportError as error:
+        raise ImportError(
+            f"several ranks were started by MPI, which needs mpi4py: pip install 'grb-tile[dist]' ({error})"
+        ) from error
     return MpiCommunicator(comm, timeout)
 
 
-def _started_several() -> bool:
-    """Did the launcher start several processes?  True where it does not say; a Slurm batch script is one process."""
-    for name in ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"):
-        if os.environ.get(name):
-            return os.environ[name] != "1"
-    return not os.environ.get("SLURM_PROCID")
+def end_all(status: int, reason: str) -> None:
+    """End the other ranks, because the program of this one has ended in an error; it may not have connected yet."""
+    from . import exit_hooks
+
+    if exit_hooks.installed:
+        exit_hooks.installed[-1](status, reason)
+    elif not os.environ.get(ADDRESS_VARIABLE) and launched_by_mpi() is not None:
+        try:
+            from .mpi import abort_all
+        except ImportError:  # then nothing waits in MPI_Init
+            return
+        abort_all(status)

@@ -1,8 +1,8 @@
 """Ranks that an MPI launcher started, over mpi4py (4 or later).
 
 Headers are one Ialltoall, arrays one Iallgatherv, or messages between pairs of ranks where they are long: those are
-cut into chunks, since counts and displacements of MPI before 4.0 end at 2^31.  Nothing blocks: requests are tested until
-the timeout.  A second communicator carries what ranks say to each other outside exchanges:
+cut into chunks, since counts and displacements of MPI before 4.0 end at 2^31.  Nothing blocks: requests are tested
+until the timeout.  A second communicator carries what ranks say to each other outside exchanges:
 
     here      a rank has waited in exchange n for a while; the others are named when the wait is over
     left      a rank ends after exchange n; those who wait in a later one raise
@@ -52,7 +52,7 @@ class MpiCommunicator(ProcessCommunicator):
         self._sent: list[Any] = []  # requests of messages on the way
         self._given_up: list[Any] = []  # requests that MPI may still complete, with their buffers
         self._closed = False
-        self.remove_hooks: Callable[[], None] = exit_hooks.install(self.rank, self._end_all) if hooks else lambda: None
+        self.remove_hooks: Callable[[], None] = exit_hooks.install(self.rank, abort_all) if hooks else lambda: None
         atexit.register(self.close)
 
     # ---------------------------------------------------------------- bytes
@@ -177,14 +177,15 @@ class MpiCommunicator(ProcessCommunicator):
             until = time.monotonic() + SECONDS_TO_LEAVE
             while not leaving.Test() and time.monotonic() < until:
                 time.sleep(LONGEST_PAUSE)
-            self._end_all(1)
+            abort_all(1)
 
-    def _end_all(self, status: int) -> None:
-        """MPI_Abort: ends all ranks, this one too."""
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(Exception):
-                stream.flush()
-        MPI.COMM_WORLD.Abort(status)
+
+def abort_all(status: int, reason: str = "") -> None:
+    """MPI_Abort: ends all ranks, this one too."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    MPI.COMM_WORLD.Abort(status)
 
 
 def _chunks(array: np.ndarray) -> list[np.ndarray]:
