@@ -25,7 +25,7 @@ def main(script, arguments):
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         with contextlib.suppress(AttributeError):  # closed, or not a file
-            stream.reconfigure(line_buffering=True)
+            stream.reconfigure(line_buffering=True, write_through=False)  # a line at once: several ranks write
         if os.environ.get(TAG_VARIABLE) and stream is not None:
             setattr(sys, name, Tagged(stream, f"[{rank_or_none() or 0}] "))
     sys.argv = [script, *arguments]

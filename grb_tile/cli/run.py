@@ -82,6 +82,8 @@ def run(args):
             environment.update(FOR_ROOT)
         command = [mpiexec, "-n", str(args.ranks), *program]
         status = _wait([_started(command, environment, None)], SECONDS_TO_END)
+    elif args.ranks == 1:
+        status = _wait([_started(program, environment, None)], SECONDS_TO_END)
     else:
         status = _run_pipes(args.ranks, program, environment)
     raise SystemExit(status)

@@ -211,10 +211,11 @@ def late(call: str, timeout: float, missing: Iterable[int] | None) -> Distribute
     )
 
 
-def ended(call: str, ranks: Iterable[int]) -> DistributedError:
+def ended(call: str, ranks: Iterable[int], error: str = "") -> DistributedError:
     """The error of an exchange with ranks that have ended."""
     ranks = tuple(sorted(ranks))
-    return DistributedError(f"{call}: {named(ranks)} {'have' if len(ranks) > 1 else 'has'} ended", ranks, call)
+    error = f": {error}" if error else ""
+    return DistributedError(f"{call}: {named(ranks)} {'have' if len(ranks) > 1 else 'has'} ended{error}", ranks, call)
 
 
 def aborted(call: str, reason: str) -> DistributedError:

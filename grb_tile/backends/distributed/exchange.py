@@ -120,6 +120,8 @@ class ProcessCommunicator(Communicator):
         """The bytes that each rank sent here, as uint8 arrays that follow each other in one."""
         start = time.perf_counter()
         signature = f"{call} ({kind}{of})"
+        if self._reason is not None:
+            raise base.aborted(call, self._reason)
         try:
             got = self._headers(self._block(signature, sends), call)
             words = got[:, : 8 * WORDS].view(np.int64)
@@ -206,8 +208,6 @@ class ProcessCommunicator(Communicator):
 
     def _block(self, signature: str, sends: Sequence[np.ndarray], status: int = 0) -> np.ndarray:
         """The headers for all ranks."""
-        if self._reason is not None:
-            raise base.aborted(signature, self._reason)
         self._exchanges += 1
         block = np.zeros((self.size, HEADER_BYTES), np.uint8)
         words = block[:, : 8 * WORDS].view(np.int64)

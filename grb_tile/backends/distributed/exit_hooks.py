@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
@@ -22,14 +23,15 @@ def install(rank: int, end_all: EndAll) -> Callable[[], None]:
     hook, thread_hook = sys.excepthook, threading.excepthook
 
     def of_program(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        _print(rank)
-        hook(kind, error, trace)
+        _print(rank, traceback.format_exception(kind, error, trace) if hook is sys.__excepthook__ else ())
+        if hook is not sys.__excepthook__:
+            hook(kind, error, trace)
         end_all(130 if issubclass(kind, KeyboardInterrupt) else 1, error_text(error))
 
     def of_thread(args: Any) -> None:
         if args.exc_type is SystemExit:  # ends the thread alone
             return
-        _print(rank)
+        _print(rank, ())
         thread_hook(args)
         end_all(1, error_text(args.exc_value))
 
@@ -46,6 +48,7 @@ def install(rank: int, end_all: EndAll) -> Callable[[], None]:
     return remove
 
 
-def _print(rank: int) -> None:
+def _print(rank: int, lines: Iterable[str]) -> None:
+    """Write the rank and the lines at once, so that those of several ranks do not mix."""
     if sys.stderr is not None:
-        sys.stderr.write(f"[rank {rank}] ")
+        sys.stderr.write(f"[rank {rank}] {''.join(lines)}")

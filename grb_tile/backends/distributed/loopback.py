@@ -41,7 +41,8 @@ class _Group:
         self.operands: dict[int, _Operand] = {}
         self.complete: list[_Operand] = []  # of the exchange before; kept until all ranks have come to the next one
         self.exchanges = 0
-        self.ended: set[int] = set()
+        self.ended: dict[int, str] = {}  # rank: the error that its thread ended in, or ""
+        self.missed: dict[int, str] = {}  # those of them that an exchange waited for first; others may follow
         self.reason: str | None = None  # of an abort
 
     def exchange(self, rank: int, operand: _Operand, timeout: float) -> list[_Operand]:
@@ -72,10 +73,10 @@ class _Group:
         with self.changed:
             self._abort(reason)
 
-    def end(self, rank: int) -> None:
+    def end(self, rank: int, error: str) -> None:
         """The rank's thread makes no more exchanges."""
         with self.changed:
-            self.ended.add(rank)
+            self.ended.setdefault(rank, error)
             self.changed.notify_all()
 
     def _abort(self, reason: str) -> None:
@@ -87,7 +88,8 @@ class _Group:
         if self.reason is not None:
             raise base.aborted(operand.account.call, self.reason)
         if self.ended:
-            raise base.ended(operand.account.call, self.ended)
+            self.missed = self.missed or dict(self.ended)
+            raise base.ended(operand.account.call, self.missed, "; ".join(filter(None, self.missed.values())))
 
 
 class Loopback(Communicator):
@@ -122,7 +124,7 @@ class Loopback(Communicator):
     def broadcast(self, item: Any, root: int, call: str) -> Any:
         base.checked_root(root, self.size)
         packed = self._packed(item, call) if self.rank == root else None
-        self._count(sent=packed, copies=self.size - 1)
+        self._count(sent=packed, copies=self.size - 1 if self.rank == root else 0)
         value = self._values(f"broadcast from rank {root}", call, packed)[root]
         return item if self.rank == root else self._unpacked(value, root)
 
@@ -149,7 +151,7 @@ class Loopback(Communicator):
         self._group.abort(f"by rank {self.rank}: {reason}")
 
     def close(self) -> None:
-        self._group.end(self.rank)
+        self._group.end(self.rank, "")
 
     def _values(self, kind: str, call: str, value: Any) -> list[Any]:
         """What each rank brought.  Raises: DistributedError where one failed or is at another call."""
@@ -227,6 +229,7 @@ def run(size: int, function: Callable[..., Any], *args: Any, timeout: float = 30
             results[rank] = function(communicator, *args)
         except BaseException as error:
             errors.append(error)
+            group.end(rank, base.error_text(error))
         finally:
             communicator.close()
 

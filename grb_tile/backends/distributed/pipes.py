@@ -148,7 +148,7 @@ class PipeCommunicator(ProcessCommunicator):
                 self._send(rank, out, call)
             self._finish(out, into, call)
         except BaseException as error:  # bytes are on the way that no later exchange expects
-            self.abort(f"{call}: {base.error_text(error)}")
+            self.abort(str(error) if isinstance(error, DistributedError) else f"{call}: {base.error_text(error)}")
             raise
 
     def _finish(self, out: dict[int, memoryview], into: dict[int, memoryview], call: str) -> None:
@@ -185,8 +185,8 @@ class PipeCommunicator(ProcessCommunicator):
             sent = self._sockets[rank].send(out[rank])
         except BlockingIOError:
             return
-        except OSError as error:
-            raise self._lost(rank, call) from error
+        except OSError:
+            raise self._lost(rank, call) from None
         if sent == len(out[rank]):
             del out[rank]
         else:
@@ -197,8 +197,8 @@ class PipeCommunicator(ProcessCommunicator):
             got = self._sockets[rank].recv_into(into[rank])
         except BlockingIOError:
             return
-        except OSError as error:
-            raise self._lost(rank, call) from error
+        except OSError:
+            raise self._lost(rank, call) from None
         if got == 0:
             raise self._lost(rank, call)
         if got == len(into[rank]):
