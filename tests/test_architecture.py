@@ -29,7 +29,7 @@ LAYERS = (
     ("operations",),
     ("core", "graph", "programs", "memory", "deprecated", "rowwise", "sequential"),
     ("io", "grb", "viz", "ss", "agg", "generators", "algorithms", "fused"),
-    ("nx", "cli", "__main__"),
+    ("nx", "cli", "__main__", "run"),
     ("grb_tile",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

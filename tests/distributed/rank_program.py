@@ -1,0 +1,65 @@
+"""The program of a rank in tests of launchers: `rank_program.py FAULT [TIMEOUT]`; FAULT happens on rank 1."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+from exchanges import check_all
+
+from grb_tile.backends.distributed.connect import connect
+from grb_tile.exceptions import DistributedError
+
+
+def fault(comm, name):
+    if name == "raise":
+        raise ValueError("of rank 1")
+    if name == "exit":
+        sys.exit(7)
+    if name == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if name == "leave":
+        sys.exit(0)
+    if name == "abort":
+        comm.abort("rank 1 says so")
+    if name == "never":
+        time.sleep(30)
+    if name == "thread":
+        threading.Thread(target=int, args=("no number",)).start()
+        time.sleep(30)
+
+
+def main(name="none", timeout="60"):
+    if name == "before":  # a rank that never connects
+        if "1" in (
+            os.environ.get("GRB_TILE_DIST_RANK"),
+            os.environ.get("PMI_RANK"),
+            os.environ.get("OMPI_COMM_WORLD_RANK"),
+        ):
+            raise ValueError("of rank 1")
+    comm = connect(timeout=float(timeout))
+    if name == "check":
+        check_all(comm)
+        text = f"rank {comm.rank} of {comm.size}, {type(comm).__name__}, {threads()} threads, {sys.argv}\n"
+        sys.stdout.write(text)  # at once: lines of several ranks must not mix
+        return
+    comm.barrier("start")
+    if comm.rank == 1:
+        fault(comm, name)
+    try:
+        comm.barrier("mxv")
+    except DistributedError as error:
+        print(f"rank {comm.rank}: {error}")
+        raise
+    if name == "wait":
+        print("waits")
+        time.sleep(30)
+
+
+def threads():
+    return os.environ["GRB_TILE_THREADS"]
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
