@@ -153,6 +153,17 @@ def use(name: str) -> Backend:
     return backend
 
 
+@contextmanager
+def entered(name: str, backend: Backend) -> Iterator[Backend]:
+    """Within the block `backend`, which nobody has registered, is in use for the calling thread, under that name."""
+    register(name, backend)
+    try:
+        with using(name):
+            yield backend
+    finally:
+        _made.pop(name, None)
+
+
 def use_device(number: int) -> None:
     """`gb.config.set(device=number)`: "cuda" is the backend of that device from now on.
 
