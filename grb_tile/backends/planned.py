@@ -20,7 +20,9 @@ from ..storage.dense import by_rows, compressed
 from ..storage.store import Dense
 
 if TYPE_CHECKING:
-    from .protocol import Compressed, StoredMask, VectorStore
+    from ..storage.store import BitmapVector, Compressed, SparseVector, StoredMask
+
+    VectorStore = SparseVector | BitmapVector
 
 
 class PlannedProducts:

@@ -153,6 +153,11 @@ def use(name: str) -> Backend:
     return backend
 
 
+def over_ranks(comm: Any, local: Backend) -> Any:
+    """The distributed backend over the ranks of a communicator, each of which computes with the backend `local`."""
+    return import_module("grb_tile.backends.distributed.backend").DistributedBackend(comm, local)
+
+
 @contextmanager
 def entered(name: str, backend: Backend) -> Iterator[Backend]:
     """Within the block `backend`, which nobody has registered, is in use for the calling thread, under that name."""

@@ -7,13 +7,13 @@
     first, mine = ranks.local               # this rank's part, an ordinary Vector
     everything = ranks.gather()             # an ordinary Vector on every rank
 
-All ranks run the same program and make the same calls, in the same order.  Constructors take arguments that are equal on
-all ranks; `from_coo` and `from_local` here take what each rank has.  docs/DISTRIBUTED.md.
+All ranks run the same program and make the same calls, in the same order.  Constructors take arguments that are equal
+on all ranks; `from_coo` and `from_local` here take what each rank has.  docs/DISTRIBUTED.md.
 """
 
 from __future__ import annotations
 
-from .build import from_coo, from_local
+from .build import distribute, from_coo, from_local
 from .world import World, init, local, run, world
 
-__all__ = ["World", "from_coo", "from_local", "init", "local", "run", "world"]
+__all__ = ["World", "distribute", "from_coo", "from_local", "init", "local", "run", "world"]

@@ -59,6 +59,22 @@ def from_coo(
     return Matrix._from_store(store, out.dtype, name)
 
 
+def distribute(x: Matrix | Vector | None, root: int = 0, *, name: str | None = None) -> Any:
+    """The distributed object of an ordinary one that rank `root` has; the others pass None, or anything.
+
+        with gb.dist.local():
+            A = gb.io.read("graph.mtx").matrix if world.rank == 0 else None
+        A = gb.dist.distribute(A)
+
+    Cost: each entry moves once, from that rank.
+    """
+    backend = world()._backend
+    mine = x if backend.rank == root else None
+    cls, dtype = backend.comm.broadcast(None if mine is None else (type(mine), mine.dtype), root, "distribute")
+    store = backend.scattered(None if mine is None else mine._store, root, dtype)
+    return cls._from_store(store, dtype, name)
+
+
 def from_local(
     part: Matrix | Vector, first_row: int | None = None, nrows: int | None = None, *, name: str | None = None
 ) -> Any:

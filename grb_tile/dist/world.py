@@ -68,7 +68,7 @@ def init(comm: Any = None, *, backend: str | None = None, timeout: float = 300.0
         return World(found)
     connected = connect(comm, timeout)
     base = select.named(backend) if backend else found
-    made = _backend(connected, base)
+    made = select.over_ranks(connected, base)
     if connected.size > 1:
         select.register(NAME, made)
         select.use(NAME)
@@ -85,12 +85,6 @@ def world() -> World:
     return World(backend)
 
 
-def _backend(comm, local):
-    from ..backends.distributed.backend import DistributedBackend
-
-    return DistributedBackend(comm, local)
-
-
 def run(size: int, function: Callable[..., Any], *args: Any, timeout: float = 300.0) -> list[Any]:
     """[function(world, *args) of rank 0, of rank 1, ...]: ranks that are threads of this process, for trials and tests.
 
@@ -101,7 +95,7 @@ def run(size: int, function: Callable[..., Any], *args: Any, timeout: float = 30
     base = select.current()
 
     def of_rank(comm: Any) -> Any:
-        backend = _backend(comm, base)
+        backend = select.over_ranks(comm, base)
         with select.entered(f"{NAME}-{backend.number}", backend):
             try:
                 return function(World(backend), *args)

@@ -119,7 +119,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
             raise InvalidValue(
                 f"an ordinary object that is an operand has other entries on other ranks ({shapes}): make it a part of "
                 "a distributed object with gb.dist.from_local(part, first_row), or give every rank the one of rank 0 "
-                "with x.distribute(root=0)"
+                "with gb.dist.distribute(x)"
             )
 
     def _made(self, local: Any, shape: tuple[int, ...], layout: Rows) -> Any:
@@ -197,6 +197,21 @@ class DistributedBackend(Building, DistributedProducts, Backend):
             forms["whole"] = (whole_vector if len(x.shape) == 1 else whole_matrix)(self, x, call)
         return forms["whole"]
 
+    def gathered(self, x: Any, root: int | None) -> Any:
+        """All entries of a part as an ordinary store, on every rank or on rank `root` alone (None elsewhere)."""
+        if root is None:
+            return self.whole(x)
+        is_vector = len(x.shape) == 1
+        mine = spread(x)
+        parts = self.comm.gather(
+            (self.local.tuples_vector if is_vector else self.local.tuples_matrix)(mine), root, "gather"
+        )
+        if parts is None:
+            return None
+        *positions, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        build = self.local.build_vector if is_vector else self.local.build_matrix
+        return build(*x.shape, *positions, values, None, x.dtype)
+
     def first_values(self, x: Any) -> np.ndarray:
         """An array of the value of the first entry, as slices [:1] of values have it; empty where there is none."""
         mine = place.first_value(x.local if len(x.shape) == 2 else spread(x)) if x.local.nvals else None
@@ -216,7 +231,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
 
     def convert(self, store, format):
         """In that form for whoever reads its arrays: all entries, on every rank."""
-        return store if store.format == format else self.local.convert(self.whole(store), format)
+        return self.local.convert(self.whole(store), format)
 
     def transpose(self, A):
         A = self.part(A)
@@ -336,6 +351,13 @@ class DistributedBackend(Building, DistributedProducts, Backend):
             local = self.local.apply(local, monoid.binaryop, left=before)
         return x.like(local)
 
+    def one_pass(self, program, dtype, size, scalars, *stores):
+        layout = self._joint(*stores)
+        mine = [self._local(store, layout, "one_pass") for store in stores]
+        outputs, sums = self.local.one_pass(program, dtype, len(layout), scalars, *mine)
+        totals = RankSums(self.comm, program.monoids, sums)
+        return [PartVector(size, store, layout, self) for store in outputs], totals
+
     def broadcast(self, u, pattern, axis):
         pattern = self.part(pattern)
         if axis == 0:
@@ -438,6 +460,28 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         return self.local.has_ascending_columns(self.whole(A))
 
 
-def is_part(x: Any) -> bool:
-    """Is a store a rank's part of a distributed one?"""
-    return isinstance(x, Part)
+class RankSums:
+    """The sums of a pass over the parts of all ranks, added in the order of ranks; one exchange, at the first use."""
+
+    def __init__(self, comm: Any, monoids: Any, sums: Any) -> None:
+        self._comm, self._monoids, self._sums = comm, monoids, sums
+        self._values: list[float] | None = None
+
+    def value(self, k: int) -> float:
+        """The k-th sum, or maximum."""
+        if self._values is None:
+            mine = [self._sums.value(k) for k in range(len(self._monoids))]
+            columns = zip(*self._comm.allgather(mine, "one_pass"), strict=True)
+            self._values = [
+                max(column) if monoid == "max" else sum(column)
+                for monoid, column in zip(self._monoids, columns, strict=True)
+            ]
+        return self._values[k]
+
+    def send(self) -> None:
+        """Exchange the sums now."""
+        self._sums.send()
+
+    def is_ready(self) -> bool:
+        """Are they known without waiting?  The same on all ranks."""
+        return self._values is not None

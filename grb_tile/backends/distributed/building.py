@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import InvalidValue
+from ...storage.constructors import empty_matrix, empty_vector
 from ...storage.dense import compressed as without_dense
 from .layout import Rows, balanced_ranges
 
@@ -76,6 +77,23 @@ class Building:
         """At most SAMPLE rows of entries of this rank, evenly chosen."""
         step = max(1, -(-rows.shape[0] // SAMPLE))
         return np.ascontiguousarray(rows[::step])
+
+    def scattered(self: Any, store, root, dtype):
+        """The part of a store that rank `root` has; those of other ranks are not read."""
+        if self.rank == root:
+            store = self.local.copy_here(store)
+            store = without_dense(store) if len(store.shape) == 2 else store
+        shape = self.comm.broadcast(None if self.rank != root else store.shape, root, "distribute")
+        if self.rank != root:
+            store = empty_vector(*shape, dtype) if len(shape) == 1 else empty_matrix(*shape, dtype)
+        if shape[0] not in self._layouts:
+            starts = None
+            if self.rank == root and len(shape) == 2 and store.nvals >= BALANCED_FROM:
+                starts = balanced_ranges(self.local.tuples_matrix(store)[0], shape[0], self.size)
+            starts = self.comm.broadcast(starts, root, "distribute")
+            if starts is not None:
+                self.set_layout(starts)
+        return self._moved(store, "distribute")
 
     def of_parts(self: Any, store, first, length, error):
         """The part of the whole whose rows from `first` on are this rank's `store`; None: in the order of ranks.
