@@ -132,8 +132,7 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
     def expand_vector(self, u: VectorStore, I: Positions, size: int) -> VectorStore:
         """t[I[k]] = u[k]; t has dimension `size`.
 
-        I: int64 array without duplicates or a range, one index for each position of u; or None for all (then size >=
-        u.size).
+        I: int64 array without duplicates or a range, one index for each position of u; None: all (size >= u.size).
         """
         return self._missing("expand_vector")
 
@@ -241,10 +240,7 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
         return NotImplemented
 
     def spmm(self, A: Compressed, X: Dense, semiring: Any, notes: list | None = None) -> Any:
-        """C[i,j] = (+)_k A[i,k] (x) X[k,j], A in CSR, X and C dense and row-major; NotImplemented: `matmul` serves.
-
-        notes: as in `dense_product`.
-        """
+        """C[i,j] = (+)_k A[i,k] (x) X[k,j], A CSR, X and C dense, row-major; NotImplemented: `matmul` serves."""
         return NotImplemented
 
     def sddmm(self, A: Dense, B: Dense, semiring: Any, pattern: Compressed) -> Any:
@@ -431,6 +427,10 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
     def copy_here(self, store: Store) -> Store:
         """A store from anywhere with arrays where this backend computes.  Raises: HostOnly for a user-defined type."""
         return host(store)
+
+    def agreed(self, value: Any) -> Any:
+        """The value, a small Python object; of ranks that compute together, that of rank 0: seeds that each draws."""
+        return value
 
     def bind(self) -> None:
         """Make this backend's device the current one of the calling thread, for CuPy too."""

@@ -14,6 +14,21 @@ on all ranks; `from_coo` and `from_local` here take what each rank has.  docs/DI
 from __future__ import annotations
 
 from .build import distribute, from_coo, from_local
+from .files import read, write
+from .generate import rmat, uniform_random
 from .world import World, init, local, run, world
 
-__all__ = ["World", "distribute", "from_coo", "from_local", "init", "local", "run", "world"]
+__all__ = [
+    "World",
+    "distribute",
+    "from_coo",
+    "from_local",
+    "init",
+    "local",
+    "read",
+    "rmat",
+    "run",
+    "uniform_random",
+    "world",
+    "write",
+]

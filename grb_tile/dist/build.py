@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.arguments import dimension, indices_array, values_array
-from ..core.build import build_operator, check_bounds, guarded
+from ..core.build import build_operator, check_bounds, guarded, refuse_with_scalar
 from ..core.matrix import Matrix
 from ..core.vector import Vector
 from ..exceptions import DimensionMismatch
@@ -39,10 +39,14 @@ def from_coo(
     backend = world()._backend
     rows, columns = indices_array(rows, "row indices"), indices_array(columns, "column indices")
     values, dtype = values_array(values, dtype, subarray_after=1)
-    if values.ndim == 0:
-        values = np.broadcast_to(values, rows.shape)
-    if not rows.size == columns.size == values.shape[0]:
+    one = values.ndim == 0
+    if one:
+        refuse_with_scalar(dup_op)
+        values = values.reshape(1)
+    if rows.size != columns.size or not one and values.shape[0] != rows.size:
         raise ValueError(f"lengths must match: rows {rows.size}, columns {columns.size}, values {values.shape[0]}")
+    if not one and values.shape[0] == 1 and dup_op is None:
+        dup_op = "any"  # one entry has no duplicates among its own
     shape = backend.agreed_shape(
         None if nrows is None else dimension(nrows, "nrows"), None if ncols is None else dimension(ncols, "ncols"),
         rows, columns,

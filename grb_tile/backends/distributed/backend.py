@@ -13,6 +13,7 @@ have this rank's entries (movement.spread).  Decisions that lead to an exchange 
 from __future__ import annotations
 
 import itertools
+import pickle
 import threading
 import zlib
 from typing import Any
@@ -167,17 +168,16 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         layout = self.layout(found.shape[0])
         return self._made(redistribute(self, found, layout, call), found.shape, layout)
 
-    def together(self, function: Any, call: str) -> Any:
+    def together(self, function: Any, call: str, kinds: Any = GraphblasException) -> Any:
         """function(), whose error on any rank is raised on all: that of the first rank that has one."""
         result = error = None
         try:
             result = function()
-        except GraphblasException as found:
+        except kinds as found:
             error = found
-        errors = self.comm.allgather(None if error is None else (type(error), str(error)), call)
-        first = next((item for item in errors if item is not None), None)
+        first = next((item for item in self.comm.allgather(_portable(error), call) if item is not None), None)
         if first is not None:
-            raise first[0](first[1]) from error
+            raise error if error is not None and str(error) == str(first) else first
         return result
 
     def any_of(self, dtype: Any) -> Any:
@@ -438,6 +438,9 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         """The ranks part; objects that are left cannot be used."""
         place.unregister(PartArray, self.number)
 
+    def agreed(self, value):
+        return self.comm.broadcast(value, 0, "agreed")
+
     def bind(self):
         self.local.bind()
 
@@ -458,6 +461,14 @@ class DistributedBackend(Building, DistributedProducts, Backend):
 
     def has_ascending_columns(self, A):
         return self.local.has_ascending_columns(self.whole(A))
+
+
+def _portable(error: Any) -> Any:
+    """The error, or one of the library's with its text where it cannot travel to another process."""
+    try:
+        return pickle.loads(pickle.dumps(error)) if error is not None else None
+    except Exception:  # noqa: BLE001  # constructors of errors may want anything
+        return GraphblasException(f"{type(error).__name__}: {error}")
 
 
 class RankSums:

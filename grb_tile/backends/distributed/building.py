@@ -57,7 +57,10 @@ class Building:
         return shape[0], shape[1]
 
     def build_shared(self: Any, nrows, ncols, rows, cols, values, dup, dtype):
-        """build_matrix of the entries that all ranks have together, each its own, in the order of ranks."""
+        """build_matrix of the entries that all ranks have together, each its own, in the order of ranks.
+
+        values: of each entry, or with `dup` None one for all.
+        """
         if nrows not in self._layouts:
             counts = np.concatenate(self.comm.allgather_array(self._sampled(rows), "build"))
             if counts.size >= self.size:
@@ -66,10 +69,14 @@ class Building:
         order = layout.owners(rows).argsort(kind="stable")
         cuts = layout.owners(rows)[order].searchsorted(np.arange(self.size + 1))
         moved = []
-        for array in (rows, cols, values):
+        one = values.shape[0] == 1 and dup is None  # the value of all entries, of which repeated ones are one
+        for array in (rows, cols) if one else (rows, cols, values):
             pieces = [array[order[start:stop]] for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
             moved.append(np.concatenate(self.comm.alltoall(pieces, "build")))
         moved[0] = moved[0] - layout.first
+        if one:
+            moved.append(values)
+            dup = self.any_of(dtype)
         local = self.together(lambda: self.local.build_matrix(len(layout), ncols, *moved, dup, dtype), "build")
         return self._made(local, (nrows, ncols), layout)
 
