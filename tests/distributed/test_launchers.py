@@ -124,8 +124,6 @@ def test_a_fault_of_one_rank_ends_all(fault, over, tmp_path):
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGKILL]
 )
 def test_a_signal_to_the_command_ends_all(number, over, tmp_path):
-    if over == "mpi" and number == signal.SIGKILL:
-        pytest.skip("nothing tells mpiexec; its ranks end with it")
     program = tmp_path / "waits.py"
     program.write_text("import time\nprint('waits', flush=True)\ntime.sleep(60)\n")
     process = subprocess.Popen(

@@ -92,17 +92,13 @@ class MpiCommunicator(ProcessCommunicator):
         try:
             requests = start()
             if not self._complete(requests, call):
-                missing = {r for r in range(self.size) if r != self.rank and not self._is_here(r)}
-                error = base.late(call, self.timeout, missing)
-                self.abort(str(error))
-                raise error
-        except DistributedError:
+                raise base.late(call, self.timeout, set(range(self.size)) - {self.rank} - self._here())
+        except BaseException as error:  # Ctrl-C too
             self._given_up.append((requests, start))
+            self.abort(str(error) if isinstance(error, DistributedError) else f"{call}: {base.error_text(error)}")
+            if isinstance(error, MPI.Exception):
+                raise DistributedError(f"{call}: {error}", (), call) from error
             raise
-        except MPI.Exception as error:
-            self._given_up.append((requests, start))
-            self.abort(f"{call}: {error}")
-            raise DistributedError(f"{call}: {error}", (), call) from error
 
     def _complete(self, requests: list[Any], call: str) -> bool:
         """Test until the requests are complete; False after the timeout."""
@@ -151,8 +147,9 @@ class MpiCommunicator(ProcessCommunicator):
             self._reason = str(error)
             raise error
 
-    def _is_here(self, rank: int) -> bool:
-        return self._heard[HERE].get(rank) == self._exchanges
+    def _here(self) -> set[int]:
+        """The other ranks that are known to wait in this exchange."""
+        return {rank for rank, last in self._heard[HERE].items() if last == self._exchanges}
 
     # ---------------------------------------------------------------- the end
 
@@ -181,11 +178,12 @@ class MpiCommunicator(ProcessCommunicator):
 
 
 def abort_all(status: int, reason: str = "") -> None:
-    """MPI_Abort: ends all ranks, this one too."""
+    """MPI_Abort: ends all ranks, this one too, also where MPI_Abort returns and leaves that to the launcher (MPICH)."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
     MPI.COMM_WORLD.Abort(status)
+    os._exit(status)
 
 
 def _chunks(array: np.ndarray) -> list[np.ndarray]:

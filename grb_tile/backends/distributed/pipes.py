@@ -215,11 +215,10 @@ class PipeCommunicator(ProcessCommunicator):
 
     def _check_aborted(self, call: str) -> None:
         try:
-            reason = (self._address / "aborted").read_text(encoding="utf-8", errors="replace")
+            self._reason = (self._address / "aborted").read_text(encoding="utf-8", errors="replace")
         except OSError:
             return
-        self._reason = reason
-        raise base.aborted(call, reason)
+        raise base.aborted(call, self._reason) from None
 
     def abort(self, reason: str) -> None:
         if self._reason is not None:
