@@ -27,7 +27,7 @@ from mpi4py import MPI
 from grb_tile.exceptions import DistributedError
 
 from . import communicator as base, exit_hooks
-from .exchange import HEADER_BYTES, ProcessCommunicator
+from .exchange import ProcessCommunicator
 
 CHUNK = 1 << 30  # most bytes of one message, and of one Iallgatherv
 YIELDS = 200  # tests of a request that only yield the processor between them
@@ -59,7 +59,8 @@ class MpiCommunicator(ProcessCommunicator):
 
     def _headers(self, block: np.ndarray, call: str) -> np.ndarray:
         got = np.empty_like(block)
-        self._wait(lambda: [self._comm.Ialltoall([block, HEADER_BYTES, MPI.BYTE], [got, HEADER_BYTES, MPI.BYTE])], call)
+        many = self._header_bytes
+        self._wait(lambda: [self._comm.Ialltoall([block, many, MPI.BYTE], [got, many, MPI.BYTE])], call)
         return got
 
     def _allgather_bytes(self, mine: np.ndarray, receives: Sequence[np.ndarray], call: str) -> None:
@@ -107,7 +108,7 @@ class MpiCommunicator(ProcessCommunicator):
                 return True
             os.sched_yield()
         start = time.monotonic()
-        pause, said = 20e-6, False
+        said = False
         while not MPI.Request.Testall(requests):
             waited = time.monotonic() - start
             self._listen(call)
@@ -116,8 +117,7 @@ class MpiCommunicator(ProcessCommunicator):
                 said = True
             if waited > self.timeout:
                 return False
-            time.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            time.sleep(min(waited / 10, LONGEST_PAUSE))  # a tenth of the wait is lost at most
         return True
 
     def _say(self, kind: str, content: Any) -> None:
@@ -132,13 +132,7 @@ class MpiCommunicator(ProcessCommunicator):
 
         Raises: DistributedError when one has aborted, or has left before this exchange.
         """
-        status = MPI.Status()
-        while self._control.Iprobe(MPI.ANY_SOURCE, MPI.ANY_TAG, status):
-            kind, content = self._control.recv(source=status.Get_source())
-            if kind == ABORTED:
-                self._reason = content
-            else:
-                self._heard[kind][status.Get_source()] = content
+        self._hear()
         if self._reason is not None:
             raise base.aborted(call, self._reason)
         left = [rank for rank, last in self._heard[LEFT].items() if last < self._exchanges]
@@ -146,6 +140,16 @@ class MpiCommunicator(ProcessCommunicator):
             error = base.ended(call, left)
             self._reason = str(error)
             raise error
+
+    def _hear(self) -> None:
+        """Read messages.  Several threads may: NCCL's looks for an abort."""
+        status = MPI.Status()
+        while (message := self._control.improbe(MPI.ANY_SOURCE, MPI.ANY_TAG, status)) is not None:
+            kind, content = message.recv()
+            if kind == ABORTED:
+                self._reason = content
+            else:
+                self._heard[kind][status.Get_source()] = content
 
     def _here(self) -> set[int]:
         """The other ranks that are known to wait in this exchange."""
@@ -157,6 +161,10 @@ class MpiCommunicator(ProcessCommunicator):
         if self._reason is None:
             self._reason = f"by rank {self.rank}: {reason}"
             self._say(ABORTED, self._reason)
+
+    def reason(self) -> str | None:
+        self._hear()
+        return self._reason
 
     def close(self) -> None:
         """Tell the others that this rank makes no more exchanges; at exit MPI_Finalize follows, which waits for them.

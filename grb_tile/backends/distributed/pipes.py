@@ -215,10 +215,18 @@ class PipeCommunicator(ProcessCommunicator):
 
     def _check_aborted(self, call: str) -> None:
         try:
-            self._reason = (self._address / "aborted").read_text(encoding="utf-8", errors="replace")
+            reason = (self._address / "aborted").read_text(encoding="utf-8", errors="replace")
         except OSError:
             return
-        raise base.aborted(call, self._reason) from None
+        self._reason = reason
+        raise base.aborted(call, reason) from None
+
+    def reason(self) -> str | None:
+        try:
+            self._check_aborted("")
+        except DistributedError:
+            pass
+        return self._reason
 
     def abort(self, reason: str) -> None:
         if self._reason is not None:
