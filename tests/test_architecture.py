@@ -28,7 +28,7 @@ LAYERS = (
     ("backends",),
     ("operations",),
     ("core", "graph", "programs", "memory", "deprecated", "rowwise", "sequential"),
-    ("io", "grb", "viz", "ss", "agg", "generators", "algorithms", "fused"),
+    ("io", "grb", "viz", "ss", "agg", "generators", "algorithms", "fused", "dist"),
     ("nx", "cli", "__main__", "run"),
     ("grb_tile",),
 )
