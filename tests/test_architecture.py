@@ -41,9 +41,10 @@ UPWARD = {
 }
 
 # Modules that name Numba and friends at module level, each with its reason: path prefix -> why.
-HEAVY = {"numba", "cupy", "cupyx", "cupy_backends", "scipy", "pandas", "matplotlib", "networkx"}
+HEAVY = {"numba", "cupy", "cupyx", "cupy_backends", "scipy", "pandas", "matplotlib", "networkx", "mpi4py"}
 HEAVY_AT_MODULE_LEVEL = {
     "grb_tile/backends/cpu/jit/compile.py": "only the compiler process imports it",
+    "grb_tile/backends/distributed/mpi.py": "only `connect` imports it, where MPI has started several ranks",
     "grb_tile/nx/": "only NetworkX imports it",
 }
 

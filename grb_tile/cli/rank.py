@@ -5,23 +5,21 @@ rank's number. Where it ends in an error or with a status that is not 0, all ran
 """
 
 import contextlib
-import ctypes
 import io
 import os
-import signal
 import sys
 import types
 
 from grb_tile.backends.distributed.connect import end_all
-from grb_tile.backends.distributed.environment import ADDRESS_VARIABLE, TAG_VARIABLE, rank_or_none
+from grb_tile.backends.distributed.environment import TAG_VARIABLE, rank_or_none
+from grb_tile.exceptions import DistributedError
 
-PR_SET_PDEATHSIG = 1  # of prctl: the signal that this process gets when its parent ends
+NOT_TOGETHER = 76  # exit status after a DistributedError: the fault is another rank's (EX_PROTOCOL of sysexits.h)
+STATUSES = {KeyboardInterrupt: 130, DistributedError: NOT_TOGETHER}
 
 
 def main(script, arguments):
     """Run the script, and leave the process with its status."""
-    if rank_or_none() is not None:
-        _end_with_the_launcher()
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         with contextlib.suppress(AttributeError):  # closed, or not a file
@@ -44,7 +42,7 @@ def main(script, arguments):
         trace = error.__traceback__
         within = trace.tb_next if trace is not None else None  # without the frame of this function
         sys.excepthook(type(error), error.with_traceback(within), within)
-        status = 130 if isinstance(error, KeyboardInterrupt) else 1
+        status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 1)
         end_all(status, f"{type(error).__name__}: {error}")
         sys.exit(status)
 
@@ -57,15 +55,6 @@ def _leave(stop):
             print(stop.code, file=sys.stderr)
             stop.code = status
         end_all(status, f"exit status {status}")
-
-
-def _end_with_the_launcher():
-    """Have the system end this process when the launcher has ended, however that ends (Linux)."""
-    parent = os.getppid()
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.environ.get(ADDRESS_VARIABLE) and parent == 1:  # it has ended before
-        sys.exit(1)
 
 
 class Tagged(io.TextIOBase):

@@ -6,6 +6,7 @@ status that is not 0, or is killed, the others are ended, and that status is the
 
 import argparse
 import contextlib
+import ctypes
 import importlib.util
 import os
 import pathlib
@@ -26,10 +27,12 @@ from grb_tile.backends.distributed.environment import (
     TAG_VARIABLE,
 )
 from grb_tile.cli.main import UsageError
+from grb_tile.cli.rank import NOT_TOGETHER
 
 SECONDS_TO_END = 1.0  # for the other ranks, to end by themselves once one has failed: they print what they were at
 SECONDS_TO_TERMINATE = 3.0  # after SIGTERM; then SIGKILL
 SECONDS_BETWEEN_LOOKS = 0.02
+PR_SET_PDEATHSIG = 1  # of prctl: the signal that a process gets when its parent has ended
 LONGEST_ADDRESS = 80  # characters: the path of a Unix socket has 107
 THREAD_VARIABLES = ("GRB_TILE_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -81,9 +84,9 @@ def run(args):
         if os.geteuid() == 0:
             environment.update(FOR_ROOT)
         command = [mpiexec, "-n", str(args.ranks), *program]
-        status = _wait([_started(command, environment, None)], SECONDS_TO_END)
+        status = _wait([_started(command, environment, None)])
     elif args.ranks == 1:
-        status = _wait([_started(program, environment, None)], SECONDS_TO_END)
+        status = _wait([_started(program, environment, None)])
     else:
         status = _run_pipes(args.ranks, program, environment)
     raise SystemExit(status)
@@ -127,9 +130,9 @@ def _run_pipes(ranks, program, environment):
                 stdin = None if rank == 0 and not _is_terminal(sys.stdin) else subprocess.DEVNULL
                 processes.append(_started(program, environment | {RANK_VARIABLE: str(rank)}, stdin))
         except BaseException:
-            _end(processes, 0)
+            _end(processes, [], seconds=0)
             raise
-        return _wait(processes, SECONDS_TO_END)
+        return _wait(processes)
 
 
 def _short_folder():
@@ -145,46 +148,56 @@ def _is_terminal(stream):
 
 
 def _started(command, environment, stdin):
-    """A process in a group of its own, so that a signal reaches it once: from this command, which passes it on."""
-    return subprocess.Popen(command, env=environment, stdin=stdin, process_group=0)
+    """A process in a group of its own, so that a signal reaches it once: from this command, which passes it on.
+
+    The system ends it where this command is killed.
+    """
+    library = ctypes.CDLL(None)
+    with_this = (lambda: library.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)) if sys.platform == "linux" else None
+    return subprocess.Popen(command, env=environment, stdin=stdin, process_group=0, preexec_fn=with_this)
 
 
-def _wait(processes, grace):
+def _wait(processes):
     """Wait for all; returns the status of the first that failed, once the others have ended."""
     received = []
     earlier = {number: signal.signal(number, lambda n, frame: received.append(n)) for number in SIGNALS}
+    running, failed = list(processes), []  # failed: statuses, in the order of time
     try:
-        running = list(processes)
-        while running:
-            while received:
-                number = received.pop(0)
-                for process in running:
-                    _signal(process, number)
-            for process in list(running):
-                if process.poll() is not None:
-                    running.remove(process)
-                    if process.returncode != 0:
-                        _end(running, grace)
-                        return _status(process.returncode)
-            time.sleep(SECONDS_BETWEEN_LOOKS)
-        return 0
+        while running and not failed:
+            _look(running, failed, received)
+        if failed:
+            _end(running, failed)
+        return next((status for status in failed if status != NOT_TOGETHER), failed[0] if failed else 0)
     finally:
-        _end(processes, 0)
+        _end(running, [], seconds=0)
         for number, handler in earlier.items():
             signal.signal(number, handler)
 
 
-def _end(processes, grace):
-    """End processes: wait, SIGTERM, wait, SIGKILL, each for those that are left."""
-    for number, seconds in ((None, grace), (signal.SIGTERM, SECONDS_TO_TERMINATE), (signal.SIGKILL, 1.0)):
-        running = [process for process in processes if process.poll() is None]
+def _look(running, failed, received=()):
+    """Pass signals on, and move processes that have ended from `running`, their statuses to `failed`; then pause."""
+    while received:
+        number = received.pop(0)
         for process in running:
-            if number is not None:
+            _signal(process, number)
+    for process in [process for process in running if process.poll() is not None]:
+        running.remove(process)
+        if process.returncode != 0:
+            failed.append(_status(process.returncode))
+    if running:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def _end(running, failed, seconds=SECONDS_TO_END):
+    """End processes: wait for those that end by themselves, then SIGTERM, then SIGKILL."""
+    after_signals = []
+    for number, most in ((None, seconds), (signal.SIGTERM, SECONDS_TO_TERMINATE), (signal.SIGKILL, 1.0)):
+        if number is not None:
+            for process in running:
                 _signal(process, number)
-        until = time.monotonic() + seconds
+        until = time.monotonic() + most
         while running and time.monotonic() < until:
-            time.sleep(SECONDS_BETWEEN_LOOKS)
-            running = [process for process in running if process.poll() is None]
+            _look(running, failed if number is None else after_signals)
 
 
 def _signal(process, number):

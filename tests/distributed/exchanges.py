@@ -3,13 +3,13 @@
 import numpy as np
 
 from grb_tile.backends.distributed.communicator import joined
-from grb_tile.backends.distributed.exchange import INLINE_BYTES
+from grb_tile.backends.distributed.exchange import LARGEST_HEADER, SMALLEST_HEADER
 from grb_tile.exceptions import DistributedError, InvalidValue
 
 RECORD = np.dtype([("key", "i4"), ("weight", "f8"), ("flag", "?")])
 TYPES = (np.dtype("f8"), np.dtype("?"), np.dtype("i2"), np.dtype("c16"), RECORD)
-# nothing, what a header holds, more than that, and a length that no socket takes at once
-BYTES = (0, 1, INLINE_BYTES, INLINE_BYTES + 8, 400_000)
+# nothing, less than any header holds, about what one holds among several ranks and among few, and what no socket takes
+BYTES = (0, 16, *range(SMALLEST_HEADER - 48, SMALLEST_HEADER + 1, 16), LARGEST_HEADER - 32, LARGEST_HEADER, 400_000)
 
 
 def numbers(length, dtype, seed):
@@ -173,6 +173,7 @@ def check_memory(comm):
         return empty(length)
 
     comm._empty = no_memory
+    checked, exchange.CHECKED_BYTES = exchange.CHECKED_BYTES, 100_000
     large = np.zeros(exchange.CHECKED_BYTES // 8, np.int64)
     for call in (
         lambda: comm.allgather_array(large, "mxv"),
@@ -182,7 +183,7 @@ def check_memory(comm):
         raised = error_of(call, (MemoryError if comm.rank == last else DistributedError))
         assert comm.rank == last or (raised.ranks == (last,) and "MemoryError" in str(raised))
         comm.fail(raised, "mxv")  # known already
-    comm._empty = empty
+    comm._empty, exchange.CHECKED_BYTES = empty, checked
     assert comm.allgather(comm.rank, "afterwards") == list(range(comm.size))
 
 

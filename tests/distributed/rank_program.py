@@ -6,9 +6,10 @@ import sys
 import threading
 import time
 
-from exchanges import check_all
+from exchanges import check_all, check_arrays, check_objects
 
 from grb_tile.backends.distributed.connect import connect
+from grb_tile.backends.distributed.environment import rank_or_none
 from grb_tile.exceptions import DistributedError
 
 
@@ -32,15 +33,13 @@ def fault(comm, name):
 
 def main(name="none", timeout="60"):
     if name == "before":  # a rank that never connects
-        if "1" in (
-            os.environ.get("GRB_TILE_DIST_RANK"),
-            os.environ.get("PMI_RANK"),
-            os.environ.get("OMPI_COMM_WORLD_RANK"),
-        ):
+        if rank_or_none() == 1:
             raise ValueError("of rank 1")
     comm = connect(timeout=float(timeout))
-    if name == "check":
-        check_all(comm)
+    if name in ("check", "say"):
+        if name == "check":
+            check_all(comm)
+            check_in_chunks(comm)
         text = f"rank {comm.rank} of {comm.size}, {type(comm).__name__}, {threads()} threads, {sys.argv}\n"
         sys.stdout.write(text)  # at once: lines of several ranks must not mix
         return
@@ -55,6 +54,16 @@ def main(name="none", timeout="60"):
     if name == "wait":
         print("waits")
         time.sleep(30)
+
+
+def check_in_chunks(comm):
+    """Messages in many chunks, as those of MPI above 1 GB are."""
+    if type(comm).__name__ == "MpiCommunicator":
+        from grb_tile.backends.distributed import mpi
+
+        mpi.CHUNK = 50_000
+        check_arrays(comm)
+        check_objects(comm)
 
 
 def threads():

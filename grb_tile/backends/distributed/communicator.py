@@ -89,6 +89,10 @@ class Communicator(ABC):
     def abort(self, reason: str) -> None:
         """End the waits of all ranks, now; they raise DistributedError with the reason, and so do later exchanges."""
 
+    def reason(self) -> str | None:
+        """Why the communicator has been aborted, None if it has not; does not wait."""
+        return None
+
     def close(self) -> None:  # noqa: B027  (most have nothing to close)
         """Leave the communicator at the end of the program; exchanges that others wait in raise there."""
 

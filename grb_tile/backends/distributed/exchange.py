@@ -24,11 +24,16 @@ from grb_tile.exceptions import DistributedError
 from . import communicator as base
 from .communicator import Account, Communicator
 
-HEADER_BYTES = 256
+LARGEST_HEADER, SMALLEST_HEADER = 2048, 256  # bytes
+LARGEST_HEADERS = 16384  # bytes of the headers of all ranks, where they are not the smallest
 STATUS, SIGNATURE, LENGTH, LONGEST, WORDS = range(5)  # words of 8 bytes
-INLINE_BYTES = HEADER_BYTES - 8 * WORDS
 CHECKED_BYTES = 1 << 24  # from so many bytes on, ranks tell each other that they have the memory to receive
 NOTHING = np.empty(0, np.uint8)
+
+
+def header_bytes(size: int) -> int:
+    """Bytes of a header among `size` ranks: what few ranks send often, as a short frontier, needs no second phase."""
+    return max(SMALLEST_HEADER, min(LARGEST_HEADER, LARGEST_HEADERS // size // 8 * 8))
 
 
 class ProcessCommunicator(Communicator):
@@ -41,13 +46,14 @@ class ProcessCommunicator(Communicator):
     def __init__(self, rank: int, size: int, timeout: float = 300.0) -> None:
         super().__init__(rank, size, timeout)
         self._reason: str | None = None
+        self._header_bytes = header_bytes(size)
         self._exchanges = 0
 
     # ---------------------------------------------------------------- what a subclass has
 
     @abstractmethod
     def _headers(self, block: np.ndarray, call: str) -> np.ndarray:
-        """Row r of the block of size x HEADER_BYTES goes to rank r; returns the block of what was sent here."""
+        """Row r of the block goes to rank r; returns the block of what was sent here."""
 
     @abstractmethod
     def _transfer(self, sends: Sequence[np.ndarray], receives: Sequence[np.ndarray], call: str) -> None:
@@ -141,7 +147,7 @@ class ProcessCommunicator(Communicator):
         """What the headers hold; the bytes that did not fit, moved and then returned."""
         lengths = words[:, LENGTH].tolist()
         longest = int(words[:, LONGEST].max())
-        if longest <= INLINE_BYTES:
+        if longest <= self._header_bytes - 8 * WORDS:
             offsets = np.cumsum([0, *lengths]).tolist()
             whole = np.empty(offsets[-1], np.uint8)
             for rank, length in enumerate(lengths):
@@ -209,14 +215,14 @@ class ProcessCommunicator(Communicator):
     def _block(self, signature: str, sends: Sequence[np.ndarray], status: int = 0) -> np.ndarray:
         """The headers for all ranks."""
         self._exchanges += 1
-        block = np.zeros((self.size, HEADER_BYTES), np.uint8)
+        block = np.zeros((self.size, self._header_bytes), np.uint8)
         words = block[:, : 8 * WORDS].view(np.int64)
         lengths = [part.nbytes for part in sends]
         words[:, STATUS] = status
         words[:, SIGNATURE] = zlib.crc32(signature.encode())
         words[:, LENGTH] = lengths
         words[:, LONGEST] = longest = max(lengths)
-        if longest <= INLINE_BYTES:
+        if longest <= self._header_bytes - 8 * WORDS:
             for rank, part in enumerate(sends):
                 block[rank, 8 * WORDS : 8 * WORDS + part.nbytes] = part
         return block

@@ -150,6 +150,9 @@ class Loopback(Communicator):
     def abort(self, reason: str) -> None:
         self._group.abort(f"by rank {self.rank}: {reason}")
 
+    def reason(self) -> str | None:
+        return self._group.reason
+
     def close(self) -> None:
         self._group.end(self.rank, "")
 

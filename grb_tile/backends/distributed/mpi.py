@@ -27,7 +27,7 @@ from mpi4py import MPI
 from grb_tile.exceptions import DistributedError
 
 from . import communicator as base, exit_hooks
-from .exchange import HEADER_BYTES, ProcessCommunicator
+from .exchange import ProcessCommunicator
 
 CHUNK = 1 << 30  # most bytes of one message, and of one Iallgatherv
 YIELDS = 200  # tests of a request that only yield the processor between them
@@ -59,7 +59,8 @@ class MpiCommunicator(ProcessCommunicator):
 
     def _headers(self, block: np.ndarray, call: str) -> np.ndarray:
         got = np.empty_like(block)
-        self._wait(lambda: [self._comm.Ialltoall([block, HEADER_BYTES, MPI.BYTE], [got, HEADER_BYTES, MPI.BYTE])], call)
+        many = self._header_bytes
+        self._wait(lambda: [self._comm.Ialltoall([block, many, MPI.BYTE], [got, many, MPI.BYTE])], call)
         return got
 
     def _allgather_bytes(self, mine: np.ndarray, receives: Sequence[np.ndarray], call: str) -> None:
@@ -92,17 +93,13 @@ class MpiCommunicator(ProcessCommunicator):
         try:
             requests = start()
             if not self._complete(requests, call):
-                missing = {r for r in range(self.size) if r != self.rank and not self._is_here(r)}
-                error = base.late(call, self.timeout, missing)
-                self.abort(str(error))
-                raise error
-        except DistributedError:
+                raise base.late(call, self.timeout, set(range(self.size)) - {self.rank} - self._here())
+        except BaseException as error:  # Ctrl-C too
             self._given_up.append((requests, start))
+            self.abort(str(error) if isinstance(error, DistributedError) else f"{call}: {base.error_text(error)}")
+            if isinstance(error, MPI.Exception):
+                raise DistributedError(f"{call}: {error}", (), call) from error
             raise
-        except MPI.Exception as error:
-            self._given_up.append((requests, start))
-            self.abort(f"{call}: {error}")
-            raise DistributedError(f"{call}: {error}", (), call) from error
 
     def _complete(self, requests: list[Any], call: str) -> bool:
         """Test until the requests are complete; False after the timeout."""
@@ -111,7 +108,7 @@ class MpiCommunicator(ProcessCommunicator):
                 return True
             os.sched_yield()
         start = time.monotonic()
-        pause, said = 20e-6, False
+        said = False
         while not MPI.Request.Testall(requests):
             waited = time.monotonic() - start
             self._listen(call)
@@ -120,8 +117,7 @@ class MpiCommunicator(ProcessCommunicator):
                 said = True
             if waited > self.timeout:
                 return False
-            time.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            time.sleep(min(waited / 10, LONGEST_PAUSE))  # a tenth of the wait is lost at most
         return True
 
     def _say(self, kind: str, content: Any) -> None:
@@ -136,13 +132,7 @@ class MpiCommunicator(ProcessCommunicator):
 
         Raises: DistributedError when one has aborted, or has left before this exchange.
         """
-        status = MPI.Status()
-        while self._control.Iprobe(MPI.ANY_SOURCE, MPI.ANY_TAG, status):
-            kind, content = self._control.recv(source=status.Get_source())
-            if kind == ABORTED:
-                self._reason = content
-            else:
-                self._heard[kind][status.Get_source()] = content
+        self._hear()
         if self._reason is not None:
             raise base.aborted(call, self._reason)
         left = [rank for rank, last in self._heard[LEFT].items() if last < self._exchanges]
@@ -151,8 +141,19 @@ class MpiCommunicator(ProcessCommunicator):
             self._reason = str(error)
             raise error
 
-    def _is_here(self, rank: int) -> bool:
-        return self._heard[HERE].get(rank) == self._exchanges
+    def _hear(self) -> None:
+        """Read messages.  Several threads may: NCCL's looks for an abort."""
+        status = MPI.Status()
+        while (message := self._control.improbe(MPI.ANY_SOURCE, MPI.ANY_TAG, status)) is not None:
+            kind, content = message.recv()
+            if kind == ABORTED:
+                self._reason = content
+            else:
+                self._heard[kind][status.Get_source()] = content
+
+    def _here(self) -> set[int]:
+        """The other ranks that are known to wait in this exchange."""
+        return {rank for rank, last in self._heard[HERE].items() if last == self._exchanges}
 
     # ---------------------------------------------------------------- the end
 
@@ -160,6 +161,10 @@ class MpiCommunicator(ProcessCommunicator):
         if self._reason is None:
             self._reason = f"by rank {self.rank}: {reason}"
             self._say(ABORTED, self._reason)
+
+    def reason(self) -> str | None:
+        self._hear()
+        return self._reason
 
     def close(self) -> None:
         """Tell the others that this rank makes no more exchanges; at exit MPI_Finalize follows, which waits for them.
@@ -181,11 +186,12 @@ class MpiCommunicator(ProcessCommunicator):
 
 
 def abort_all(status: int, reason: str = "") -> None:
-    """MPI_Abort: ends all ranks, this one too."""
+    """MPI_Abort: ends all ranks, this one too, also where MPI_Abort returns and leaves that to the launcher (MPICH)."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
     MPI.COMM_WORLD.Abort(status)
+    os._exit(status)
 
 
 def _chunks(array: np.ndarray) -> list[np.ndarray]:

@@ -219,7 +219,14 @@ class PipeCommunicator(ProcessCommunicator):
         except OSError:
             return
         self._reason = reason
-        raise base.aborted(call, reason)
+        raise base.aborted(call, reason) from None
+
+    def reason(self) -> str | None:
+        try:
+            self._check_aborted("")
+        except DistributedError:
+            pass
+        return self._reason
 
     def abort(self, reason: str) -> None:
         if self._reason is not None:
