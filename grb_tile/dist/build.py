@@ -45,8 +45,6 @@ def from_coo(
         values = values.reshape(1)
     if rows.size != columns.size or not one and values.shape[0] != rows.size:
         raise ValueError(f"lengths must match: rows {rows.size}, columns {columns.size}, values {values.shape[0]}")
-    if not one and values.shape[0] == 1 and dup_op is None:
-        dup_op = "any"  # one entry has no duplicates among its own
     shape = backend.agreed_shape(
         None if nrows is None else dimension(nrows, "nrows"), None if ncols is None else dimension(ncols, "ncols"),
         rows, columns,
@@ -59,7 +57,7 @@ def from_coo(
 
     backend.together(check, "from_coo")
     dup = build_operator(out, dup_op)
-    store = guarded(lambda: backend.build_shared(*shape, rows, columns, values, dup, out.dtype))
+    store = guarded(lambda: backend.build_shared(*shape, rows, columns, values, dup, out.dtype, one))
     return Matrix._from_store(store, out.dtype, name)
 
 

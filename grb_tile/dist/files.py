@@ -19,7 +19,7 @@ import numpy as np
 from .. import io as files
 from ..core.matrix import Matrix
 from ..core.vector import Vector
-from ..dtypes import BOOL, FP64, lookup_dtype
+from ..dtypes import BOOL, lookup_dtype
 from ..exceptions import InvalidValue
 from ..io.dialect import dialect_of
 from ..io.edge_chunks import Chunks, joined_weights
@@ -71,7 +71,7 @@ def read(
     def alone() -> Any:
         with local():
             found = files.read(path) if backend.rank == 0 else None
-            return getattr(found, "matrix", found)
+            return getattr(found, "obj", found)
 
     return distribute(backend.together(alone, "read", Exception), name=name)
 
@@ -179,7 +179,7 @@ def _read_market(backend, path, dtype, dup_op, name):
         raise bad_file(str(path), None, f"{total} entries, its header has {header.entries}", "The file is truncated")
     pattern = header.field == "pattern"
     if dtype is None:
-        dtype = FP64 if pattern else lookup_dtype(triples.values.dtype)
+        dtype = lookup_dtype(triples.values.dtype)
     values = np.ones((), lookup_dtype(dtype).np_type) if pattern else triples.values
     return from_coo(
         triples.rows, triples.cols, values, dtype, nrows=header.nrows, ncols=header.ncols, dup_op=dup_op, name=name

@@ -13,7 +13,6 @@ have this rank's entries (movement.spread).  Decisions that lead to an exchange 
 from __future__ import annotations
 
 import itertools
-import pickle
 import threading
 import zlib
 from typing import Any
@@ -35,8 +34,10 @@ from ...storage.dense import compressed as without_dense
 from ...storage.store import BitmapVector, StoredMask, forms_of
 from .. import plain
 from ..dense import reads_positions
-from ..protocol import Backend
+from ..planned import PlannedProducts
+from ..protocol import PRIMITIVES, Backend
 from .building import Building
+from .joint import RankSums, failing_together, portable
 from .layout import Rows, equal_ranges
 from .movement import own_range, redistribute, spread, whole_matrix, whole_vector
 from .parts import Part, PartArray, PartMatrix, PartVector
@@ -175,7 +176,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
             result = function()
         except kinds as found:
             error = found
-        first = next((item for item in self.comm.allgather(_portable(error), call) if item is not None), None)
+        first = next((item for item in self.comm.allgather(portable(error), call) if item is not None), None)
         if first is not None:
             raise error if error is not None and str(error) == str(first) else first
         return result
@@ -463,36 +464,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         return self.local.has_ascending_columns(self.whole(A))
 
 
-def _portable(error: Any) -> Any:
-    """The error, or one of the library's with its text where it cannot travel to another process."""
-    try:
-        return pickle.loads(pickle.dumps(error)) if error is not None else None
-    except Exception:  # noqa: BLE001  # constructors of errors may want anything
-        return GraphblasException(f"{type(error).__name__}: {error}")
-
-
-class RankSums:
-    """The sums of a pass over the parts of all ranks, added in the order of ranks; one exchange, at the first use."""
-
-    def __init__(self, comm: Any, monoids: Any, sums: Any) -> None:
-        self._comm, self._monoids, self._sums = comm, monoids, sums
-        self._values: list[float] | None = None
-
-    def value(self, k: int) -> float:
-        """The k-th sum, or maximum."""
-        if self._values is None:
-            mine = [self._sums.value(k) for k in range(len(self._monoids))]
-            columns = zip(*self._comm.allgather(mine, "one_pass"), strict=True)
-            self._values = [
-                max(column) if monoid == "max" else sum(column)
-                for monoid, column in zip(self._monoids, columns, strict=True)
-            ]
-        return self._values[k]
-
-    def send(self) -> None:
-        """Exchange the sums now."""
-        self._sums.send()
-
-    def is_ready(self) -> bool:
-        """Are they known without waiting?  The same on all ranks."""
-        return self._values is not None
+for _name in (*PRIMITIVES, *vars(PlannedProducts)):
+    _primitive = getattr(DistributedBackend, _name)
+    if not _name.startswith("_") and _primitive is not getattr(Backend, _name):
+        setattr(DistributedBackend, _name, failing_together(_name, _primitive))

@@ -56,10 +56,10 @@ class Building:
             raise ValueError("No indices provided on any rank. Unable to infer nrows and ncols.")
         return shape[0], shape[1]
 
-    def build_shared(self: Any, nrows, ncols, rows, cols, values, dup, dtype):
+    def build_shared(self: Any, nrows, ncols, rows, cols, values, dup, dtype, one=False):
         """build_matrix of the entries that all ranks have together, each its own, in the order of ranks.
 
-        values: of each entry, or with `dup` None one for all.
+        one: `values` has one value, the same on all ranks, for all entries, of which repeated ones are one.
         """
         if nrows not in self._layouts:
             counts = np.concatenate(self.comm.allgather_array(self._sampled(rows), "build"))
@@ -69,7 +69,6 @@ class Building:
         order = layout.owners(rows).argsort(kind="stable")
         cuts = layout.owners(rows)[order].searchsorted(np.arange(self.size + 1))
         moved = []
-        one = values.shape[0] == 1 and dup is None  # the value of all entries, of which repeated ones are one
         for array in (rows, cols) if one else (rows, cols, values):
             pieces = [array[order[start:stop]] for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
             moved.append(np.concatenate(self.comm.alltoall(pieces, "build")))
