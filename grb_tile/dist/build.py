@@ -11,7 +11,7 @@ from ..core.build import build_operator, check_bounds, guarded, refuse_with_scal
 from ..core.matrix import Matrix
 from ..core.vector import Vector
 from ..exceptions import DimensionMismatch
-from .world import world
+from .world import owned, world
 
 if TYPE_CHECKING:
     from ..core.annotations import ArrayLike, DTypeLike, OperatorLike
@@ -58,7 +58,7 @@ def from_coo(
     backend.together(check, "from_coo")
     dup = build_operator(out, dup_op)
     store = guarded(lambda: backend.build_shared(*shape, rows, columns, values, dup, out.dtype, one))
-    return Matrix._from_store(store, out.dtype, name)
+    return Matrix._from_store(owned(backend, store), out.dtype, name)
 
 
 def distribute(x: Matrix | Vector | None, root: int = 0, *, name: str | None = None) -> Any:
@@ -74,7 +74,7 @@ def distribute(x: Matrix | Vector | None, root: int = 0, *, name: str | None = N
     mine = x if backend.rank == root else None
     cls, dtype = backend.comm.broadcast(None if mine is None else (type(mine), mine.dtype), root, "distribute")
     store = backend.scattered(None if mine is None else mine._store, root, dtype)
-    return cls._from_store(store, dtype, name)
+    return cls._from_store(owned(backend, store), dtype, name)
 
 
 def from_local(
@@ -91,4 +91,4 @@ def from_local(
     if first_row is not None:
         first_row = dimension(first_row, "first_row")
     store = backend.of_parts(part._store, first_row, nrows, DimensionMismatch)
-    return type(part)._from_store(store, part.dtype, name)
+    return type(part)._from_store(owned(backend, store), part.dtype, name)

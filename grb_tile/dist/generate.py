@@ -12,7 +12,7 @@ from ..dtypes import BOOL
 from ..edge_draws import CHUNK, LARGEST, quadrants, uniform_ends, weights_of, whole
 from ..storage.convert import to_csr
 from .build import from_coo
-from .world import world
+from .world import owned, world
 
 
 def rmat(
@@ -69,9 +69,9 @@ def _of_edges(draw, n, count, directed, weights, dtype, seed, name):
     A = from_coo(edges // n, edges % n, True, BOOL, nrows=n, ncols=n, name=name)
     if weights is None:
         return A
-    part = A._store
-    local = to_csr(backend.local.cast(part.local, part.local.dtype))
+    part = backend.part(A._store)
+    local = to_csr(part.local)
     values, held = weights_of(np, n, local.indptr, local.indices, not directed, weights, dtype, seed,
                                          part.layout.first)  # fmt: skip
-    return Matrix._from_store(part.like(local.with_values(held, values, False)), held, name)
+    return Matrix._from_store(owned(backend, part.like(local.with_values(held, values, False))), held, name)
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "distributed"
+_alone: World | None = None  # that of one rank
 
 
 class World:
@@ -63,26 +64,36 @@ def init(comm: Any = None, *, backend: str | None = None, timeout: float = 300.0
     """
     from ..backends.distributed.connect import connect
 
+    global _alone
     found = select.current()
-    if found.name == NAME:
-        return World(found)
+    if found.name == NAME or _alone is not None:
+        return world()
     connected = connect(comm, timeout)
     base = select.named(backend) if backend else found
     made = select.over_ranks(connected, base)
     if connected.size > 1:
         select.register(NAME, made)
         select.use(NAME)
-    elif backend:
+        return World(made)
+    if backend:
         select.use(backend)
-    return World(made)
+    _alone = World(made)
+    return _alone
 
 
 def world() -> World:
     """The World of the caller.  Raises: InvalidValue before `init`."""
     backend = select.current()
-    if not hasattr(backend, "comm"):
-        raise InvalidValue("there is one rank: call gb.dist.init() in a program that a launcher has started")
-    return World(backend)
+    if hasattr(backend, "comm"):
+        return World(backend)
+    if _alone is None:
+        raise InvalidValue("no ranks here: call gb.dist.init() first, and none of gb.dist within gb.dist.local()")
+    return _alone
+
+
+def owned(backend: Any, store: Any) -> Any:
+    """The store that objects of the world have: a part, of one rank alone an ordinary store."""
+    return store.local if backend.size == 1 and select.current() is not backend else store
 
 
 def run(size: int, function: Callable[..., Any], *args: Any, timeout: float = 300.0) -> list[Any]:
