@@ -47,6 +47,7 @@ FOR_ROOT = {
 
 
 def add_arguments(parser, name):
+    """How many ranks, how they are started, and the script; what follows it is the script's."""
     parser.add_argument("-n", "--ranks", type=int, required=True, metavar="N", help="number of processes")
     parser.add_argument(
         "--over",

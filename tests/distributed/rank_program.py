@@ -57,10 +57,12 @@ def main(name="none", timeout="60"):
 
 
 def check_in_chunks(comm):
-    """Messages in many chunks, as those of MPI above 1 GB are."""
+    """As among many ranks, and messages in many chunks, as those of MPI above 1 GB are."""
     if type(comm).__name__ == "MpiCommunicator":
         from grb_tile.backends.distributed import mpi
 
+        mpi.PAIRWISE_RANKS = 1
+        check_arrays(comm)
         mpi.CHUNK = 50_000
         check_arrays(comm)
         check_objects(comm)

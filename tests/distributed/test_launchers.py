@@ -109,9 +109,10 @@ FAULTS_OF_MPI = FAULTS | {"kill": (None, "")}
 )
 def test_a_fault_of_one_rank_ends_all(fault, over, tmp_path):
     program = tmp_path / "rank_program.py"  # so that its processes are found by their arguments
-    program.write_text(f"import sys, runpy\nsys.argv[0] = {PROGRAM!r}\n")
-    program.write_text(program.read_text() + f"sys.path[0] = {os.path.dirname(PROGRAM)!r}\n")
-    program.write_text(program.read_text() + f"runpy.run_path({PROGRAM!r}, run_name='__main__')\n")
+    program.write_text(
+        f"import sys, runpy\nsys.argv[0] = {PROGRAM!r}\nsys.path[0] = {os.path.dirname(PROGRAM)!r}\n"
+        f"runpy.run_path({PROGRAM!r}, run_name='__main__')\n"
+    )
     done = run(3, "--over", over, str(program), fault, "0.5" if fault == "never" else "60")
     status, text = (FAULTS_OF_MPI if over == "mpi" else FAULTS)[fault]
     assert done.returncode == status if status is not None else done.returncode not in (0, 2), done.stderr

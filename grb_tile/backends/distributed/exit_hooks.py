@@ -31,8 +31,12 @@ def install(rank: int, end_all: EndAll) -> Callable[[], None]:
     def of_thread(args: Any) -> None:
         if args.exc_type is SystemExit:  # ends the thread alone
             return
-        _print(rank, ())
-        thread_hook(args)
+        trace = traceback.format_exception(args.exc_type, args.exc_value, args.exc_traceback)
+        if thread_hook is threading.__excepthook__:
+            _print(rank, [f"Exception in thread {getattr(args.thread, 'name', None)}:\n", *trace])
+        else:
+            _print(rank, ())
+            thread_hook(args)
         end_all(1, error_text(args.exc_value))
 
     def remove() -> None:

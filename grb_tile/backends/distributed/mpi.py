@@ -1,8 +1,8 @@
 """Ranks that an MPI launcher started, over mpi4py (4 or later).
 
-Headers are one Ialltoall, arrays one Iallgatherv, or messages between pairs of ranks where they are long: those are
-cut into chunks, since counts and displacements of MPI before 4.0 end at 2^31.  Nothing blocks: requests are tested
-until the timeout.  A second communicator carries what ranks say to each other outside exchanges:
+Headers are one Ialltoall, arrays one Iallgatherv, or messages between pairs of ranks, where these are few or arrays are
+long: those are cut into chunks, since counts and displacements of MPI before 4.0 end at 2^31.  Nothing blocks:
+requests are tested until the timeout.  A second communicator carries what ranks say to each other outside exchanges:
 
     here      a rank has waited in exchange n for a while; the others are named when the wait is over
     left      a rank ends after exchange n; those who wait in a later one raise
@@ -30,10 +30,14 @@ from . import communicator as base, exit_hooks
 from .exchange import ProcessCommunicator
 
 CHUNK = 1 << 30  # most bytes of one message, and of one Iallgatherv
-YIELDS = 200  # tests of a request that only yield the processor between them
+# Tests of a request with only a yield of the processor between them, before those with pauses.
+YIELDS = 2000  # where each rank of the host has a core
+YIELDS_OF_MANY = 20  # where ranks share cores: whoever tests keeps another from its work
+PAIRWISE_RANKS = 8  # up to so many, an allgather is messages between pairs: no rank waits for a chain of others
 LONGEST_PAUSE = 0.001  # seconds between later tests
 SECONDS_BEFORE_HERE = 1.0
 SECONDS_TO_LEAVE = 5.0  # for the others, when the program ends after an exchange that was given up
+SECONDS_TO_RELAY = 0.1  # for launchers to read what was written: they drop it after MPI_Abort
 HERE, LEFT, ABORTED = "here", "left", "aborted"
 
 
@@ -49,6 +53,10 @@ class MpiCommunicator(ProcessCommunicator):
         self._comm = comm.Dup()
         self._control = comm.Dup()
         self._heard: dict[str, dict[int, int]] = {HERE: {}, LEFT: {}}  # the last exchange that each rank told of
+        on_this_host = comm.Split_type(MPI.COMM_TYPE_SHARED)
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self._yields = YIELDS if on_this_host.Get_size() <= cores else YIELDS_OF_MANY
+        on_this_host.Free()
         self._sent: list[Any] = []  # requests of messages on the way
         self._given_up: list[Any] = []  # requests that MPI may still complete, with their buffers
         self._closed = False
@@ -65,7 +73,7 @@ class MpiCommunicator(ProcessCommunicator):
 
     def _allgather_bytes(self, mine: np.ndarray, receives: Sequence[np.ndarray], call: str) -> None:
         counts = [part.nbytes for part in receives]
-        if sum(counts) > CHUNK:
+        if sum(counts) > CHUNK or self.size <= PAIRWISE_RANKS:
             return self._transfer([mine] * self.size, receives, call)
         displacements = np.cumsum([0, *counts[:-1]]).tolist()
         whole = receives[0].base
@@ -103,7 +111,7 @@ class MpiCommunicator(ProcessCommunicator):
 
     def _complete(self, requests: list[Any], call: str) -> bool:
         """Test until the requests are complete; False after the timeout."""
-        for _ in range(YIELDS):
+        for _ in range(self._yields):
             if MPI.Request.Testall(requests):
                 return True
             os.sched_yield()
@@ -190,6 +198,7 @@ def abort_all(status: int, reason: str = "") -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
+    time.sleep(SECONDS_TO_RELAY)
     MPI.COMM_WORLD.Abort(status)
     os._exit(status)
 

@@ -141,8 +141,8 @@ class PipeCommunicator(ProcessCommunicator):
 
     def _transfer(self, sends: Sequence[np.ndarray], receives: Sequence[np.ndarray], call: str) -> None:
         others = list(self._sockets)
-        out = {rank: memoryview(sends[rank]) for rank in others if sends[rank].nbytes}
-        into = {rank: memoryview(receives[rank]) for rank in others if receives[rank].nbytes}  # type: ignore[arg-type]
+        out = {rank: sends[rank].data for rank in others if sends[rank].nbytes}
+        into = {rank: receives[rank].data for rank in others if receives[rank].nbytes}
         try:
             for rank in list(out):
                 self._send(rank, out, call)
