@@ -106,6 +106,8 @@ class IndexExpr(Computable):
     dup = new_or_empty
 
     def _input_mask_to_mask(self, input_mask):
+        if not self.shape:
+            raise TypeError("`input_mask` argument may only be used for extract of a part, not of one element")
         parent, other, indices = self.parent, input_mask.parent, self.resolved_indexes.indices
         if other.ndim == 1 and parent.ndim == 2:
             if len(self.shape) == 2:

@@ -319,7 +319,8 @@ class _Finder:
         elif name not in {"isinstance", "issubclass", "getattr", "hasattr", "cast"}:
             for place in range(len(node.args) - 1):
                 first, second = node.args[place : place + 2]
-                if type(first) is type(second) and not isinstance(first, ast.Starred):
+                texts = isinstance(first, ast.Constant) and isinstance(first.value, str)
+                if type(first) is type(second) and not isinstance(first, ast.Starred) and not texts:
                     arguments = [*node.args[:place], second, first, *node.args[place + 2 :]]
                     self.change("arguments swapped", node, args=arguments)
         if name in {"get", "setdefault", "pop"} and node.args and KEPT.search(ast.unparse(node.func)):
