@@ -191,7 +191,8 @@ NOT_ALIKE = re.compile(
     r"repr\((A\[:, 3|v\[3|v\[:0|v.outer|v.inner|s |s\.|b &|v.diag|C.diag)|[vf].ss.reshape\(.*inplace"
 )
 REFUSED_HERE = re.compile(
-    r"lib.Matrix.from_cs[rc]\((\[1, 2\]|\[0, 3, 1\]|\[0\], (\[\], \[[^\]]|\[[^\]])|\[0, 1\], (\[2|\[0, 1|\[\]|\[0\], (\[\]|\[4, )))"
+    r"lib.Matrix.from_cs[rc]\((\[1, 2\]|"
+    r"\[0, 3, 1\]|\[0\], (\[\], \[[^\]]|\[[^\]])|\[0, 1\], (\[2|\[0, 1|\[\]|\[0\], (\[\]|\[4, )))"
 )
 
 
