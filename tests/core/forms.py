@@ -21,6 +21,9 @@ ALIKE = {
 
 # what python-graphblas raises where it has not looked at the arguments before
 FROM_WITHIN = re.compile("^(AttributeError|KeyError|InvalidIndex)|Error calling|_dummy|Mask object|shape mismatch")
+BAD_TYPE = re.compile(
+    r"Bad type for (keyword )?argument (?!.*(Scalar\.from_value|Expr\.__rmat|graphblas\.ss|Scalar\.diag))"
+)
 REFUSALS = (
     "TypeError", "ValueError", "DimensionMismatch", "IndexError", "OverflowError", "InvalidObject", "EmptyObject",
     "OutputNotEmpty", "DomainMismatch", "NotImplementedException",
@@ -102,7 +105,10 @@ def ran(lib, program, autocompute=False):
     text = ""
     with lib.config.set(autocompute=autocompute):
         try:
-            found = described(eval(program, names))
+            made = eval(program, names)
+            found = described(made)
+            if "name=" in program:
+                found = found, NUMBER.sub("_n", str(getattr(made, "name", "")))
         except Exception as error:
             name = type(error).__name__
             found, text = ("raised", ALIKE.get(name, name)), str(error)
@@ -118,6 +124,10 @@ def difference(program, autocompute=False, strict=True):
     refused = mine[:1] == ("raised",) if type(mine) is tuple else False
     if refused and not text.strip():
         return f"{program}: an error without a text"
+    if refused and BAD_TYPE.match(text) and BAD_TYPE.match(other):
+        first, second = (NUMBER.sub("_n", found.partition("\n")[0]).partition("(")[0] for found in (text, other))
+        if first != second:
+            return f"{program}: {first}, wanted {second}"
     if refused and type(wanted) is tuple and wanted[:1] == ("raised",):
         if mine[1] in REFUSALS and not (strict and not FROM_WITHIN.search(f"{wanted[1]} {other}")):
             wanted, left = mine, after

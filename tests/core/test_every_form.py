@@ -99,9 +99,13 @@ PROGRAMS = {
         "method_name", "__bool__()", "__iter__()", "__contains__(1)", "__len__()", "__int__()", "is_cscalar",
         "is_grbscalar", "nrows",
     )),
+    "resized": products(
+        "({0}.resize({1}), {0}, {0}.to_dense(0), {0}.nvals, {0}.apply('abs').new(), {0}.dup())", ("A", "v", "F", "f"),
+        ("1", "3", "9", "0", "2, 2", "9, 9", "0, 3", "3, 9", "1, 4", "nrows=2", "ncols=2", "size=2"),
+    ),
     "masks": products("{}", [
         f"{m}{do}" for m in ("x.S", "x.V", "~x.S", "~x.V", "X.S", "~X.V", "A.T.S", "w.V")
-        for do in ("", ".parent", ".new()", ".new(int)", ".new(complement=True)", ".new(mask=y.S)",
+        for do in ("", ".parent", ".new()", ".new(int)", ".new(name='n')", ".new(complement=True)", ".new(mask=y.S)",
         ".new(mask=X.V)", ".name is None",
                    " == x.S", " | y.S", " & ~y.V", " | X.S", " & X.V", ".mask", ".complement", ".structure", ".value",
                    ".new(other=1)", " | x", " & 3", ".__bool__()")

@@ -10,7 +10,7 @@ import pytest
 from core import forms
 from core.test_every_form import products
 
-from support.library import LIBRARY
+from support.library import LIBRARY, gb
 
 if LIBRARY == "graphblas":
     pytest.skip("both sides are the same library", allow_module_level=True)
@@ -188,7 +188,8 @@ COMPUTED = ("operators called", "aggregators", "reductions", "multiplied", "elem
             "texts", "build_diag", "diag and concat", "Scalar.from_value")  # fmt: skip
 # python-graphblas names its own casts, or another slice; or it changes a Vector into one of another shape
 NOT_ALIKE = re.compile(
-    r"repr\((A\[:, 3|v\[3|v\[:0|v.outer|v.inner|s |s\.|b &|v.diag|C.diag)|[vf].ss.reshape\(.*inplace"
+    r"repr\((A\[:, 3|v\[3|v\[:0|v.outer|v.inner|s |s\.|b &|v.diag|C.diag)|[vf].ss.reshape\(.*inplace|"
+    r".*flatten\(name"
 )
 REFUSED_HERE = re.compile(
     r"lib.Matrix.from_cs[rc]\((\[1, 2\]|"
@@ -217,3 +218,7 @@ forms.NAMES.update(put_all=put_all, done=done, kept=kept)
 )
 def test_every_form(family, autocompute):
     forms.check(PROGRAMS[family], autocompute, NOT_ALIKE, REFUSED_HERE, strict=False)
+
+
+def test_a_flattened_matrix_has_its_name():
+    assert forms.OPERANDS["F"](gb).ss.flatten(name="n").name == "n"
