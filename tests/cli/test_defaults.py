@@ -38,7 +38,7 @@ def test_options_that_are_left_out(command):
     assert set_ == {"command": command} | DEFAULTS[command]
 
 
-READING = (*(name for name in COMMANDS if name not in ("compile", "ldbc")),)
+READING = tuple(name for name in COMMANDS if name not in ("compile", "ldbc", "run"))
 FORMATS, RULES = ("mtx", "edges", "metis", "npz", "grb"), ("min", "max", "plus", "first", "error")
 # option: (commands, attribute, {text: value}, texts that are refused)
 OPTIONS = {
@@ -46,7 +46,7 @@ OPTIONS = {
     "--base": (READING, "base", {"0": 0, "1": 1}, ("2", "-1", "x", "0.0")),
     "--weights": (READING, "weights", {"file": "file", "unit": "unit"}, ("none",)),
     "--duplicates": (READING, "duplicates", dict(zip(RULES, RULES)), ("sum", "last")),
-    "--backend": (COMMANDS, "backend", {"cpu": "cpu", "auto": "auto"}, ("reference", "gpu")),
+    "--backend": ((*READING, "compile", "ldbc"), "backend", {"cpu": "cpu", "auto": "auto"}, ("reference", "gpu")),
     "--repeat": (("bfs", "pagerank", "cores", "bench", "ldbc"), "repeat", {"7": 7}, ("x", "1.5")),
     "--max-level": (("bfs",), "max_level", {"3": 3}, ("x", "1.5")),
     "--method": (("sssp",), "method", {"delta": "delta", "bellman_ford": "bellman_ford", "auto": "auto"}, ("x",)),
