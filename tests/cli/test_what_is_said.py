@@ -52,7 +52,7 @@ def test_what_options_say_to_the_reading(monkeypatch):
     """Each option of reading with each other one, as `io.read` gets them."""
     asked = []
 
-    found = grb_io.read(KARATE)
+    found, parse = grb_io.read(KARATE), parser().parse_args
 
     def read(source, **options):
         asked.append(options)
@@ -76,7 +76,7 @@ def test_what_options_say_to_the_reading(monkeypatch):
             wanted |= options
         if "--labels" in words and "--base" in words:
             continue
-        args = parser().parse_args(["bfs", KARATE, *words])
+        args = parse(["bfs", KARATE, *words])
         asked.clear()
         inputs.load(args)
         given = {key: value for key, value in asked[0].items() if key not in ("format", "delimiter")}
