@@ -89,4 +89,5 @@ def test_tests_of_a_line():
     assert record.tests_of("p.py", [5]) == ["a.py::y", "a.py::x[1]", "a.py::x[2]"]
     assert record.tests_of("p.py", [6, 7]) == ["a.py::x[2]"] and record.tests_of("p.py", [7, 8]) == []
     assert set(record.tests_of("p.py", [1], at_import=True)) == {"a.py::x[1]", "a.py::x[2]", "a.py::y"}
+    assert set(record.tests_of("p.py", [1])) == {"a.py::x[1]", "a.py::x[2]", "a.py::y"}
     assert set(record.tests_of("other.py", [1], at_import=True)) == set()
