@@ -309,7 +309,7 @@ def test_algorithms_speak_graphblas_only():
 # What lies above backends/ may import: the choice of a backend, and the protocol.
 NEUTRAL = {f"grb_tile.backends{name}" for name in ("", ".select", ".protocol", ".outcome")}
 # which ranks a launcher has started: above backends, the command that starts them asks
-NEUTRAL |= {f"grb_tile.backends.distributed.{name}" for name in ("connect", "environment")}
+NEUTRAL |= {f"grb_tile.backends.distributed.{name}" for name in ("connect", "environment", "loopback")}
 ABOVE_BACKENDS = [path for path in SOURCES if RANK[layer_of(module_of(path))] > RANK["backends"]]
 
 

@@ -1,4 +1,4 @@
-"""A program on the ranks of a launcher: what it computes is compared with the same on one rank; `ok` is its last word."""
+"""A program on the ranks of a launcher: what it computes is compared with the same on one rank."""
 
 import sys
 import tempfile

@@ -1,6 +1,7 @@
 """gb.dist: parts of each rank, files, generators, gathering, and what is refused; ranks are threads."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from grb_tile.io.errors import BadFile
 from support.seeds import generator
 
 RANKS = (1, 2, 3, 4)
+world_module = sys.modules[dist.World.__module__]
 
 
 def same(results):
@@ -311,14 +313,18 @@ def test_a_rank_holds_a_share_of_a_graph():
 # ---------------------------------------------------------------- the world
 
 
-def test_one_rank_changes_nothing():
+def test_one_rank_changes_nothing(monkeypatch):
+    monkeypatch.setattr(world_module, "_alone", None)
+    with pytest.raises(InvalidValue, match="init"):
+        dist.world()
     before = select.current()
     world = dist.init()
     assert (world.rank, world.size) == (0, 1) and select.current() is before
     v = gb.Vector.from_coo([0], [1], size=2)
-    assert v.placement is None and v.gather() is v and v.local == (0, v)
-    with pytest.raises(InvalidValue, match="init"):
-        dist.world()
+    assert v.placement is None and v.gather() is v and v.local[0] == 0 and v.local[1] is v
+    assert dist.world() is dist.init() is world
+    A = dist.from_coo([0, 5], [1, 2], [3, 4])
+    assert A.placement is None and tuples(A) == [[0, 5], [1, 2], [3, 4]]
 
 
 def test_ranks_exchange_objects():

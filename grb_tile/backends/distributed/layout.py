@@ -85,7 +85,7 @@ def balanced_ranges(rows: np.ndarray, length: int, size: int, count: int | None 
     rows: the row of each entry, in any order, or of a sample of `count` entries.
 
     >>> balanced_ranges(np.zeros(1000, np.int64), 640, 2)
-    [0, 256, 640]
+    [0, 192, 640]
     """
     ordered = np.sort(rows)
     position = EDGES_OF_POSITION * max(1, rows.size) / max(1, count or rows.size)  # in entries of the sample

@@ -10,8 +10,12 @@ C<mask> = A B'         in stage r the columns of C that rank r's rows of B give,
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
 from typing import Any
 
+from ...planner import record_plan
 from ...storage.convert import cached_transpose, share
 from ...storage.dense import compressed as without_dense
 from ...storage.store import Dense, StoredMask, forms_of
@@ -27,6 +31,10 @@ class DistributedProducts:
 
     def mxv(self: Any, A, transposed, u, semiring, mask, reuse=None):
         """PlannedProducts.mxv: the local product is planned on each rank."""
+        with self.recorded("matvec", "terms" if transposed and cached_transpose(A) is None else "rows"):
+            return self._mxv(A, transposed, u, semiring, mask, reuse)
+
+    def _mxv(self: Any, A, transposed, u, semiring, mask, reuse):
         A = self.part(A)
         if transposed and not self._wants_transpose(A):
             return self._by_terms(A, u, semiring, mask)
@@ -39,6 +47,17 @@ class DistributedProducts:
         else:
             w = self.local.mxv(E.local, False, x, semiring, self._local(mask, layout, "mxv"))
         return PartVector(E.nrows, w, layout, self)
+
+    @contextmanager
+    def recorded(self: Any, operation: str, method: str) -> Iterator[None]:
+        """Record the bytes and the time of the exchanges of the block as a Plan, after those of the local products."""
+        comm, start = self.comm, perf_counter()
+        received, seconds = comm.bytes_received, comm.seconds
+        yield
+        whole = perf_counter() - start
+        figures = self.size, comm.bytes_received - received, (comm.seconds - seconds) * 1e3, whole * 1e3
+        plan = record_plan(operation, method, "csr", "over_ranks", figures)
+        plan.seconds, plan.engine = whole, self.name
 
     def _wants_transpose(self: Any, A):
         """Is A's transpose kept, or have products by terms moved as much as it takes to make it (ski rental)?
@@ -66,6 +85,10 @@ class DistributedProducts:
 
     def mxm(self: Any, A, at, B, bt, semiring, mask, keep=None):
         """PlannedProducts.mxm, a stage for each rank."""
+        with self.recorded("matmul", "stages"):
+            return self._mxm(A, at, B, bt, semiring, mask, keep)
+
+    def _mxm(self: Any, A, at, B, bt, semiring, mask, keep):
         A = self.transpose(A) if at else self.part(A)
         layout, C = A.layout, None
         rows = semiring.positional in ROW_READERS
