@@ -3,7 +3,7 @@
 import numpy as np
 
 from ....dtypes import BOOL
-from ....hashing import mixed_by
+from ....hashing import FACTORS, key_of, mixed_by
 from ....storage import bits
 from ....storage.store import BitmapVector, forms_of
 from ..vectorised.structure import tuples_vector
@@ -21,18 +21,16 @@ def local_round(B, x, u, k, own, active, key):
     return after, own, _flagged(near), *sums[:2].tolist(), int(sums[2]), moving
 
 
-def join_round(B, x, y, level, own, active, key):
+def join_rounds(B, x, level, seed, first):
     n = B.nrows
-    looked_at, stays = _active(n, active, key)
-    *given, joined, scale = level
-    after, own = np.empty(n, np.int64), own.copy()
-    near, asks, size = np.zeros((3, n), np.int64)
-    work = after, near, asks, size, *np.zeros((3, n)), *np.empty((2, n), np.int64)
-    given += joined.astype(np.int64), float(scale)
-    wanting = run("join_round", [B], (_values(B), x, y, *given, stays, looked_at, own, *work))
-    if wanting is NotImplemented:
-        return NotImplemented
-    return after, own, _flagged(near), wanting, int(np.count_nonzero(after != y))
+    u, k, within, whole, joined, scale = level
+    keys = key_of(seed, first), key_of(0, 1) - 1, *FACTORS
+    hashing = np.array(keys, np.uint64).view(np.int64)
+    y, active, size = np.arange(n), np.arange(n), np.ones(n, np.int64)
+    work = y, active, *np.empty((3, n), np.int64), size, *np.zeros((2, n), np.int64), *np.zeros((2, n))
+    given = _values(B), x, u, k, within, whole, joined.astype(np.int64), float(scale), hashing
+    rounds = run("join_rounds", [B], (*given, *work, k.copy(), within.copy()))
+    return NotImplemented if rounds is NotImplemented else (y, rounds)
 
 
 def _active(n, active, key):
