@@ -37,7 +37,8 @@ def run(
     cut: Z,
 ):
     """within[i]: the sum of the entries from i to its community, whole[i]: the sum of k over that; joined[i]: may i
-    join a part?  hashing: the key of round 0, what the next one has more, and the constants of hashing.mixed_by.
+    join a part?  hashing: the key of round 0, what the next one has more, the constants of
+    hashing.mixed_by, and a place where products wrap.
 
     y[i]: the part of i, named by its first vertex.  y, active: 0 .. n - 1; size: ones; K: k, cut: within; asks,
     looked_at, own, total: zeros; following, best, touched: workspace.  Returns the number of rounds.
@@ -84,10 +85,12 @@ def run(
             i = active[a]
             c = best[i]
             if c >= 0 and cut[c] >= scale * K[c] * (whole[c] - K[c]):
-                h = i * hashing[2] + hashing[0] + rounds * hashing[1]
-                h = (h ^ ((h >> 30) & 0x3FFFFFFFF)) * hashing[3]
-                h = (h ^ ((h >> 27) & 0x1FFFFFFFFF)) * hashing[4]
-                if h ^ ((h >> 31) & 0x1FFFFFFFF) >= 0:
+                hashing[5] = i * hashing[2] + hashing[0] + rounds * hashing[1]
+                h = hashing[5]
+                hashing[5] = (h ^ ((h >> 30) & 0x3FFFFFFFF)) * hashing[3]
+                h = hashing[5]
+                hashing[5] = (h ^ ((h >> 27) & 0x1FFFFFFFFF)) * hashing[4]
+                if hashing[5] >= 0:
                     asks[i] = 1
                 looked_at[i] = rounds
                 following[after] = i
