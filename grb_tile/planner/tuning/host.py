@@ -92,6 +92,9 @@ NUMPY_BFS_LEVEL_NS = define(100_000.0, "ns a level", "its calls of NumPy", CPU)
 FELT_SECONDS = define(
     0.01, "s lost by one kernel", "from there on it is asked for, where another core is there to compile it", PROGRAMS
 )
+SMALL_CALLS_SECONDS = define(
+    0.0003, "s lost by one kernel in small calls", "to look for it on disk: its key, and a file of 20 kB", PROGRAMS
+)
 COMPILE_SECONDS = define(
     0.5, "s of processor time", "a compilation, until the compiler process has measured some", PROGRAMS
 )
@@ -135,6 +138,12 @@ SORTED_BOUND = define(1 << 16, "bound of the keys", "below it NumPy's radix sort
 GATHER_TABLE_COLUMNS = define(16, "columns an entry", "that are listed in the time of one binary search in NumPy", CPU)
 RENUMBERED_COLUMNS = define(
     16, "columns of B an entry", "with more they are renumbered: a dense accumulator costs more", CPU
+)
+
+# ---------------------------------------------------------------------- calls whose own time is that of Python
+
+BOUND_SIZE = define(
+    1 << 16, "entries, or positions", "a kernel takes 100 us for them: what is decided before it no longer counts", CPU
 )
 
 # ---------------------------------------------------------------------- when threads share the work

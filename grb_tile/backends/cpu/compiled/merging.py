@@ -61,25 +61,33 @@ def merge_functions(template, what, x, y, count, seconds, **flags):
         if count < tuning.COMPILED_ENTRIES and jit.mode() != "always":
             return None, None
         if kernel is key:
-            kernel = _kernels[key] = _made(key, template, what, x, y, flags)
+            kernel = merge_kernel(key, flags)
     return (None, None) if kernel is None else (kernel, kernel.functions_for(seconds))
 
 
-def _made(key, template, what, x, y, flags):
-    """The Kernel of a specialisation, or None when the operator or a type cannot be lowered."""
-    flags.update(UNION=what.mode == "union", DIFFERENCE=what.mode == "difference", ISO_OUT=what.one is not None)
-    flags.update(X_ISO=key[7], Y_ISO=key[8])
-    if what.one is not None:
+def merge_kernel(key, flags):
+    """The Kernel of a specialisation, or None when the operator or a type cannot be lowered.
+
+    key: (template, mode, operator, type of x, of y, of the result, are there defaults, is x iso, is y iso, *the values
+    of `flags`); the operator is None where all results are one value.
+    """
+    if key in _kernels:
+        return _kernels[key]
+    template, mode, op, x_type, y_type, dtype, defaults, x_iso, y_iso, *_ = key
+    flags = dict(flags, UNION=mode == "union", DIFFERENCE=mode == "difference", ISO_OUT=op is None)
+    flags.update(X_ISO=x_iso, Y_ISO=y_iso)
+    if op is None:
         recipe = structure_only(template, {**flags, **dict.fromkeys(("X", "Y", "Z", "X_DEFAULT", "Y_DEFAULT"), "?")})
     else:
-        of_defaults = (what.op.type, what.op.type2) if what.defaults is not None else (x.dtype, y.dtype)
-        types = [*(store.dtype.np_type.char for store in (x, y, what)), *(dtype.np_type.char for dtype in of_defaults)]
-        types = dict(zip(("X", "Y", "Z", "X_DEFAULT", "Y_DEFAULT"), types, strict=True))
+        types = [x_type, y_type, dtype, *((op.type, op.type2) if defaults else (x_type, y_type))]
+        characters = (each.np_type.char for each in types)
+        types = dict(zip(("X", "Y", "Z", "X_DEFAULT", "Y_DEFAULT"), characters, strict=True))
         try:
-            recipe = merge_recipe(template, {**flags, **types}, what.op, x.dtype, y.dtype, what.dtype, key[6])
+            recipe = merge_recipe(template, {**flags, **types}, op, x_type, y_type, dtype, defaults)
         except NotLowerable:
-            return None
-    return jit.kernel(key, recipe)
+            recipe = None
+    made = _kernels[key] = None if recipe is None else jit.kernel(key, recipe)
+    return made
 
 
 def operand_arrays(what, x, y):
