@@ -131,8 +131,10 @@ def measure(seconds):
                     loop(*side)
                     least[k] = min(least[k], time.perf_counter() - start)
             rows.append((name, kind, *least))
-            print(f"{name:42s} {kind:7s} {least[0] * 1e6:9.0f} us {least[1] * 1e6:9.0f} us "
-                  f"{least[0] / least[1]:6.2f}{' <--' if least[0] > TARGET * least[1] else ''}", flush=True)  # fmt: skip
+            ratio = least[0] / least[1]
+            mark = " <--" if ratio > TARGET else ""
+            figures = f"{least[0] * 1e6:9.0f} us {least[1] * 1e6:9.0f} us {ratio:6.2f}"
+            print(f"{name:42s} {kind:7s} {figures}{mark}", flush=True)
     return rows
 
 

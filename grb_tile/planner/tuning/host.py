@@ -145,6 +145,9 @@ RENUMBERED_COLUMNS = define(
 BOUND_SIZE = define(
     1 << 16, "entries, or positions", "a kernel takes 100 us for them: what is decided before it no longer counts", CPU
 )
+MERGED_SIZE = define(
+    4096, "positions", "merged as a whole in 2 to 8 us; five calls of NumPy for the positions that change take 20", CPU
+)
 
 # ---------------------------------------------------------------------- when threads share the work
 

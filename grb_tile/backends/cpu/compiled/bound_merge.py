@@ -42,8 +42,10 @@ _START = np.zeros(1, np.int64)
 def union(x, y, op, dtype, left_default=None, right_default=None):
     """x (op) y on the union, in `dtype`; NotImplemented where no call of these kinds is prepared."""
     a, b = vector_kind(x), vector_kind(y)
-    if a is None or b is None or same_structure(x, y) or (left_default is None) != (right_default is None):
+    if a is None or b is None or (left_default is None) != (right_default is None):
         return NotImplemented
+    if same_structure(x, y):
+        return NotImplemented if op is None else _pairs[op, dtype, a, b](x, y)
     if op is None:
         op, left_default = _seconds[(dtype,)], None
     try:
@@ -58,8 +60,10 @@ def union(x, y, op, dtype, left_default=None, right_default=None):
 def intersect(x, y, op):
     """x (op) y on the intersection; NotImplemented where no call of these kinds is prepared."""
     a, b = vector_kind(x), vector_kind(y)
-    if a is None or b is None or same_structure(x, y):
+    if a is None or b is None:
         return NotImplemented
+    if same_structure(x, y):
+        return _pairs[op, op.return_type, a, b](x, y)
     try:
         return _meets[op, op.return_type, a, b, False](x, y, x.values, y.values)
     except KernelError:
@@ -148,6 +152,32 @@ def _bitmaps(kernel, x_parts, y_parts, dtype, is_list):
     return run
 
 
+def _prepare_pairs(op, dtype, x, y):
+    """The operator on the values of two vectors that share a structure: one call of its NumPy function."""
+    (form, x_type, x_iso, filled), (_, y_type, y_iso, _) = x, y
+    if filled == ABSENT or x_iso or y_iso or op.positional or op.kind in ("pair", "first", "second", "any"):
+        return None
+    if x_type._is_udt or y_type._is_udt or dtype._is_udt:
+        return None
+    compute, plain = op.numpy, dtype is op.return_type
+    same = x_type is op.type and y_type is op.type2
+    left, right = op.type, op.type2
+
+    def run(x, y):
+        values = compute(x.values, y.values) if same else compute(cast(x.values, left), cast(y.values, right))
+        if not plain or values.dtype != dtype.np_type:
+            values = cast(values, dtype)
+        x.shared = y.shared = True  # the result has x's structure, and may have its values
+        if form is SparseVector:
+            result = SparseVector(x.size, dtype, x.indices, values)
+        else:
+            result = BitmapVector(x.size, dtype, x.words, values, x.nvals)
+        result.shared = True
+        return result
+
+    return run
+
+
 def _prepare_union(op, dtype, x, y, defaults):
     return _prepare("union", op, dtype, x, y, defaults)
 
@@ -158,6 +188,7 @@ def _prepare_meet(op, dtype, x, y, defaults):
 
 _unions = Bound(_prepare_union)
 _meets = Bound(_prepare_meet)
+_pairs = Bound(_prepare_pairs)
 _seconds = Bound(lambda dtype: get_typed_op("second", dtype, kind="binary"))  # of a type
 
 
