@@ -16,6 +16,7 @@ from .. import dense_products, plain
 from ..dense import DenseForms
 from ..protocol import Backend
 from .compiled import (
+    bound_matmul,
     bound_matvec,
     bound_merge,
     build,
@@ -272,6 +273,12 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
         return super().restrict(x, mask)
 
     def matmul(self, A, B, semiring, mask=None, plan=None, BT=None, keep=None):
+        if keep is None and forced().engine != "numpy" and not matmul.has_full_diagonal(A, BT if B is None else B):
+            dot = plan is not None and plan.method == "dot"
+            right = BT if dot else B
+            C = NotImplemented if right is None else bound_matmul.matmul(A, right, semiring, mask, dot)
+            if C is not NotImplemented:
+                return ran_compiled(plan, C)
         result = NotImplemented if keep is None else self._consumed(A, B, semiring, mask, plan, BT, keep, None, None)
         if result is NotImplemented:
             result = super().matmul(A, B, semiring, mask, plan, BT, keep)

@@ -46,6 +46,9 @@ CPU_SURE = define(16, "ratio of costs", "no degree distribution met turns a rati
 # ---------------------------------------------------------------------- dot or Gustavson
 
 CPU_PRODUCT_NS = define(6.0, "ns a product", "Gustavson over CSR, compiled: what SpMM over a dense matrix saves", CPU)
+CPU_SMALL_MATRICES = define(
+    1024, "entries", "estimating both methods takes 20 us; a row of the mask has at most as many products, 6 us", CPU
+)
 CHECKED_PRODUCT = define(1.5, "ratio to DOT_ENTRY", f"{PUSH_PULL}, section 5.2, for matrices", CPU)
 DOT_ENTRY = define(1.0, "entry", "an entry of B's column tried against the bits of A's row", CPU)
 DOT_VALUE = define(

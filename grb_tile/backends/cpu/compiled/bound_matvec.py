@@ -58,7 +58,7 @@ def matvec_cols(AT, x, semiring, mask):
         return NotImplemented
 
 
-def _reader(store_type, op_type, used):
+def reader(store_type, op_type, used):
     """(values of a store as a kernel reads them: a function, or None for the store's own; the one that stands for all).
 
     The second is None where the values are read.
@@ -83,8 +83,8 @@ def _prepare_rows(semiring, a, x, mask):
     if kernel is None:
         return None
     multiply, np_type, empty = semiring.binaryop, dtype.np_type, np.empty
-    cast_a, a_one = _reader(a_type, multiply.type, what.reads_a)
-    cast_x, x_one = _reader(x_type, multiply.type2, what.reads_x)
+    cast_a, a_one = reader(a_type, multiply.type, what.reads_a)
+    cast_x, x_one = reader(x_type, multiply.type2, what.reads_x)
     if one:
         a_one = x_one = TRUE
     bits_only = x_iso or x_one is not None
@@ -150,8 +150,8 @@ def _prepare_cols(semiring, a, x, mask):
     multiply, dtype, empty = semiring.binaryop, semiring.return_type, np.empty
     reads_a, reads_x = matvec.uses(multiply)
     np_type = dtype.np_type
-    cast_a, a_one = _reader(a_type, multiply.type, reads_a)
-    cast_x, x_one = _reader(x_type, multiply.type2, reads_x)
+    cast_a, a_one = reader(a_type, multiply.type, reads_a)
+    cast_x, x_one = reader(x_type, multiply.type2, reads_x)
     if one:
         a_one = x_one = TRUE
     sums = not one and form is BitmapVector and semiring.monoid.binaryop.name == "plus" and np_type.kind in "iuf"

@@ -155,7 +155,7 @@ def _bitmaps(kernel, x_parts, y_parts, dtype, is_list):
 def _prepare_pairs(op, dtype, x, y):
     """The operator on the values of two vectors that share a structure: one call of its NumPy function."""
     (form, x_type, x_iso, filled), (_, y_type, y_iso, _) = x, y
-    if filled == ABSENT or x_iso or y_iso or op.positional or op.kind in ("pair", "first", "second", "any"):
+    if filled == ABSENT or x_iso and y_iso or op.positional or op.kind in ("pair", "first", "second", "any"):
         return None
     if x_type._is_udt or y_type._is_udt or dtype._is_udt:
         return None

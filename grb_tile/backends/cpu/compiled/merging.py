@@ -18,6 +18,7 @@ from ..jit import cache as jit
 from ..jit.merges import merge_recipe, structure_only
 from ..jit.operators import NotLowerable
 from . import gather
+from .bound import Bound, KernelError, matrix_kind
 
 CHUNKS_PER_THREAD = 4
 
@@ -104,11 +105,65 @@ def operand_arrays(what, x, y):
 def merge_matrices(A, B, what):
     """The merge of two matrices, or NotImplemented."""
     count = A.indices.shape[0] + B.indices.shape[0]
+    if count <= tuning.BOUND_SIZE:
+        a, b = matrix_kind(A), matrix_kind(B)
+        if a is not None and b is not None:
+            C = _merges[what.mode, None if what.one is not None else what.op, what.dtype, what.defaults is None, a, b](
+                A, B, what
+            )
+            if C is not NotImplemented:
+                return C
     seconds = jit.numpy_seconds(count, tuning.NUMPY_UNION_NS if what.mode == "union" else tuning.NUMPY_MEET_NS)
     kernel, functions = merge_functions("merge_rows", what, A, B, count, seconds, INDEX=A.indices.dtype.char)
     if functions is None:
         return NotImplemented
     return jit.attempt(kernel, lambda: _matrices(functions, A, B, what))
+
+
+def _prepare(mode, op, dtype, plain, a, b):
+    """The merge of small CSR matrices of these kinds (bound.py), a function of A, B and the Merge."""
+    (a_type, a_iso, index), (b_type, b_iso, b_index) = a, b
+    if index != b_index or a_type._is_udt or b_type._is_udt:
+        return None
+    if op is None:
+        key = ("merge_rows", mode, None, None, None, None, None, True, True, index)
+    else:
+        key = ("merge_rows", mode, op, a_type, b_type, dtype, not plain, a_iso, b_iso, index)
+    kernel = merge_kernel(key, {"INDEX": index})
+    if kernel is None:
+        return None
+    one, np_type, np_index = op is None, dtype.np_type, np.dtype(index)
+
+    def run(A, B, what):
+        functions = kernel.functions
+        if functions is None:
+            return NotImplemented
+        of_a, of_b = A.indices.shape[0], B.indices.shape[0]
+        capacity = of_a + of_b if mode == "union" else of_a if mode == "difference" else min(of_a, of_b)
+        indptr, indices = np.empty(A.nrows + 1, np.int64), np.empty(capacity, np_index)
+        if one:
+            a_values = b_values = a_default = b_default = values = _TRUE
+        else:
+            a_values, b_values, values = A.values, B.values, np.empty(capacity, np_type)
+            a_default, b_default = (a_values, b_values) if plain else what.defaults
+        try:
+            count = functions.matrices(
+                A.indptr, A.indices, a_values, a_default, B.indptr, B.indices, b_values, b_default,
+                indptr, indices, values,
+            )  # fmt: skip
+        except KernelError:  # the general form finds out what the kernel refuses
+            return NotImplemented
+        if one:
+            values = what.one if count else what.one[:0]
+        elif count < capacity:
+            values = fitting(values, count)
+        indices = indices if count == capacity else fitting(indices, count)
+        return choose_format(Compressed(A.nrows, A.ncols, dtype, indptr, indices, values, one and count > 0))
+
+    return run
+
+
+_merges = Bound(_prepare)
 
 
 def _matrices(functions, A, B, what):

@@ -48,6 +48,13 @@ def scaled(A, B, semiring, mask, BT, restrict):
     return NotImplemented
 
 
+def has_full_diagonal(A, B):
+    """Is one of them diagonal with a full diagonal, so that `scaled` computes the product?"""
+    return (
+        A.indices.shape[0] == A.nrows and is_full_diagonal(A) or B.indices.shape[0] == B.nrows and is_full_diagonal(B)
+    )
+
+
 def is_full_diagonal(D):
     """Is D square with an entry at each (i, i), and no other?"""
     n = D.nrows
