@@ -105,7 +105,7 @@ def operand_arrays(what, x, y):
 def merge_matrices(A, B, what):
     """The merge of two matrices, or NotImplemented."""
     count = A.indices.shape[0] + B.indices.shape[0]
-    if count <= tuning.BOUND_SIZE:
+    if count <= tuning.BOUND_SIZE and count < tuning.PARALLEL_ROWS:
         a, b = matrix_kind(A), matrix_kind(B)
         if a is not None and b is not None:
             C = _merges[what.mode, None if what.one is not None else what.op, what.dtype, what.defaults is None, a, b](
