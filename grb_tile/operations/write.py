@@ -213,8 +213,8 @@ def put_value(c, value, dtype, desc):
     if desc.accum is not None or mask is None or mask.complement or desc.replace or is_known_empty(c):
         return NotImplemented
     backend = current()
-    if backend.updates_in_place or not isinstance(value, np.generic):  # then an assignment does as well
-        return NotImplemented
+    if not isinstance(value, np.generic) or backend.updates_in_place and c.size > tuning.MERGED_SIZE:
+        return NotImplemented  # an assignment does as well
     return backend.fill(c, cast_scalar(value, dtype), pattern_of(mask))
 
 

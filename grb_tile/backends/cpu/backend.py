@@ -273,7 +273,7 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
         return super().restrict(x, mask)
 
     def matmul(self, A, B, semiring, mask=None, plan=None, BT=None, keep=None):
-        if keep is None and forced().engine != "numpy" and not matmul.has_full_diagonal(A, BT if B is None else B):
+        if keep is None and forced().engine != "numpy" and not matmul.is_better_scaled(A, BT if B is None else B):
             dot = plan is not None and plan.method == "dot"
             right = BT if dot else B
             C = NotImplemented if right is None else bound_matmul.matmul(A, right, semiring, mask, dot)

@@ -12,6 +12,7 @@ import numpy as np
 
 from grb_tile.dtypes import cast
 from grb_tile.operators import get_typed_op
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import BITMAP_TO_SPARSE, TINY, share
 from grb_tile.storage.store import BitmapVector, SparseVector, same_structure
 
@@ -44,7 +45,7 @@ def union(x, y, op, dtype, left_default=None, right_default=None):
     a, b = vector_kind(x), vector_kind(y)
     if a is None or b is None or (left_default is None) != (right_default is None):
         return NotImplemented
-    if same_structure(x, y):
+    if same_structure(x, y) and not _few_and_full(x, op):
         return NotImplemented if op is None else _pairs[op, dtype, a, b](x, y)
     if op is None:
         op, left_default = _seconds[(dtype,)], None
@@ -62,12 +63,17 @@ def intersect(x, y, op):
     a, b = vector_kind(x), vector_kind(y)
     if a is None or b is None:
         return NotImplemented
-    if same_structure(x, y):
+    if same_structure(x, y) and not _few_and_full(x, op):
         return _pairs[op, op.return_type, a, b](x, y)
     try:
         return _meets[op, op.return_type, a, b, False](x, y, x.values, y.values)
     except KernelError:
         return NotImplemented
+
+
+def _few_and_full(x, op):
+    """Takes a kernel less than NumPy's function and its guards against warnings?  x: shares its structure, full."""
+    return x.size <= tuning.MERGED_SIZE and op is not None and type(x) is BitmapVector and x.words is None
 
 
 def _prepare(mode, op, dtype, x, y, defaults):
