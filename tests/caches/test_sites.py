@@ -25,6 +25,8 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
     "backends/cpu/compiled/kronecker.py": ("kronecker",),
     "backends/cpu/compiled/bound.py": ("ewise of vectors",), "backends/cpu/compiled/bound_matvec.py": ("mxv", "vxm"),
     "backends/cpu/compiled/bound_merge.py": ("ewise of vectors",),
+    "backends/cpu/compiled/bound_matmul.py": ("mxm",), "backends/cpu/compiled/gather.py": ("ranges of a matrix",),
+    "backends/cpu/compiled/bound_overwrite.py": ("a matrix written inside a mask",),
     "backends/cpu/compiled/matvec.py": ("mxv", "vxm", "mxm"), "backends/cpu/compiled/merging.py": ("ewise",),
     "backends/cpu/compiled/matvec.py: _spare = {}": ("vxm: type", "vxm: operator", "mxm: type"),
     "backends/cpu/compiled/matvec.py: _ones = {}": ("mxv: type", "vxm: type"),

@@ -19,6 +19,7 @@ from .compiled import (
     bound_matmul,
     bound_matvec,
     bound_merge,
+    bound_overwrite,
     build,
     dense_products as compiled_dense,
     dispatch,
@@ -271,6 +272,13 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
             if t is not NotImplemented:
                 return t
         return super().restrict(x, mask)
+
+    def overwrite(self, c, t, mask):
+        if len(c.shape) == 2 and forced().engine != "numpy" and not (c.iso and t.iso):
+            result = bound_overwrite.overwrite(c, t, mask)
+            if result is not NotImplemented:
+                return result
+        return super().overwrite(c, t, mask)
 
     def matmul(self, A, B, semiring, mask=None, plan=None, BT=None, keep=None):
         if keep is None and forced().engine != "numpy" and not matmul.is_better_scaled(A, BT if B is None else B):

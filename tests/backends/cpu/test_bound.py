@@ -7,7 +7,16 @@ import pytest
 
 import grb_tile as gb
 from grb_tile.backends import select
-from grb_tile.backends.cpu.compiled import bound, bound_matmul, bound_matvec, bound_merge, dispatch, merging
+from grb_tile.backends.cpu.compiled import (
+    bound,
+    bound_matmul,
+    bound_matvec,
+    bound_merge,
+    bound_overwrite,
+    dispatch,
+    gather,
+    merging,
+)
 from grb_tile.backends.cpu.jit import cache as jit
 from grb_tile.backends.reference import ReferenceBackend
 from grb_tile.planner import tuning, unrecorded
@@ -164,6 +173,29 @@ def test_merges_of_matrices(name, x_type, y_type):
                 found = dispatch.restrict(A, mask)
             same_matrix(found, REFERENCE.restrict(A, mask))
     assert any(call is not bound.declines for call in merging._merges.values())
+
+
+def test_a_matrix_written_inside_a_mask():
+    rng = np.random.default_rng(14)
+    for dtype in kinds("FP64", "INT8"):
+        C, pattern = matrix(rng, 40, 30, 300, dtype), matrix(rng, 40, 30, 400, gb.dtypes.BOOL)
+        for iso, complement in itertools.product((False, True), repeat=2):
+            mask = StoredMask(pattern, complement)
+            T = REFERENCE.restrict(matrix(rng, 40, 30, 200, dtype, iso=iso), mask)
+            found = bound_overwrite.overwrite(C, T, mask)
+            same_matrix(found, REFERENCE.overwrite(C, T, mask))
+
+
+def test_ranges_of_a_matrix():
+    rng = np.random.default_rng(15)
+    for iso in (False, True):
+        A = matrix(rng, 40, 30, 300, gb.dtypes.INT8, iso=iso)
+        for I, J in itertools.product(
+            (None, range(3, 20), range(40), range(7, 8)), (None, range(2, 9), range(29, 30))
+        ):
+            if I is not None or J is not None:
+                same_matrix(gather.gather_matrix(A, I, J), REFERENCE.gather_matrix(A, I, J))
+    assert gather._rectangles
 
 
 def test_a_call_is_prepared_once_for_its_kinds():
