@@ -15,10 +15,7 @@ _SECONDS = 40e-6  # of NumPy, for a restriction and a union
 
 
 def overwrite(c, t, mask):
-    """C with T's entries inside the mask and its own outside; NotImplemented where no call of these kinds is prepared.
-
-    c and t have one type; t has no entry outside the mask.
-    """
+    """All of T's entries, and C's outside the mask; NotImplemented where no call of these kinds is prepared."""
     kinds = matrix_kind(c), matrix_kind(t), matrix_kind(mask.pattern)
     if None in kinds:
         return NotImplemented

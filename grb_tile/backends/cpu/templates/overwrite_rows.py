@@ -1,4 +1,4 @@
-"""C<M> = T row by row: T's entries inside the mask, C's outside it; the three are CSR matrices of one shape.
+"""C<M> = T row by row: all of T's entries, and C's outside the mask; the three are CSR matrices of one shape.
 
 One pass over the rows of the three, whose columns ascend.  Values are moved as unsigned integers of their size, so that
 one kernel serves all types.  `flip` is 1 for the complement of the mask.
@@ -44,14 +44,13 @@ def overwrite(
                 of_c = p < p_end and c_indices[p] == j
             while s < s_end and m_indices[s] < j:
                 s += 1
-            inside = (s < s_end and m_indices[s] == j) != (flip != 0)
-            if inside and of_t:
+            if of_t:
                 if not Y_ISO:
                     t = t_values[q]
                 out_indices[at] = j
                 out_values[at] = t
                 at += 1
-            elif of_c and not inside:
+            elif (s < s_end and m_indices[s] == j) == (flip != 0):
                 if not X_ISO:
                     c = c_values[p]
                 out_indices[at] = j
