@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, semiring, unary
+from grb_tile.graph.walks import fresh_seed
 
 from . import arguments
 from .betweenness_weighted import add_to_edges, add_to_vertices, lengths
@@ -174,6 +175,7 @@ def _sources(G: Graph, k: int | None, sources: Sequence[int] | None, seed: int |
     k = arguments.count(k, "k", 1)
     if k > G.n:
         raise ValueError(f"k: expected at most the {G.n} vertices of the graph, got {k}; leave k out for all of them")
+    seed = fresh_seed() if seed is None else seed
     return np.random.default_rng(seed).choice(G.n, k, replace=False).tolist()
 
 

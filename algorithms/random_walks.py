@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grb_tile import Matrix, Vector, graph
+from grb_tile.graph.walks import fresh_seed
 
 from . import arguments
 from .graph import room_for
@@ -121,7 +122,7 @@ def random_walks(
     p, q = (_positive(value, name) for value, name in ((p, "p"), (q, "q")))
     restart = arguments.fraction(restart, "restart")
     if seed is None:
-        seed = int(np.random.default_rng().integers(2**63))
+        seed = fresh_seed()
     seed = arguments.count(seed, "seed")
     with Report("random_walks", callback, weighted=weighted) as report:
         walks = report.whole(

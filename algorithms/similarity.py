@@ -18,7 +18,6 @@ Zhang, "Predicting missing links via local information" (Eur. Phys. J. B 71, 200
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -175,13 +174,17 @@ class _Score:
         self.G, self.formula = G, formula
         self.A = loopless(G)
         self.d = G.out_degree.dup(FP64)
-        self.W = None
+        self.W: Matrix | None = None
+        self._D: Matrix | None = None
         if weight is not None:
             self.W = G.keep((name, "weights", G.directed), lambda: self._weighted(weight))
 
-    @cached_property
+    @property
     def D(self) -> Matrix:
-        return self.d.diag()
+        """The degrees on a diagonal, made where they are first needed."""
+        if self._D is None:
+            self._D = self.d.diag()
+        return self._D
 
     def _weighted(self, weight: Callable[[np.ndarray], np.ndarray]) -> Matrix:
         """W = A F, F the diagonal of the weights of the vertices."""

@@ -30,6 +30,7 @@ if _TYPE_CHECKING:  # type checkers do not run __getattr__
         agg,
         binary,
         core,
+        dist as dist,
         dtypes,
         exceptions,
         fused as fused,
@@ -84,13 +85,13 @@ _CORE = {
 _FUNCTIONS = {"plan": ".planner", "explain": ".planner", "device": ".backends.select"}
 _PROGRAMS = {"program", "loop"}
 _MODULES = {
-    "agg", "algorithms", "backends", "binary", "core", "dtypes", "exceptions", "fused", "generators", "graph", "grb",
-    "indexunary", "io", "kernels", "monoid", "op", "operations", "operators", "planner", "programs", "rowwise",
+    "agg", "algorithms", "backends", "binary", "core", "dist", "dtypes", "exceptions", "fused", "generators", "graph",
+    "grb", "indexunary", "io", "kernels", "monoid", "op", "operations", "operators", "planner", "programs", "rowwise",
     "select", "semiring", "sequential", "ss", "storage", "unary", "viz",
 }  # fmt: skip
 _NEED_CORE = {          # operators called on expressions need the callables of core
-    "agg", "algorithms", "binary", "fused", "generators", "graph", "grb", "indexunary", "io", "monoid", "op", "rowwise",
-    "select", "semiring", "sequential", "ss", "unary", "viz",
+    "agg", "algorithms", "binary", "dist", "fused", "generators", "graph", "grb", "indexunary", "io", "monoid", "op",
+    "rowwise", "select", "semiring", "sequential", "ss", "unary", "viz",
 }  # fmt: skip
 
 

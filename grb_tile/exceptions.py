@@ -84,6 +84,18 @@ class JitError(GraphblasException):
     info = -1001
 
 
+class DistributedError(GraphblasException):
+    """A call that all ranks make together cannot be completed: the message names the call and the ranks at fault.
+
+    ranks: those that failed, have ended or did not come, where they are known.  call: the library call.
+    """
+
+    def __init__(self, message: str = "", ranks: tuple[int, ...] = (), call: str = "") -> None:
+        super().__init__(message)
+        self.ranks = ranks
+        self.call = call
+
+
 class UdfParseError(GraphblasException):
     """A Python function cannot be lowered to an operator; the message names the line and the reason."""
 

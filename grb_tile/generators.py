@@ -27,7 +27,8 @@ from . import dtypes, exceptions
 from .backends import select
 from .core.arguments import flags
 from .core.matrix import Matrix
-from .hashing import MASK, hashes, mixed
+from .edge_draws import CHUNK, LARGEST, check_seed, quadrants, uniform_ends, weights_of, whole
+from .hashing import hashes
 from .storage.store import Compressed, index_dtype
 
 __all__ = [
@@ -41,10 +42,8 @@ __all__ = [
     "with_weights",
 ]
 
-CHUNK = 1 << 22  # edges drawn at a time
 TOGETHER = 1 << 30  # keys sorted at a time: CuPy's sort takes fewer than 2^32, and as much memory as they need besides
-LARGEST = 1 << 31  # vertices: rows x columns of an edge are one number of 64 bits
-LABELS, WEIGHTS, POINTS, FIRST_DRAW = 0, 1 << 21, 1 << 22, 1  # streams of the hash
+LABELS, POINTS = 0, 1 << 22  # streams of the hash; others: edge_draws.py
 
 Weights = tuple[float, float] | None
 Say = Callable[[str], None] | None
@@ -82,21 +81,21 @@ def rmat(
     (32, 32)
     """
     flags(directed=directed, shuffle=shuffle)
-    _whole("scale", scale, 1, 30)
-    _whole("edge_factor", edge_factor, 1, 1024)
+    whole("scale", scale, 1, 30)
+    whole("edge_factor", edge_factor, 1, 1024)
     for name, share in (("a", a), ("b", b), ("c", c)):
         if not 0 <= share <= 1:
             raise ValueError(f"{name}: expected a probability from 0 to 1, got {share}")
     if a + b + c > 1 + 1e-9:
         raise ValueError(f"a + b + c: expected at most 1, got {a + b + c:g}; the rest is the lower right quadrant's")
-    _check_seed(seed)
+    check_seed(seed)
     xp, n, count = select.current().xp, 1 << scale, edge_factor << scale
     bounds = [round(share * 65536) for share in (a, a + b, a + b + c)]
     label = xp.argsort(hashes(xp, 0, n, seed, LABELS)) if shuffle else None  # a permutation: hashes are distinct
     keys = _keys(xp, "rmat", n, count * (1 if directed else 2))
     for start in range(0, count, CHUNK):
         stop = min(count, start + CHUNK)
-        rows, cols = _quadrants(xp, start, stop, seed, scale, bounds)
+        rows, cols = quadrants(xp, start, stop, seed, scale, bounds)
         if label is not None:
             rows, cols = label[rows], label[cols]
         keys[start:stop] = rows << scale | cols
@@ -154,16 +153,14 @@ def uniform_random(
     'INT64'
     """
     flags(directed=directed)
-    _whole("n", n, 1, LARGEST)
-    _whole("nedges", nedges, 0, 1 << 40)
-    _check_seed(seed)
+    whole("n", n, 1, LARGEST)
+    whole("nedges", nedges, 0, 1 << 40)
+    check_seed(seed)
     xp = select.current().xp
     keys = _keys(xp, "uniform_random", n, nedges * (1 if directed else 2))
     for start in range(0, nedges, CHUNK):
         stop = min(nedges, start + CHUNK)
-        rows, cols = (
-            (hashes(xp, start, stop, seed, FIRST_DRAW + end) % np.uint64(n)).astype(np.int64) for end in (0, 1)
-        )
+        rows, cols = uniform_ends(xp, start, stop, seed, n)
         keys[start:stop] = rows * n + cols
         if not directed:
             keys[nedges + start : nedges + stop] = cols * n + rows
@@ -186,10 +183,10 @@ def grid(*sides: int, diagonals: bool = False, weights: Weights = None, dtype: A
     if not sides:
         raise ValueError("sides: expected at least one number, such as grid(300, 200)")
     for side in sides:
-        _whole("sides", side, 1, LARGEST)
+        whole("sides", side, 1, LARGEST)
     if math.prod(sides) > LARGEST:
         raise ValueError(f"sides: {sides} make {math.prod(sides)} vertices, at most 2^31 are possible")
-    _check_seed(seed)
+    check_seed(seed)
     xp = select.current().xp
     indptr, indices = _lattice(xp, sides, diagonals, 1)
     return _made(xp, math.prod(sides), indptr, indices, True, weights, dtype, seed)
@@ -207,8 +204,8 @@ def brick_mesh(side: int, unknowns: int = 3) -> Matrix:
     >>> generators.brick_mesh(2, 1).nvals
     64
     """
-    _whole("side", side, 1, 500)
-    _whole("unknowns", unknowns, 1, 16)
+    whole("side", side, 1, 500)
+    whole("unknowns", unknowns, 1, 16)
     xp = select.current().xp
     indptr, indices = _lattice(xp, (side,) * 3, True, unknowns, own=True)
     return _made(xp, side**3 * unknowns, indptr, indices, True, None, None, 0)
@@ -219,9 +216,9 @@ def random_points(n: int, dimension: int = 2, *, seed: int = 0) -> Any:
 
     Raises: ValueError for n outside 1 .. 2^31 or a dimension outside 1 .. 3.
     """
-    _whole("n", n, 1, LARGEST)
-    _whole("dimension", dimension, 1, 3)
-    _check_seed(seed)
+    whole("n", n, 1, LARGEST)
+    whole("dimension", dimension, 1, 3)
+    check_seed(seed)
     xp = select.current().xp
     axes = [
         (hashes(xp, 0, n, seed, POINTS + axis) >> np.uint64(11)).astype(np.float64) * 2.0**-53
@@ -292,11 +289,11 @@ def with_weights(A: Matrix, low: float, high: float, *, dtype: Any = None, seed:
     """
     if A.nrows != A.ncols:
         raise exceptions.DimensionMismatch(f"A: expected a square matrix, got {A.nrows} x {A.ncols}")
-    _whole("A.nrows", A.nrows, 0, LARGEST)
-    _check_seed(seed)
+    whole("A.nrows", A.nrows, 0, LARGEST)
+    check_seed(seed)
     backend = select.current()
     store = backend.convert(A._store, "csr")
-    values, held = _weights(backend.xp, A.nrows, store.indptr, store.indices, True, (low, high), dtype, seed)
+    values, held = weights_of(backend.xp, A.nrows, store.indptr, store.indices, True, (low, high), dtype, seed)
     return Matrix._from_store(Compressed(A.nrows, A.nrows, held, store.indptr, store.indices, values), held)
 
 
@@ -312,19 +309,6 @@ def uniform_values(count: int, seed: int, dtype: Any) -> Any:
         drawn = (hashes(xp, start, stop, seed, 1 << 20) >> np.uint64(44)).astype(dtype)
         out[start:stop] = drawn * dtype(2.0**-20) + dtype(0.5)
     return out
-
-
-def _quadrants(xp, start, stop, seed, scale, bounds):
-    """Row and column of edges start .. stop - 1: for each bit a draw of 16 bits picks the quadrant."""
-    rows, cols = xp.zeros(stop - start, np.int64), xp.zeros(stop - start, np.int64)
-    for bit in range(scale):
-        if bit % 4 == 0:
-            bits = hashes(xp, start, stop, seed, FIRST_DRAW + bit // 4)
-        draw = (bits >> np.uint64(bit % 4 * 16)).astype(np.uint16)
-        below = draw >= bounds[1]
-        rows |= below.astype(np.int64) << bit
-        cols |= ((draw >= bounds[0]) & ~below | (draw >= bounds[2])).astype(np.int64) << bit
-    return rows, cols
 
 
 # --- from edges to a matrix ---
@@ -386,45 +370,9 @@ def _made(xp, n, indptr, indices, symmetric, weights, dtype, seed):
         one = xp.ones(min(1, indices.shape[0]), np.bool_)
         store = Compressed(n, n, dtypes.BOOL, indptr, indices, one, iso=len(one) > 0)
     else:
-        values, held = _weights(xp, n, indptr, indices, symmetric, weights, dtype, seed)
+        values, held = weights_of(xp, n, indptr, indices, symmetric, weights, dtype, seed)
         store = Compressed(n, n, held, indptr, indices, values)
     return Matrix._from_store(store, store.dtype)
-
-
-def _weights(xp, n, indptr, indices, symmetric, weights, dtype, seed):
-    """(values, their type): for each entry a draw from the hash of its edge, whichever of its ends is the row."""
-    try:
-        low, high = weights
-        finite = math.isfinite(low) and math.isfinite(high)
-    except (TypeError, ValueError):
-        raise TypeError(f"weights: expected (low, high) or None, got {weights!r}") from None
-    held = dtypes.lookup_dtype(dtypes.INT64 if dtype is None else dtype)
-    kind = held.np_type.kind
-    if kind not in "iuf":
-        raise TypeError(f"dtype: expected an integer or floating-point type, got {held.name}")
-    if not (finite and low <= high) or (kind in "iu" and (int(low) != low or int(high) != high)):
-        wanted = "whole numbers low <= high" if kind in "iu" else "finite numbers low <= high"
-        raise ValueError(f"weights: expected {wanted} for {held.name}, got {weights!r}")
-    if kind in "iu" and not (np.iinfo(held.np_type).min <= low and high <= np.iinfo(held.np_type).max):
-        raise ValueError(f"weights: {weights!r} are not all {held.name}; pass a wider dtype")
-    if kind in "iu" and not (int(high) < 1 << 63 and int(high) - int(low) < (1 << 63) - 1):
-        raise ValueError(f"weights: expected less than 2^63, and fewer than 2^63 of them, got {weights!r}")
-    if kind == "f" and not max(abs(low), abs(high), high - low) <= float(np.finfo(held.np_type).max):
-        raise ValueError(f"weights: {weights!r} are farther apart than {held.name} can hold; pass FP64, or others")
-    values = xp.empty(indices.shape[0], held.np_type)
-    for start in range(0, len(values), CHUNK):
-        stop = min(len(values), start + CHUNK)
-        rows, cols = xp.arange(start, stop, dtype=np.int64), indices[start:stop].astype(np.int64)
-        rows = xp.searchsorted(indptr, rows, side="right") - 1
-        if symmetric:
-            rows, cols = xp.minimum(rows, cols), xp.maximum(rows, cols)
-        drawn = mixed((rows * n + cols).astype(np.uint64), seed, WEIGHTS)
-        if kind in "iu":
-            steps = (drawn >> np.uint64(1)) % np.uint64(int(high) - int(low) + 1)
-            values[start:stop] = steps.astype(np.int64) + int(low)
-        else:
-            values[start:stop] = (drawn >> np.uint64(11)).astype(np.float64) * (2.0**-53 * (high - low)) + low
-    return values, held
 
 
 def _lattice(xp, sides, diagonals, block, own=False):
@@ -479,17 +427,6 @@ def _lengths(xp, points, rows, cols):
 
 
 # --- arguments ---
-
-
-def _whole(name, value, low, high):
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name}: expected a whole number, got {value!r}")
-    if not low <= value <= high:
-        raise ValueError(f"{name}: expected {low} to {high}, got {value}")
-
-
-def _check_seed(seed):
-    _whole("seed", seed, 0, MASK)
 
 
 def _tell(progress, text):

@@ -28,8 +28,8 @@ LAYERS = (
     ("backends",),
     ("operations",),
     ("core", "graph", "programs", "memory", "deprecated", "rowwise", "sequential"),
-    ("io", "grb", "viz", "ss", "agg", "generators", "algorithms", "fused"),
-    ("nx", "cli", "__main__"),
+    ("io", "grb", "viz", "ss", "agg", "generators", "edge_draws", "algorithms", "fused", "dist"),
+    ("nx", "cli", "__main__", "run"),
     ("grb_tile",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
@@ -41,9 +41,10 @@ UPWARD = {
 }
 
 # Modules that name Numba and friends at module level, each with its reason: path prefix -> why.
-HEAVY = {"numba", "cupy", "cupyx", "cupy_backends", "scipy", "pandas", "matplotlib", "networkx"}
+HEAVY = {"numba", "cupy", "cupyx", "cupy_backends", "scipy", "pandas", "matplotlib", "networkx", "mpi4py"}
 HEAVY_AT_MODULE_LEVEL = {
     "grb_tile/backends/cpu/jit/compile.py": "only the compiler process imports it",
+    "grb_tile/backends/distributed/mpi.py": "only `connect` imports it, where MPI has started several ranks",
     "grb_tile/nx/": "only NetworkX imports it",
 }
 
@@ -307,6 +308,8 @@ def test_algorithms_speak_graphblas_only():
 
 # What lies above backends/ may import: the choice of a backend, and the protocol.
 NEUTRAL = {f"grb_tile.backends{name}" for name in ("", ".select", ".protocol", ".outcome")}
+# which ranks a launcher has started: above backends, the command that starts them asks
+NEUTRAL |= {f"grb_tile.backends.distributed.{name}" for name in ("connect", "environment", "loopback")}
 ABOVE_BACKENDS = [path for path in SOURCES if RANK[layer_of(module_of(path))] > RANK["backends"]]
 
 

@@ -7,7 +7,19 @@ import sys
 
 import pytest
 
-HEAVY = {"numba", "llvmlite", "cupy", "cupyx", "scipy", "pandas", "matplotlib", "networkx", "graphblas", "pytest"}
+HEAVY = {
+    "numba",
+    "llvmlite",
+    "cupy",
+    "cupyx",
+    "scipy",
+    "pandas",
+    "matplotlib",
+    "networkx",
+    "graphblas",
+    "mpi4py",
+    "pytest",
+}
 
 PROGRAM = """
 import json, sys, time
@@ -38,6 +50,7 @@ def modules_after(statements):
         "import grb_tile as gb; gb.Matrix, gb.Vector, gb.Scalar, gb.unary, gb.binary, gb.monoid, gb.semiring, "
         "gb.op, gb.agg",
         "import grb_tile.algorithms, grb_tile.kernels",
+        "from grb_tile.backends.distributed.connect import connect; assert connect().size == 1",
     ],
 )
 def test_import_brings_nothing_heavy(statements, record_property):

@@ -27,6 +27,7 @@ tests/backends/test_protocol.py compares the signatures of all backends.
 
 from __future__ import annotations
 
+import threading
 from contextlib import nullcontext
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,7 @@ from grb_tile.storage.place import host
 from . import plain
 from .graph import GraphOperations
 from .indices import IndexArrays
+from .planned import PlannedProducts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,13 +59,14 @@ if TYPE_CHECKING:
     Positions = np.ndarray | range | None
 
 
-class Backend(GraphOperations, IndexArrays):
+class Backend(GraphOperations, IndexArrays, PlannedProducts):
     """Base class of backends; each method states what the primitive returns."""
 
     name = "abstract"  # for reports and messages
     profile = CPU  # planner.device_profile: what launches, atomics and gathers cost
     on_device = False  # are stores moved to a device, whose arrays are not NumPy's?  Read inside backends/ alone
     asynchronous = False  # does a call return before its result is complete?  `synchronize` waits
+    merging: Any = threading.RLock()  # held by a thread that merges an object's pending elements (core/elements.py)
     updates_in_place = False  # may operations/write.py change a bitmap vector by `put_entries` and `clear_bits`?
 
     @classmethod
@@ -129,8 +132,7 @@ class Backend(GraphOperations, IndexArrays):
     def expand_vector(self, u: VectorStore, I: Positions, size: int) -> VectorStore:
         """t[I[k]] = u[k]; t has dimension `size`.
 
-        I: int64 array without duplicates or a range, one index for each position of u; or None for all (then size >=
-        u.size).
+        I: int64 array without duplicates or a range, one index for each position of u; None: all (size >= u.size).
         """
         return self._missing("expand_vector")
 
@@ -238,10 +240,7 @@ class Backend(GraphOperations, IndexArrays):
         return NotImplemented
 
     def spmm(self, A: Compressed, X: Dense, semiring: Any, notes: list | None = None) -> Any:
-        """C[i,j] = (+)_k A[i,k] (x) X[k,j], A in CSR, X and C dense and row-major; NotImplemented: `matmul` serves.
-
-        notes: as in `dense_product`.
-        """
+        """C[i,j] = (+)_k A[i,k] (x) X[k,j], A CSR, X and C dense, row-major; NotImplemented: `matmul` serves."""
         return NotImplemented
 
     def sddmm(self, A: Dense, B: Dense, semiring: Any, pattern: Compressed) -> Any:
@@ -266,9 +265,8 @@ class Backend(GraphOperations, IndexArrays):
         return plain.is_equal(self, x, y, op, tolerance)
 
     def is_ready(self, primitive: str, *operands: Any, **options: Any) -> bool | None:
-        """Is the backend's fast form of a primitive ready, without waiting for a compilation?
+        """Is the fast form of a primitive ready?  False: a slower one runs until it is compiled; None: there is none.
 
-        False: a slower form runs until the fast one is compiled.  None: these operands have no fast form.
         primitive: "matvec_rows" (A, x, semiring, mask), "matvec_cols" (AT, x, semiring, mask), "transpose" (A) or
         "matmul" (A, B, semiring, mask, method), where method is "gustavson" or "dot", with B's transpose for B.
         Costs microseconds and changes nothing.
@@ -286,10 +284,9 @@ class Backend(GraphOperations, IndexArrays):
         return 0, [], 0.0
 
     def count_saving(self, seconds: float, primitive: str, *operands: Any) -> None:
-        """Count towards a compilation the time that a call lost without the fast form of a primitive.
+        """Count towards a compilation the time that a call lost because this primitive's fast form is not ready.
 
-        The planner chose another method because this one's fast form is not ready.  primitive and operands: as
-        is_ready.
+        primitive and operands: as is_ready.
         """
 
     def union(
@@ -430,6 +427,10 @@ class Backend(GraphOperations, IndexArrays):
     def copy_here(self, store: Store) -> Store:
         """A store from anywhere with arrays where this backend computes.  Raises: HostOnly for a user-defined type."""
         return host(store)
+
+    def agreed(self, value: Any) -> Any:
+        """The value, a small Python object; of ranks that compute together, that of rank 0: seeds that each draws."""
+        return value
 
     def bind(self) -> None:
         """Make this backend's device the current one of the calling thread, for CuPy too."""

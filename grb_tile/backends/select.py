@@ -153,6 +153,22 @@ def use(name: str) -> Backend:
     return backend
 
 
+def over_ranks(comm: Any, local: Backend) -> Any:
+    """The distributed backend over the ranks of a communicator, each of which computes with the backend `local`."""
+    return import_module("grb_tile.backends.distributed.backend").DistributedBackend(comm, local)
+
+
+@contextmanager
+def entered(name: str, backend: Backend) -> Iterator[Backend]:
+    """Within the block `backend`, which nobody has registered, is in use for the calling thread, under that name."""
+    register(name, backend)
+    try:
+        with using(name):
+            yield backend
+    finally:
+        _made.pop(name, None)
+
+
 def use_device(number: int) -> None:
     """`gb.config.set(device=number)`: "cuda" is the backend of that device from now on.
 

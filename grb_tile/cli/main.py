@@ -36,6 +36,7 @@ COMMANDS = {
     "info": ("info", "sizes, degrees, symmetry, tiles, and the memory that work would need"),
     "convert": ("convert", "write the graph in another format"),
     "compile": ("compile", "compile the usual kernels into the cache of this machine, so that no first call is slow"),
+    "run": ("run", "start the ranks of a distributed program on this host"),
     "bench": ("bench", "how fast searches and products run here, on a graph of yours or a made one"),
     "gap": ("gap", "the six kernels of the GAP benchmark suite, under its rules, verified"),
     "ldbc": ("ldbc", "the six algorithms of LDBC Graphalytics, against its reference outputs"),

@@ -18,6 +18,7 @@ from itertools import chain
 import numpy as np
 
 from .. import operations as ops
+from ..backends.protocol import Backend
 from ..backends.select import current
 from ..dtypes import BOOL, cast_scalar
 from ..exceptions import OutOfMemory
@@ -70,12 +71,8 @@ def _in_segment(store, index, start, stop):
     return store.values[0 if store.iso else start + at]
 
 
-_merging = threading.RLock()  # one merge at a time: readers of one object may be several threads
-
-
 def _after_fork():
-    global _merging
-    _merging = threading.RLock()  # another thread of the parent may have had it
+    Backend.merging = threading.RLock()  # another thread of the parent may have had it
 
 
 if hasattr(os, "register_at_fork"):
@@ -94,7 +91,7 @@ def get(obj, key):
         base = obj._base
         return read(obj._store if base is None else base, key)  # None: another reader has merged meanwhile
     if type(change) is list:
-        with _merging:  # the base does not change meanwhile
+        with current().merging:  # the base does not change meanwhile
             base = obj._base
             if base is None:
                 return read(obj._store, key)
@@ -121,7 +118,7 @@ def count(obj):
         return trace.count(obj)
     if pending is None or len(pending) > COUNTED:
         return obj._store.nvals
-    with _merging:  # the base does not change meanwhile
+    with current().merging:  # the base does not change meanwhile
         base = obj._base
         if base is None or not is_host(base) or sum(map(len, pending.values())) > COUNTED:
             return obj._store.nvals
@@ -228,7 +225,7 @@ def merge(obj):
     Where the base's values change in place, they become what the pending elements say already.
     Raises: OutOfMemory when the merged arrays do not fit.
     """
-    with _merging:
+    with current().merging:
         pending = obj._pending
         if pending is None:  # another reader has merged while this one waited
             return obj._store

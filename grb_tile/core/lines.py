@@ -126,7 +126,8 @@ def ordered(xp, major, values, how):
     """The order that puts each line's entries by `how`, lines ascending."""
     order = xp.arange(major.shape[0])
     if how == "random":
-        order = _by_line(major, hashes(xp, 0, major.shape[0], int(np.random.default_rng().integers(1 << 62)), 0))
+        seed = current().agreed(int(np.random.default_rng().integers(1 << 62)))
+        order = _by_line(major, hashes(xp, 0, major.shape[0], seed, 0))
     elif how in ("smallest", "largest"):
         order = _by_line(major, values)
     return order if how in ("first", "smallest", "random") else order[_backwards(xp, major)]

@@ -88,6 +88,40 @@ class Stored(Collection, BaseType):
         store = moved(self._store, device)
         return self if store is self._store else type(self)._from_store(store)
 
+    def gather(self, root: int | None = None) -> Self | None:
+        """An ordinary object with all entries of a distributed one, on every rank; itself where it is ordinary.
+
+        root: on that rank alone; the others get None.
+        Cost: every entry moves to every rank, or to that one.
+        """
+        store = self._store
+        if not store.is_part:
+            return self
+        found = store.world.gathered(store, root)
+        return None if found is None else type(self)._from_store(found)
+
+    @property
+    def local(self) -> tuple[int, Self]:
+        """(first, part): this rank's rows (positions), which begin at `first` of the whole, as an ordinary object.
+
+        Of an ordinary object all.  The part is for `gb.dist.local()`; its arrays are the whole's and are not copied.
+
+        Examples:
+        >>> gb.Vector.from_dict({0: 1, 1: 2}).local[0]
+        0
+        """
+        store = self._store
+        if not store.is_part:
+            return 0, self
+        store.shared = True
+        return store.layout.first, type(self)._from_store(store.local)
+
+    @property
+    def placement(self) -> Any:
+        """How a distributed object is cut: `Rows`, whose `starts` are the ranks' first rows; else None."""
+        store = self._store
+        return store.layout if store.is_part else None
+
     @property
     def gb_obj(self) -> Any:
         """The store of the entries."""

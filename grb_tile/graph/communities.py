@@ -146,7 +146,7 @@ def entries(v: Vector) -> Any:
     """The values of a vector's entries by ascending position."""
     store = v._store
     plain = store.format == "sparse" or (store.words is None and store.nvals == store.size)
-    return store.values if plain and not store.iso else current().tuples(store)[1]
+    return store.values if plain and not store.iso and not store.is_part else current().tuples(store)[1]
 
 
 def dense(v: Vector) -> Any:

@@ -12,6 +12,11 @@ from ..core.matrix import Matrix
 from .operands import square_store
 
 
+def fresh_seed() -> int:
+    """A seed below 2^62 from the system's entropy; ranks that compute together get one and the same."""
+    return int(current().agreed(int(np.random.default_rng().integers(1 << 62))))
+
+
 def random_walks(
     A: Matrix, starts: Any, length: int, seed: int, *, weighted: bool = False, p: float = 1.0, q: float = 1.0,
     restart: float = 0.0,

@@ -74,14 +74,7 @@ def read_market(source: Source, types: bool = True, progress: bool | None = None
     Raises: BadFile, with the line, for a malformed or truncated file; ImportError where SciPy is missing.
     """
     header = read_header(source, types)
-    columns = _Columns(header, PARSED[_parsed_field(header)], source)
-    line = header.lines
-    with Progress(f"Reading {source.name}", source.size, wanted(progress, source.size)) as bar:
-        for text in source.lines_in_chunks():
-            chunk = _Chunk(text, header, source.name, line)
-            columns.append(chunk)
-            line += chunk.lines
-            bar.update(source.done)
+    columns, line = _read_body(source, header, source.name, header.lines, progress)
     if columns.count != header.entries:
         missing = header.entries - columns.count
         raise bad_file(
@@ -91,6 +84,27 @@ def read_market(source: Source, types: bool = True, progress: bool | None = None
             "The file is truncated, or its header is malformed",
         )
     return columns.array() if header.format == "array" else columns.triples()
+
+
+def read_share(source: Source, header: Header, name: str, line: int) -> tuple[Triples, int]:
+    """(the Triples of some lines of the body of a coordinate file, their number of lines with entries).
+
+    source   those lines.  header, name   of the file.  line   the number of lines before them, for messages
+    Raises: BadFile.  The caller compares the sum of the numbers with the header's.
+    """
+    columns, _ = _read_body(source, header, name, line, False)
+    return columns.triples(), columns.count
+
+
+def _read_body(source, header, name, line, progress):
+    columns = _Columns(header, PARSED[_parsed_field(header)], source)
+    with Progress(f"Reading {name}", source.size, wanted(progress, source.size)) as bar:
+        for text in source.lines_in_chunks():
+            chunk = _Chunk(text, header, name, line)
+            columns.append(chunk)
+            line += chunk.lines
+            bar.update(source.done)
+    return columns, line
 
 
 def _parsed_field(header):

@@ -3,158 +3,25 @@
 Spec: GraphBLAS C API 2.1, sections 4.3.1 to 4.3.3.
 """
 
-from time import perf_counter
-
 from ..backends.select import current
-from ..operators import typed_semiring
-from ..planner import choose_matmul, choose_matvec, forced, record_plan
-from ..storage.constructors import column_matrix, full_vector, row_matrix
-from ..storage.convert import cached_transpose
-from ..storage.dense import by_rows, compressed
-from ..storage.store import Dense
+from ..storage.constructors import column_matrix, row_matrix
 from . import checks
 from .record import Record
 
 
 def matvec(A, transposed, u, semiring, mask, reuse=None):
-    """w = E (+.x) u, where E is A or its transpose; the planner chooses the method.
-
-    rows: row-wise (dot, pull), one dot product for each row that `mask` admits; needs E by rows.
-    cols: column-wise (saxpy, push), the columns of E at u's entries; needs E's transpose by rows.
-    reuse: a vector that replaces u row-wise; the caller guarantees that w is the same (operand reuse,
-    push_pull_graphblas_icpp18, section 5.4).
-    """
-    if type(A) is Dense:
-        w = _dense_matvec(A, transposed, u if reuse is None else reuse, semiring, mask)
-        if w is not NotImplemented:
-            return w
-    backend = current()
-    A, u, mask = backend.operands_to_device(A if type(A) is not Dense else by_rows(A), u, mask)
-    plan = choose_matvec(A, transposed, u, mask, semiring, backend)
-    if (plan.method == "rows") == transposed:  # the rows of the transpose are wanted
-        A = cached_transpose(A) or backend.transpose(A)
-    if plan.method == "rows":
-        if reuse is not None:
-            u = backend.to_device(reuse)
-        w = backend.matvec_rows(A, u, semiring, mask, plan)
-    else:
-        w = backend.matvec_cols(A, u, semiring, mask, plan)
-    plan.done(backend)
-    return w
+    """w = E (+.x) u, where E is A or its transpose: backends/planned.py."""
+    return current().mxv(A, transposed, u, semiring, mask, reuse)
 
 
 def matmul(A, at, B, bt, semiring, mask, keep=None):
-    """C = A (+.x) B over stores, each transposed first if its flag is set; the planner chooses dot or Gustavson.
-
-    keep: (select operator, thunk) of the entries of C that are wanted, or None for all.
-    """
-    if type(A) is Dense or type(B) is Dense:
-        C = _dense_product(A, at, B, bt, semiring, mask)
-        if C is not None:
-            return C if keep is None else current().select(C, *keep)
-    backend, C = current(), _inner_product(A, at, B, bt, semiring, mask)
-    if C is not None:
-        return C if keep is None else backend.select(C, *keep)
-    left, right, BT, mask, plan = _planned(A, at, B, bt, semiring, mask)
-    C = backend.matmul(left, right, semiring, mask, plan, BT, keep)
-    plan.done(backend)
-    return C
-
-
-def reduce_matmul(A, at, B, bt, semiring, mask, keep, monoid, axis):
-    """The C of `matmul`, reduced: (+)_ij C(i, j), None where C is empty; or over axis 1 (each row) or 0 (each column).
-
-    C is not formed where the backend reduces it directly.
-    """
-    if type(A) is Dense or type(B) is Dense:
-        C = _dense_product(A, at, B, bt, semiring, mask)
-        if C is not None:
-            return reduced(C if keep is None else current().select(C, *keep), False, monoid, axis)
-    backend, C = current(), _inner_product(A, at, B, bt, semiring, mask)
-    if C is not None:
-        return reduced(C if keep is None else backend.select(C, *keep), False, monoid, axis)
-    left, right, BT, mask, plan = _planned(A, at, B, bt, semiring, mask)
-    result = backend.reduce_matmul(left, right, semiring, monoid, axis, mask, plan, BT, keep)
-    plan.done(backend)
-    return result
+    """C = A (+.x) B over stores, each transposed first if its flag is set: backends/planned.py."""
+    return current().mxm(A, at, B, bt, semiring, mask, keep)
 
 
 def reduced(C, ct, monoid, axis, mask=None):
     """(+)_ij C(i, j), or over axis 1 (each row) or 0 (each column) of C, which is transposed first if `ct`."""
-    if axis is None:
-        return current().reduce(C, monoid)
-    by_columns = (axis == 0) != ct
-    if type(C) is Dense:
-        w = current().reduce_lines(C, monoid, 0 if by_columns else 1)
-        if w is not NotImplemented:
-            return w if mask is None else current().restrict(w, mask)
-    ones = full_vector(C.nrows if by_columns else C.ncols, monoid.type, 1)
-    return matvec(C, by_columns, ones, typed_semiring(monoid, "first"), mask)
-
-
-def _dense_product(A, at, B, bt, semiring, mask):
-    """The product where an operand is dense, or None where its CSR serves as well or a method is forced."""
-    if forced().product is not None:
-        return None
-    start, backend = perf_counter(), current()
-    A = backend.transpose(A) if at else A
-    B = backend.transpose(B) if bt else B
-    notes: list = []
-    found = backend.dense_product(A, B, semiring, mask, notes)
-    if found is None:
-        return None
-    C, method = found
-    rule, figure = {
-        "sddmm": ("dense_at_mask", C.nvals_if_read),
-        "spmm": ("dense_operand", B.ncols if type(B) is Dense else A.nrows),
-        "dense": ("dense_product", C.nrows * C.ncols),
-    }[method]
-    plan = record_plan("matmul", method, C.format, rule, (figure,))
-    if notes:
-        plan.use_precision(notes[-1])
-    plan.done(backend)
-    plan.seconds = perf_counter() - start
-    return C
-
-
-def _inner_product(A, at, B, bt, semiring, mask):
-    """The product by windows of inner indices, where C has no mask and few rows and columns; else None."""
-    if mask is not None or type(A) is Dense or type(B) is Dense:
-        return None
-    backend = current()
-    found = backend.matmul_inner(backend.to_device(A), at, backend.to_device(B), bt, semiring)
-    if found is None:
-        return None
-    C, plan = found
-    plan.done(backend)
-    return C
-
-
-def _dense_matvec(A, transposed, u, semiring, mask):
-    """w of `matvec` for a dense A; NotImplemented where its CSR serves or a method over CSR is forced."""
-    rules = forced()
-    if rules.method is not None or rules.format is not None or rules.kernel is not None:
-        return NotImplemented
-    start, backend = perf_counter(), current()
-    w = backend.dense_matvec(backend.transpose(A) if transposed else A, u, semiring, mask)
-    if w is not NotImplemented:
-        plan = record_plan("matvec", "dense", A.format, "dense_array", (A.nrows, A.ncols))
-        plan.done(backend)
-        plan.seconds = perf_counter() - start
-    return w
-
-
-def _planned(A, at, B, bt, semiring, mask):
-    """(A, B or None, B's transpose or None, mask, plan) as the planned method reads them."""
-    backend = current()
-    if type(A) is Dense or type(B) is Dense or mask is not None:
-        A, B, mask = compressed(A), compressed(B), compressed(mask)
-    A, B, mask = backend.to_device(A), backend.to_device(B), backend.to_device(mask)
-    plan = choose_matmul(A, at, B, bt, mask, semiring)
-    left = backend.transpose(A) if at else A
-    if plan.method == "dot":
-        return left, None, B if bt else backend.transpose(B), mask, plan
-    return left, backend.transpose(B) if bt else B, None, mask, plan
+    return current().reduced(C, ct, monoid, axis, mask)
 
 
 class MxM(Record):

@@ -14,7 +14,7 @@ from ..operators import typed_semiring
 from ..storage.constructors import full_vector
 from .distribution import distributed
 from .mapping import Select
-from .multiply import MxM, matmul, matvec, reduce_matmul
+from .multiply import MxM, matmul, matvec
 from .record import Record
 from .reduction import ReduceRows, ReduceScalar
 from .shaping import Kronecker
@@ -72,7 +72,7 @@ class ReducedProduct(Record):
         if type(product) is MxM and (multiplies := distributed(product.op, self.op)) is not None:
             return _by_vectors(product, self.op, self.axis, multiplies, mask)
         inside, keep = (stored_mask(product.mask), product.keep) if type(product) is SelectedProduct else (None, None)
-        result = reduce_matmul(
+        result = current().reduce_mxm(
             product.A._store, product.at, product.B._store, product.bt, product.op, inside, keep, self.op, self.axis
         )
         return result if mask is None else current().restrict(result, mask)

@@ -19,7 +19,7 @@ from ..dtypes import BOOL, FC64, FP32, FP64, INT8, INT64, UINT64, lookup_dtype
 from ..exceptions import UdfParseError
 from .ir import Node, argument, cast, constant, where
 from .primitives import PRIMITIVES
-from .source import function_tree
+from .source import function_tree, parsed
 
 _LIMIT = 2000  # nodes of one function: an `if` without return duplicates the statements that follow it
 
@@ -431,7 +431,7 @@ def expression_from_text(text, arguments, return_type):
     """The node of a table row's text, cast to return_type; arguments: {name: DataType} in order."""
     tree = _PARSED.get(text)
     if tree is None:
-        tree = _PARSED[text] = ast.parse(text, mode="eval").body
+        tree = _PARSED[text] = parsed(text, "eval").body
     builder = Builder(promote=False)
     names = {name: argument(k, type_) for k, (name, type_) in enumerate(arguments.items())}
     reader = Reader(builder, names, "operator table", lambda name: None)

@@ -3,10 +3,12 @@
 import ast
 import builtins
 import linecache
+import threading
 
 from ..exceptions import UdfParseError
 
 _TREES: dict = {}
+_parsing = threading.Lock()
 
 
 def function_tree(function):
@@ -38,6 +40,12 @@ def function_tree(function):
     return node, resolve
 
 
+def parsed(text, mode="exec"):
+    """ast.parse, by one thread at a time: Python 3.11 counts the depth of all threads together and may refuse."""
+    with _parsing:
+        return ast.parse(text, mode=mode)
+
+
 def _find(code):
     lines = linecache.getlines(code.co_filename)
     if not lines:
@@ -60,7 +68,7 @@ def _file_tree(filename, lines):
     if known is not None and known[0] == hash(text):
         return known[1]
     try:
-        tree = ast.parse(text)
+        tree = parsed(text)
     except SyntaxError:  # the file has changed since the import
         tree = None
     _TREES[filename] = (hash(text), tree)

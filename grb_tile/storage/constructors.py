@@ -19,6 +19,8 @@ def _one(value, dtype):
 
 def row_matrix(u):
     """The 1 x n matrix whose row is u."""
+    if u.is_part:
+        return u.world.as_row(u)
     u = to_sparse(u)
     indptr = at(u, lambda xp: xp.asarray(np.array([0, u.nvals], np.int64)))
     return Compressed(1, u.size, u.dtype, indptr, u.indices, u.values, u.iso)
@@ -26,6 +28,8 @@ def row_matrix(u):
 
 def column_matrix(u):
     """The n x 1 matrix whose column is u (DCSR: no array of length n)."""
+    if u.is_part:
+        return u.world.as_column(u)
     u = to_sparse(u)
     indptr, rows = _lines_of_entries(u)
     indices = at(u, lambda xp: xp.zeros(u.nvals, index_dtype(1)))
@@ -34,6 +38,8 @@ def column_matrix(u):
 
 def diagonal_of(u):
     """The n x n matrix with u on its diagonal (DCSR unless u is full: no array of length n for a sparse u)."""
+    if u.is_part:
+        return u.world.as_diagonal(u)
     u = to_sparse(u)
     indptr, rows = _lines_of_entries(u)
     rows = None if u.nvals == u.size else rows
@@ -52,6 +58,8 @@ def _flat(A):
 
 def vector_of_row(A):
     """The vector of the only row of a 1 x n matrix."""
+    if A.is_part:
+        return A.world.only_row(A)
     if type(A) is Dense:
         return _flat(A)
     return SparseVector(A.ncols, A.dtype, A.indices, A.values, A.iso)
@@ -59,6 +67,8 @@ def vector_of_row(A):
 
 def vector_of_column(A):
     """The vector of the only column of an n x 1 matrix, or of the rows of one that have one entry each at most."""
+    if A.is_part:
+        return A.world.only_column(A)
     if type(A) is Dense and A.ncols == 1:
         return _flat(A)
     if not is_host(A):  # one column: a row has at most one entry, so no repeat is needed
@@ -84,6 +94,11 @@ def bit_patterns(x):
     np_type = x.dtype.np_type
     if np_type.kind not in "fc":
         return x
+    return x.mapped(_bit_patterns)
+
+
+def _bit_patterns(x):
+    np_type = x.dtype.np_type
     dtype = lookup_dtype(f"UINT{8 * min(np_type.itemsize, 8)}")
     values = arrays_of(x).values.view(dtype.np_type)
     if np_type.itemsize == 16:

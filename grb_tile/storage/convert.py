@@ -316,7 +316,9 @@ def take_rows(A, rows):
 
 
 def choose_format(store):
-    """`store`, or the same entries in the format that its density calls for."""
+    """`store`, or the same entries in the format that its density calls for; a part is in that of each rank."""
+    if store.is_part:
+        return store
     format = store.format
     if format == "sparse":
         size, count = store.size, store.indices.shape[0]

@@ -67,6 +67,11 @@ def register(array_class, number, backend):
     _devices[array_class] = {**_devices.get(array_class, {}), number: backend}
 
 
+def unregister(array_class, number):
+    """No array of that device is left."""
+    _devices[array_class] = {key: backend for key, backend in _devices[array_class].items() if key != number}
+
+
 def number_of(array):
     """The number of the device where a device's array resides."""
     return array.data.device_id

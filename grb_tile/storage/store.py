@@ -28,6 +28,11 @@ class _Counted:
     """
 
     __slots__ = ()
+    is_part = False  # one rank's part of a distributed store (backends/distributed/parts.py)?
+
+    def mapped(self, function):
+        """function(self), whose entries are at the same positions; of a part, on each rank."""
+        return function(self)
 
     @property
     def nvals_if_read(self):

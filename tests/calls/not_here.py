@@ -7,6 +7,9 @@ _OPTIONAL = "needs a package that is not installed with the tests: tests/io/test
 _READS = "the other half of a row of its writer"
 for cls in ("Matrix", "Vector", "TransposedMatrix"):
     not_here(_DEVICE, *(f"{cls}.__{name}__" for name in ("cuda_array_interface", "dlpack", "dlpack_device")))
+for cls in ("Matrix", "Vector"):
+    for name in ("gather", "local", "placement"):
+        not_here("parts of ranks: tests/distributed/test_dist.py", f"{cls}.{name}")
 for cls in ("Matrix", "Vector", "Scalar", "TransposedMatrix"):
     not_here("a handle of the C library in python-graphblas: tests/dropin/test_surface.py", f"{cls}.gb_obj")
 for cls in ("Matrix", "TransposedMatrix"):

@@ -16,6 +16,7 @@ DEFAULTS = {
     "betweenness": RANKED | {"seed": 0},
     **dict.fromkeys(("communities", "leiden"), RANKED | {"seed": 0, "resolution": 1.0}),
     "info": GRAPH, "convert": GRAPH | {"target_file": "o"}, "compile": {},
+    "run": {"ranks": 2, "over": "auto", "script": "s.py", "arguments": []},
     "bench": GRAPH | {
         "parts": "bfs,spmv,spmspv", "sources": 16, "semiring": ("plus_times",), "types": "FP32,FP64",
         "densities": (0.1, 0.01, 0.001, 0.0001), "columns": (16, 64), "repeat": 5, "seed": 1, "verify": True,
@@ -23,7 +24,7 @@ DEFAULTS = {
     "gap": GRAPH | {"kernels": "bfs,sssp,pr,cc,bc,tc", "seed": 1, "verify": True},
     "ldbc": {"data": ["f"], "algorithms": "bfs,pr,wcc,cdlp,lcc,sssp", "repeat": 3, "verify": True},
 }  # fmt: skip
-ARGUMENTS = {"convert": ["f", "o"], "compile": []}
+ARGUMENTS = {"convert": ["f", "o"], "compile": [], "run": ["-n", "2", "s.py"]}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -212,7 +212,7 @@ def test_a_child_forked_while_another_thread_merges_and_makes_a_backend_reads_it
     locked, release = threading.Event(), threading.Event()
 
     def hold():
-        with elements._merging, select._making:
+        with select.current().merging, select._making:
             locked.set()
             release.wait(60)
 

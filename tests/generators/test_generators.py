@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 
 from cuda_emulation.backend import shim, using_shim
-from grb_tile import generators
+from grb_tile import edge_draws, generators
 from grb_tile.backends import select
 from grb_tile.cli import generate
 from grb_tile.exceptions import OutOfMemory
@@ -91,7 +91,7 @@ def test_weights_fill_their_range_and_both_directions_agree(kind, dtype):
 
 def test_quadrants_of_rmat_have_their_probabilities():
     bounds = [round(share * 65536) for share in (0.57, 0.76, 0.95)]
-    rows, cols = generators._quadrants(np, 0, 1 << 15, 5, 12, bounds)
+    rows, cols = edge_draws.quadrants(np, 0, 1 << 15, 5, 12, bounds)
     for bit in range(12):
         upper, left = rows >> bit & 1 == 0, cols >> bit & 1 == 0
         for share, held in ((0.57, upper & left), (0.19, upper & ~left), (0.19, ~upper & left), (0.05, ~upper & ~left)):

@@ -6,6 +6,7 @@ import warnings
 from support import coverage
 from support.library import WITHOUT_NUMBA, engine, gb, left_out, oracle
 from support.plain import Plain, difference, is_object, plain
+from support.ranks import is_ranks, on_ranks
 
 
 class Raised:
@@ -61,6 +62,24 @@ def expected_outcome(call, operands, may_fail=False):
         return outcome(oracle, call, operands, may_fail)
 
 
+def computed(name, call, operands, may_fail=False):
+    """outcome() by an engine; on several ranks that of rank 0, to which those of the others are equal."""
+    if not is_ranks(name):
+        with engine(name):
+            return outcome(gb, call, operands, may_fail)
+    first, *others = on_ranks(name, lambda: outcome(gb, call, operands, may_fail))
+    for rank, (result, after) in enumerate(others, 1):
+        if isinstance(first[0], Raised):
+            same = isinstance(result, Raised) and result.name == first[0].name
+            assert same, f"rank {rank}: {result!r}, rank 0: {first[0]!r}"
+            continue
+        problem = difference(first[0], result)
+        for key, value in first[1].items():
+            problem = problem or difference(value, after[key])
+        assert problem is None, f"rank {rank} against rank 0: {problem}"
+    return first
+
+
 def report(where, name, problem, operands):
     lines = [f"{where}, engine {name}: {problem}", "  operands:"]
     lines += [f"    {key} = {value!r}" for key, value in operands.items()]
@@ -79,8 +98,7 @@ def agree(call, operands, where="", *, cells=(), engines=None, tolerance=0.0, ma
         if left_out(name, where.partition(" [")[0] or cells):
             continue
         try:
-            with engine(name):
-                result, after = outcome(gb, call, operands, may_fail)
+            result, after = computed(name, call, operands, may_fail)
         except Exception as error:
             raise AssertionError(report(where, name, f"raised {type(error).__name__}: {error}", operands)) from error
         if isinstance(expected, Raised) or isinstance(result, Raised):

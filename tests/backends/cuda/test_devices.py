@@ -14,7 +14,6 @@ from cuda_emulation.launcher import EmulatedLauncher
 from grb_tile import algorithms as alg
 from grb_tile.backends import guard, select
 from grb_tile.backends.cuda.backend import CudaBackend
-from grb_tile.core import elements
 from grb_tile.exceptions import GraphblasException, InvalidValue
 from grb_tile.storage import place
 from support import seeds
@@ -244,7 +243,7 @@ def test_a_merge_does_not_begin_under_the_lock_of_a_device():
         v = gb.Vector.from_dense(np.arange(40.0))
         v[3] = 7.0
         thread = threading.Thread(target=contextvars.copy_context().run, args=(gb.io.to_cupy, v), daemon=True)
-        with elements._merging:
+        with select.current().merging:
             thread.start()
             thread.join(0.5)
             assert thread.is_alive() and backend.device.lock.acquire(timeout=60)

@@ -1,0 +1,270 @@
+"""Processes of one host without MPI, joined by one Unix socket for each pair of ranks.
+
+`grb-tile run` makes a folder that only its user may enter, and starts the processes with
+
+    GRB_TILE_DIST_RANK, GRB_TILE_DIST_SIZE    this process
+    GRB_TILE_DIST_ADDRESS                     the folder: rank r listens on the socket `r` in it
+    GRB_TILE_DIST_KEY                         32 bytes in hexadecimal, without which no connection is kept
+
+A rank that ends closes its sockets, which others see at once.  The reason of an abort is in the file `aborted` of the
+folder, written before the sockets are shut down.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hmac
+import os
+import select
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from grb_tile.exceptions import DistributedError, InvalidValue
+
+from . import communicator as base, exit_hooks
+from .environment import ADDRESS_VARIABLE, KEY_VARIABLE, RANK_VARIABLE, SIZE_VARIABLE
+from .exchange import ProcessCommunicator
+
+SECONDS_BETWEEN_TRIES = 0.005  # to connect to a rank that does not listen yet
+GREETING = struct.Struct("32sq")  # key, rank
+BUFFER_BYTES = 1 << 20  # asked of the system for each socket
+ENDINGS = select.POLLHUP | select.POLLERR
+
+
+class PipeCommunicator(ProcessCommunicator):
+    """The rank of `size` whose socket is address/rank.  Making one waits for all ranks.
+
+    hooks: install those of exit_hooks.py, which end all ranks when this one ends in an error.
+    """
+
+    def __init__(
+        self, rank: int, size: int, address: str, key: bytes, timeout: float = 300.0, hooks: bool = True
+    ) -> None:
+        super().__init__(rank, size, timeout)
+        self._address = Path(address)
+        self._sockets: dict[int, socket.socket] = {}
+        self._closed = False
+        try:
+            self._connect(key)
+        except BaseException:
+            self._shut()
+            raise
+        self._ranks = {sock.fileno(): rank for rank, sock in self._sockets.items()}
+        self._ended: set[int] = set()
+        self.remove_hooks: Callable[[], None] = exit_hooks.install(rank, self._end_all) if hooks else lambda: None
+        atexit.register(self.close)
+
+    @classmethod
+    def of_environment(cls, timeout: float = 300.0) -> PipeCommunicator:
+        """The communicator of a process of `grb-tile run`; the same one when it is called again."""
+        global _of_this_process
+        if _of_this_process is None or _of_this_process._closed:
+            environment = os.environ
+            _of_this_process = cls(
+                int(environment[RANK_VARIABLE]),
+                int(environment[SIZE_VARIABLE]),
+                environment[ADDRESS_VARIABLE],
+                bytes.fromhex(environment[KEY_VARIABLE]),
+                timeout,
+            )
+        return _of_this_process
+
+    # ---------------------------------------------------------------- connecting
+
+    def _connect(self, key: bytes) -> None:
+        """Connect to the ranks below, accept those above."""
+        until = time.monotonic() + self.timeout
+        with socket.socket(socket.AF_UNIX) as listener:
+            path = self._address / str(self.rank)
+            try:
+                listener.bind(str(path))
+            except OSError as error:
+                raise InvalidValue(
+                    f"{path}: {error.strerror}; another process is rank {self.rank} already: a program that a rank "
+                    f"starts must not have {ADDRESS_VARIABLE} in its environment"
+                ) from error
+            listener.listen(self.size)
+            for rank in range(self.rank):
+                sock = self._reached(rank, until)
+                sock.sendall(GREETING.pack(key, self.rank))
+                self._sockets[rank] = sock
+            while len(self._sockets) < self.size - 1:
+                self._wait_until(until)
+                listener.settimeout(max(until - time.monotonic(), 0.001))
+                try:
+                    sock, _ = listener.accept()
+                except TimeoutError:
+                    continue
+                sock.settimeout(self.timeout)
+                greeting = sock.recv(GREETING.size, socket.MSG_WAITALL)
+                found, rank = GREETING.unpack(greeting.ljust(GREETING.size, b"\0"))
+                if hmac.compare_digest(found, key) and self.rank < rank < self.size and rank not in self._sockets:
+                    self._sockets[rank] = sock
+                else:
+                    sock.close()
+        for sock in self._sockets.values():
+            sock.setblocking(False)
+            for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+                sock.setsockopt(socket.SOL_SOCKET, option, BUFFER_BYTES)
+
+    def _reached(self, rank: int, until: float) -> socket.socket:
+        """A socket connected to that of a rank."""
+        while True:
+            sock = socket.socket(socket.AF_UNIX)
+            try:
+                sock.connect(str(self._address / str(rank)))
+                return sock
+            except (FileNotFoundError, ConnectionRefusedError):
+                sock.close()
+            self._wait_until(until)
+            time.sleep(SECONDS_BETWEEN_TRIES)
+
+    def _wait_until(self, until: float) -> None:
+        if time.monotonic() > until:
+            missing = set(range(self.size)) - {self.rank} - set(self._sockets)
+            raise base.late("init", self.timeout, missing)
+
+    # ---------------------------------------------------------------- bytes
+
+    def _headers(self, block: np.ndarray, call: str) -> np.ndarray:
+        got = np.empty_like(block)
+        got[self.rank] = block[self.rank]
+        self._transfer(list(block), list(got), call)
+        return got
+
+    def _transfer(self, sends: Sequence[np.ndarray], receives: Sequence[np.ndarray], call: str) -> None:
+        others = list(self._sockets)
+        out = {rank: sends[rank].data for rank in others if sends[rank].nbytes}
+        into = {rank: receives[rank].data for rank in others if receives[rank].nbytes}
+        try:
+            for rank in list(out):
+                self._send(rank, out, call)
+            self._finish(out, into, call)
+        except BaseException as error:  # bytes are on the way that no later exchange expects
+            self.abort(str(error) if isinstance(error, DistributedError) else f"{call}: {base.error_text(error)}")
+            raise
+
+    def _finish(self, out: dict[int, memoryview], into: dict[int, memoryview], call: str) -> None:
+        """Send and receive until nothing is left of either."""
+        poll = select.poll()
+        watched: dict[int, int] = {}
+        until = time.monotonic() + self.timeout
+        while out or into:
+            for rank, sock in self._sockets.items():
+                wanted = (select.POLLIN if rank in into else 0) | (select.POLLOUT if rank in out else 0)
+                if watched.get(rank) != wanted and (wanted or rank not in self._ended):
+                    poll.register(sock, wanted)  # with nothing wanted too: an abort ends the sockets
+                    watched[rank] = wanted
+            left = until - time.monotonic()
+            events = poll.poll(max(left, 0) * 1000)
+            if not events:
+                raise base.late(call, self.timeout, set(into) or set(out))
+            for descriptor, event in events:
+                rank = self._ranks[descriptor]
+                if rank in out and event & (select.POLLOUT | ENDINGS):
+                    self._send(rank, out, call)
+                if rank in into and event & (select.POLLIN | ENDINGS):
+                    self._receive(rank, into, call)
+                elif event & ENDINGS and rank not in into:
+                    self._check_aborted(call)
+                    self._ended.add(rank)  # it needs nothing of this exchange
+                    poll.unregister(descriptor)
+                    watched.pop(rank, None)
+            if any(event & (select.POLLIN | select.POLLOUT) for _, event in events):
+                until = time.monotonic() + self.timeout  # bytes move
+
+    def _send(self, rank: int, out: dict[int, memoryview], call: str) -> None:
+        try:
+            sent = self._sockets[rank].send(out[rank])
+        except BlockingIOError:
+            return
+        except OSError:
+            raise self._lost(rank, call) from None
+        if sent == len(out[rank]):
+            del out[rank]
+        else:
+            out[rank] = out[rank][sent:]
+
+    def _receive(self, rank: int, into: dict[int, memoryview], call: str) -> None:
+        try:
+            got = self._sockets[rank].recv_into(into[rank])
+        except BlockingIOError:
+            return
+        except OSError:
+            raise self._lost(rank, call) from None
+        if got == 0:
+            raise self._lost(rank, call)
+        if got == len(into[rank]):
+            del into[rank]
+        else:
+            into[rank] = into[rank][got:]
+
+    # ---------------------------------------------------------------- the end
+
+    def _lost(self, rank: int, call: str) -> DistributedError:
+        """The error of a rank whose socket is closed."""
+        self._check_aborted(call)
+        return base.ended(call, (rank,))
+
+    def _check_aborted(self, call: str) -> None:
+        try:
+            reason = (self._address / "aborted").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return
+        self._reason = reason
+        raise base.aborted(call, reason) from None
+
+    def reason(self) -> str | None:
+        try:
+            self._check_aborted("")
+        except DistributedError:
+            pass
+        return self._reason
+
+    def abort(self, reason: str) -> None:
+        if self._reason is not None:
+            return
+        self._reason = f"by rank {self.rank}: {reason}"
+        written = self._address / f"aborted.{self.rank}"
+        try:
+            written.write_text(self._reason, encoding="utf-8", errors="replace")
+            os.link(written, self._address / "aborted")  # the first reason is kept, and never seen in part
+        except OSError:  # another rank was first, or the folder is gone: the sockets tell that this one has ended
+            pass
+        self._shut()
+
+    def close(self) -> None:
+        """Close the sockets: an exchange that others wait in raises."""
+        if not self._closed:
+            self._closed = True
+            atexit.unregister(self.close)
+            self.remove_hooks()
+            self._shut()
+            if self._reason is None:
+                self._reason = f"rank {self.rank} has closed its communicator"
+
+    def _shut(self) -> None:
+        for sock in self._sockets.values():
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            sock.close()
+
+    def _end_all(self, status: int, reason: str) -> None:
+        """End the waits of the others; the launcher ends their processes when this one has ended."""
+        self.abort(reason)
+        if threading.current_thread() is not threading.main_thread():
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
+
+
+_of_this_process: PipeCommunicator | None = None

@@ -1,0 +1,144 @@
+"""Products over ranks: what is replicated, and what is computed where.
+
+w<mask> = A u          u on every rank, each computes the rows that it owns
+w<mask> = A' u         each rank's rows of A with its entries of u give terms of w, which their owners add; from the
+                       call on at which as many terms may have moved as A has entries, with the transpose, kept
+C<mask> = A B          in as many stages as there are ranks: in stage r every rank has the rows of B that rank r owns,
+                       and adds the products of its rows of A with them
+C<mask> = A B'         in stage r the columns of C that rank r's rows of B give, so that nothing is added
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+from ...planner import record_plan
+from ...storage.convert import cached_transpose, share
+from ...storage.dense import compressed as without_dense
+from ...storage.store import Dense, StoredMask, forms_of
+from .movement import own_range, redistribute, spread
+from .parts import Part, PartMatrix, PartVector
+
+ROW_READERS = frozenset(("firsti", "firsti1"))  # multiplies that read the row of A in A x, A B
+INNER_READERS = frozenset(("firstj", "firstj1", "secondi", "secondi1"))  # that read k in A(i,k) x(k)
+
+
+class DistributedProducts:
+    """Methods of DistributedBackend."""
+
+    def mxv(self: Any, A, transposed, u, semiring, mask, reuse=None):
+        """PlannedProducts.mxv: the local product is planned on each rank."""
+        with self.recorded("matvec", "terms" if transposed and cached_transpose(A) is None else "rows"):
+            return self._mxv(A, transposed, u, semiring, mask, reuse)
+
+    def _mxv(self: Any, A, transposed, u, semiring, mask, reuse):
+        A = self.part(A)
+        if transposed and not self._wants_transpose(A):
+            return self._by_terms(A, u, semiring, mask)
+        E = self.transpose(A) if transposed else A
+        x = self.local.copy_here(self.whole(u if reuse is None else reuse, "mxv"))
+        layout = E.layout
+        if semiring.positional in ROW_READERS:
+            w = self.local.mxv(spread(E), False, x, semiring, self._spread(mask, layout, "mxv"))
+            w = own_range(self.local, w, layout)
+        else:
+            w = self.local.mxv(E.local, False, x, semiring, self._local(mask, layout, "mxv"))
+        return PartVector(E.nrows, w, layout, self)
+
+    @contextmanager
+    def recorded(self: Any, operation: str, method: str) -> Iterator[None]:
+        """Record the bytes and the time of the exchanges of the block as a Plan, after those of the local products."""
+        comm, start = self.comm, perf_counter()
+        received, seconds = comm.bytes_received, comm.seconds
+        yield
+        whole = perf_counter() - start
+        figures = self.size, comm.bytes_received - received, (comm.seconds - seconds) * 1e3, whole * 1e3
+        plan = record_plan(operation, method, "csr", "over_ranks", figures)
+        plan.seconds, plan.engine = whole, self.name
+
+    def _wants_transpose(self: Any, A):
+        """Is A's transpose kept, or have products by terms moved as much as it takes to make it (ski rental)?
+
+        A product by terms may move an entry for each column to each rank; a transpose moves each entry of A once.
+        """
+        if self.size == 1 or cached_transpose(A) is not None:
+            return True
+        forms = forms_of(A)
+        moved = forms["terms_moved"] = forms.get("terms_moved", 0) + A.ncols
+        return moved > A.nvals
+
+    def _by_terms(self: Any, A, u, semiring, mask):
+        """w<mask> = A' u of terms that each rank's rows of A give, added by the ranks that own their positions."""
+        layout = A.layout
+        if semiring.positional in INNER_READERS:
+            terms = self.local.mxv(spread(A), True, self._spread(u, layout, "vxm"), semiring, None)
+        else:
+            terms = self.local.mxv(A.local, True, self._local(u, layout, "vxm"), semiring, None)
+        to = self.layout(A.ncols)
+        w = redistribute(self, terms, to, "vxm", semiring.monoid.binaryop)
+        if mask is not None:
+            w = self.local.restrict(w, self._local(mask, to, "vxm"))
+        return PartVector(A.ncols, w, to, self)
+
+    def mxm(self: Any, A, at, B, bt, semiring, mask, keep=None):
+        """PlannedProducts.mxm, a stage for each rank."""
+        with self.recorded("matmul", "stages"):
+            return self._mxm(A, at, B, bt, semiring, mask, keep)
+
+    def _mxm(self: Any, A, at, B, bt, semiring, mask, keep):
+        A = self.transpose(A) if at else self.part(A)
+        layout, C = A.layout, None
+        rows = semiring.positional in ROW_READERS
+        of = self._spread if rows else self._local
+        left, mask = of(A, layout, "mxm"), of(_sparse(mask), layout, "mxm")
+        add = None if bt else semiring.monoid.binaryop
+        for block in self._blocks(B, "mxm"):
+            found = self.local.mxm(left, False, block, bt, semiring, mask)
+            C = found if C is None else self.local.union(C, found, add)
+        C = own_range(self.local, C, layout) if rows else without_dense(C)
+        result = PartMatrix(A.nrows, C.ncols, C, layout, self)
+        return result if keep is None else self.select(result, *keep)
+
+    def reduce_mxm(self: Any, A, at, B, bt, semiring, mask, keep, monoid, axis):
+        """PlannedProducts.reduce_mxm: of A B' each rank reduces what it computes, stage by stage."""
+        if axis is not None or keep is not None or not bt or semiring.positional in ROW_READERS:
+            return self.reduced(self.mxm(A, at, B, bt, semiring, mask, keep), False, monoid, axis)
+        A = self.transpose(A) if at else self.part(A)
+        mask = self._local(_sparse(mask), A.layout, "mxm")
+        found = [
+            self.local.reduce_mxm(A.local, False, block, True, semiring, mask, None, monoid, None)
+            for block in self._blocks(B, "mxm")
+        ]
+        return self.combined(self._sum(found, monoid), monoid, "mxm")
+
+    def _blocks(self: Any, B, call):
+        """The rows of B that each rank owns, one rank's after another's, as matrices of B's shape on every rank."""
+        if not isinstance(B, Part):  # every rank has it
+            yield without_dense(self.local.copy_here(B))
+            return
+        mine = spread(B)
+        for root in range(self.size):
+            block = mine if self.size == 1 else self.comm.broadcast(mine if root == self.rank else None, root, call)
+            yield share(mine, block) if block is mine else block
+
+    def matvec_rows(self: Any, A, x, semiring, mask=None, plan=None):
+        return self.mxv(A, False, x, semiring, mask)
+
+    def matvec_cols(self: Any, AT, x, semiring, mask=None, plan=None):
+        return self.mxv(AT, True, x, semiring, mask)
+
+    def matmul(self: Any, A, B, semiring, mask=None, plan=None, BT=None, keep=None):
+        return self.mxm(A, False, BT if B is None else B, B is None, semiring, mask, keep)
+
+    def reduce_matmul(self: Any, A, B, semiring, monoid, axis=None, mask=None, plan=None, BT=None, keep=None):
+        return self.reduce_mxm(A, False, BT if B is None else B, B is None, semiring, mask, keep, monoid, axis)
+
+
+def _sparse(mask):
+    """A mask of a dense matrix as one of its CSR."""
+    if mask is None or type(mask.pattern) is not Dense:
+        return mask
+    return StoredMask(without_dense(mask.pattern), mask.complement)

@@ -1,0 +1,6 @@
+"""The tests and the programs of ranks share exchanges.py."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

@@ -1,0 +1,36 @@
+"""A whole program in processes that a launcher starts: over sockets, over MPI, and alone."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_launchers import MPIEXEC, environment, run, with_mpi
+
+PROGRAM = str(Path(__file__).with_name("dist_program.py"))
+
+
+def ranks_of(done):
+    assert done.returncode == 0, done.stdout + done.stderr
+    return sorted(line for line in done.stdout.splitlines() if line.startswith("rank "))
+
+
+@pytest.mark.parametrize("ranks", (3,))
+def test_over_sockets(ranks, tmp_path):
+    done = run(ranks, "--over", "pipes", PROGRAM, str(tmp_path / "parts"))
+    assert ranks_of(done) == [f"rank {r} of {ranks}: ok" for r in range(ranks)]
+
+
+@with_mpi
+def test_over_mpi(tmp_path):
+    command = [MPIEXEC, "-n", "4", sys.executable, PROGRAM, str(tmp_path / "parts")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment())
+    assert ranks_of(done) == [f"rank {r} of 4: ok" for r in range(4)]
+
+
+def test_alone(tmp_path):
+    done = subprocess.run(
+        [sys.executable, PROGRAM, str(tmp_path / "parts")], capture_output=True, text=True, timeout=60,
+        env=environment(),
+    )  # fmt: skip
+    assert ranks_of(done) == ["rank 0 of 1: ok"]
