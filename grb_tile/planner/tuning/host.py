@@ -148,6 +148,11 @@ RENUMBERED_COLUMNS = define(
 BOUND_SIZE = define(
     1 << 16, "entries, or positions", "a kernel takes 100 us for them: what is decided before it no longer counts", CPU
 )
+SMALL_FORM_SECONDS = define(5e-6, "s a call of NumPy", "the form of a small vector changed, or masked", CPU)
+SMALL_RANGE_SECONDS = define(12e-6, "s of NumPy", "a range of a small matrix", CPU)
+SMALL_MERGE_SECONDS = define(15e-6, "s of NumPy", "a union or an intersection of small vectors", CPU)
+SMALL_PRODUCT_SECONDS = define(20e-6, "s of NumPy", "a small product of matrices, at least", CPU)
+SMALL_OVERWRITE_SECONDS = define(40e-6, "s of NumPy", "a small matrix written inside a mask: two merges", CPU)
 MERGED_SIZE = define(
     4096, "positions", "merged as a whole in 2 to 8 us; five calls of NumPy for the positions that change take 20", CPU
 )

@@ -30,8 +30,6 @@ INDEX = np.dtype(np.int32)  # of all positions of small operands
 
 ABSENT, SOME, FULL = 0, 1, 2  # how many positions of a vector have an entry
 
-CALL_SECONDS = 5e-6  # of NumPy, to change the form of a small vector
-
 
 def declines(*operands):
     """The prepared function of kinds for which there is none."""
@@ -98,7 +96,7 @@ def vector_kernel(iso, np_type):
 
 def spread_words(u):
     """The presence bits of a small sparse vector, new; None while there is no kernel."""
-    functions = _vector_kernels[True, "?"].of_small_calls(CALL_SECONDS)
+    functions = _vector_kernels[True, "?"].of_small_calls(tuning.SMALL_FORM_SECONDS)
     if functions is None:
         return None
     words = np.zeros((u.size + 63) >> 6, np.uint64)
@@ -134,7 +132,7 @@ def listed(u):
         return convert.to_sparse(u)
     if u.values.ndim != 1 or u.values.dtype.names is not None:
         return convert.to_sparse(u)
-    functions = vector_kernel(u.iso, u.values.dtype).of_small_calls(CALL_SECONDS)
+    functions = vector_kernel(u.iso, u.values.dtype).of_small_calls(tuning.SMALL_FORM_SECONDS)
     if functions is None:
         return convert.to_sparse(u)
     indices = np.empty(u.nvals, INDEX)
@@ -166,7 +164,7 @@ def bitmap_of(u):
     """A small sparse vector as a BitmapVector, as convert.to_bitmap makes it."""
     if u.indices.shape[0] == u.size or u.values.ndim != 1 or u.values.dtype.names is not None:
         return convert.to_bitmap(u)
-    functions = vector_kernel(u.iso, u.values.dtype).of_small_calls(CALL_SECONDS)
+    functions = vector_kernel(u.iso, u.values.dtype).of_small_calls(tuning.SMALL_FORM_SECONDS)
     if functions is None:
         return convert.to_bitmap(u)
     words = np.zeros((u.size + 63) >> 6, np.uint64)

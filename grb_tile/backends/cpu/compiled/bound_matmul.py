@@ -14,8 +14,6 @@ from .bound import INDEX, NO_WORDS, Bound, KernelError, matrix_kind
 from .bound_matvec import reader
 from .matmul import NO_INDPTR, dots_kernel, rows_kernel
 
-_PRODUCT_SECONDS = 20e-6  # of NumPy, for a small product
-
 
 def matmul(A, B, semiring, mask, dot):
     """C<mask>[i,j] = (+)_k A[i,k] (x) B[k,j]; dot: by dot products, B is B's transpose then.
@@ -61,7 +59,7 @@ def _rows(kernel, dtype, kind, of_a, of_b):
     kept = []  # accumulators of the last call: (columns, words, summary, totals, allowed), all but totals zero
 
     def run(A, B, mask):
-        functions = kernel.functions or kernel.of_small_calls(_PRODUCT_SECONDS)
+        functions = kernel.functions or kernel.of_small_calls(tuning.SMALL_PRODUCT_SECONDS)
         if functions is None:
             return NotImplemented
         nrows, ncols = A.nrows, B.ncols
@@ -110,7 +108,7 @@ def _dots(kernel, dtype, of_a, of_b, a_stands):
     zeros = np.zeros
 
     def run(A, BT, mask):
-        functions = kernel.functions or kernel.of_small_calls(_PRODUCT_SECONDS)
+        functions = kernel.functions or kernel.of_small_calls(tuning.SMALL_PRODUCT_SECONDS)
         if functions is None:
             return NotImplemented
         pattern = mask.pattern

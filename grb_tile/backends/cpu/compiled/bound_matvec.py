@@ -6,6 +6,7 @@ Kernels, the order of their sums and the forms of the results are those of matve
 import numpy as np
 
 from grb_tile.dtypes import cast
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import SPARSE_TO_BITMAP, TINY
 from grb_tile.storage.store import BitmapVector, SparseVector
 
@@ -13,7 +14,6 @@ from ..jit.operators import result_value
 from . import matvec
 from .bound import (
     ABSENT,
-    CALL_SECONDS,
     FULL,
     INDEX,
     NO_FLIP,
@@ -111,7 +111,7 @@ def _prepare_rows(semiring, a, x, mask):
             if x_words is None:
                 return NotImplemented
         else:
-            made = spread.of_small_calls(CALL_SECONDS)
+            made = spread.of_small_calls(tuning.SMALL_FORM_SECONDS)
             if made is None:
                 return NotImplemented
             given, x_values = x_values, empty(x.size, read_type)

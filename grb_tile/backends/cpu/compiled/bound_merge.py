@@ -18,7 +18,6 @@ from grb_tile.storage.store import BitmapVector, SparseVector, same_structure
 
 from .bound import (
     ABSENT,
-    CALL_SECONDS,
     FULL,
     INDEX,
     MOST_POSITIONS,
@@ -35,8 +34,6 @@ from .bound import (
 )
 from .merging import merge_kernel
 
-_MERGE_SECONDS = 15e-6  # of NumPy's calls for a union or an intersection of small vectors
-_RESTRICT_SECONDS = 5e-6
 _START = np.zeros(1, np.int64)
 
 
@@ -99,7 +96,7 @@ def _lists(kernel, mode, dtype):
     np_type, empty, meets = dtype.np_type, np.empty, mode == "meet"
 
     def run(x, y, x_default, y_default):
-        functions = kernel.functions or kernel.of_small_calls(_MERGE_SECONDS)
+        functions = kernel.functions or kernel.of_small_calls(tuning.SMALL_MERGE_SECONDS)
         if functions is None:
             return NotImplemented
         of_x, of_y = x.indices.shape[0], y.indices.shape[0]
@@ -126,7 +123,7 @@ def _parts(form, dtype, iso, filled):
     kernel, np_type = vector_kernel(False, dtype.np_type), dtype.np_type
 
     def parts(u):
-        functions = kernel.functions or kernel.of_small_calls(CALL_SECONDS)
+        functions = kernel.functions or kernel.of_small_calls(tuning.SMALL_FORM_SECONDS)
         if functions is None:
             return None, None
         words, values = np.zeros((u.size + 63) >> 6, np.uint64), np.empty(u.size, np_type)
@@ -141,7 +138,7 @@ def _bitmaps(kernel, x_parts, y_parts, dtype, is_list):
     np_type, empty = dtype.np_type, np.empty
 
     def run(x, y, x_default, y_default):
-        functions = kernel.functions or kernel.of_small_calls(_MERGE_SECONDS)
+        functions = kernel.functions or kernel.of_small_calls(tuning.SMALL_MERGE_SECONDS)
         if functions is None:
             return NotImplemented
         (x_words, x_values), (y_words, y_values) = x_parts(x), y_parts(y)
@@ -207,7 +204,7 @@ def restrict(x, mask):
     if kind is None or x.values.ndim != 1 or x.dtype._is_udt or mask.pattern.size > MOST_POSITIONS:
         return NotImplemented
     form, dtype, iso, filled = kind
-    functions = vector_kernel(iso or form is BitmapVector, x.values.dtype).of_small_calls(_RESTRICT_SECONDS)
+    functions = vector_kernel(iso or form is BitmapVector, x.values.dtype).of_small_calls(tuning.SMALL_FORM_SECONDS)
     if functions is None:
         return NotImplemented
     words, flip = mask_words(mask)

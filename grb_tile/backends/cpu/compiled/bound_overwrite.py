@@ -4,14 +4,13 @@ restriction and a union.
 
 import numpy as np
 
+from grb_tile.planner import tuning
 from grb_tile.storage.convert import choose_format
 from grb_tile.storage.store import Compressed
 
 from ..jit import cache as jit
 from .bound import Bound, KernelError, matrix_kind
 from .gather import RAW, raw
-
-_SECONDS = 40e-6  # of NumPy, for a restriction and a union
 
 
 def overwrite(c, t, mask):
@@ -35,7 +34,7 @@ def _prepare(c, t, pattern):
     )  # fmt: skip
 
     def run(c, t, mask):
-        functions = kernel.functions or kernel.of_small_calls(_SECONDS)
+        functions = kernel.functions or kernel.of_small_calls(tuning.SMALL_OVERWRITE_SECONDS)
         if functions is None:
             return NotImplemented
         capacity, pattern = c.indices.shape[0] + t.indices.shape[0], mask.pattern

@@ -59,7 +59,6 @@ def gather_matrix(A, I, J):
 
 
 _RANGES = (range, type(None))
-_RECTANGLE_SECONDS = 12e-6  # of NumPy, for a small one
 
 
 def _rectangle(A, I, J):
@@ -70,7 +69,7 @@ def _rectangle(A, I, J):
     I, J = range(A.nrows) if I is None else I, range(A.ncols) if J is None else J
     if I.step != 1 or J.step != 1 or not len(I) or not len(J):
         return NotImplemented
-    functions = _rectangles[kind[1], A.values.itemsize, kind[2]].of_small_calls(_RECTANGLE_SECONDS)
+    functions = _rectangles[kind[1], A.values.itemsize, kind[2]].of_small_calls(tuning.SMALL_RANGE_SECONDS)
     if functions is None:
         return NotImplemented
     values = raw(A.values)
