@@ -1,4 +1,4 @@
-"""Ranks that compute on a device (here the CPU emulation of one): parts reside there, exchanges pass through the host."""
+"""Ranks that compute on a device (the CPU emulation of one): parts reside there, exchanges pass through the host."""
 
 import numpy as np
 
