@@ -26,7 +26,7 @@ from .to_numpy import numpy_function
 # INT8 before BOOL and INT64 before UINT64, because their return types decide those of the later ones.
 _ORDER = sorted(BUILTIN, key=lambda t: (t is BOOL, t.rank))
 _LOGGER = logging.getLogger("grb_tile")
-_named = weakref.WeakSet()  # code of the functions of which the log says that they run in Python
+_named: weakref.WeakSet = weakref.WeakSet()  # code of the functions of which the log says that they run in Python
 _SAMPLES = {"b": True, "i": 1, "u": 1, "f": 0.5, "c": 0.5j}
 
 

@@ -32,10 +32,14 @@ def looked_at_next(B, wants, moves):
     return ((wants + (B.to_dense(0.0) > 0) @ moves) > 0).astype(np.int64).tolist()
 
 
+@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("part", [False, True])
 @pytest.mark.parametrize("seed", range(8))
-def test_a_compiled_round_is_the_vote_and_the_moves(seed, part):
-    """A compiled move_round against graph.best_move and the backend's move_half."""
+def test_a_compiled_round_is_the_vote_and_the_moves(seed, part, shared, monkeypatch):
+    """A compiled move_round, whose votes threads may share, against graph.best_move and the backend's move_half."""
+    if shared:
+        monkeypatch.setattr("grb_tile.planner.tuning.PARALLEL_ROWS", 0)
+        monkeypatch.setattr("grb_tile.backends.cpu.jit.cache.thread_count", lambda: 3)
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 40))
     with gb.config.set(backend="cpu"), gb.plan(force="numba"):

@@ -16,10 +16,10 @@ CHUNKS = 64  # parts of the active vertices with as many entries, which threads 
 def local_round(B, x, u, k, own, active, key):
     n = B.nrows
     at = np.arange(n) if active is None else tuples_vector(active)[0].astype(np.int64, copy=False)
-    own, best, K, longest = own.copy(), np.empty(n, np.int64), np.bincount(x, k, n), _longest(B)
+    own, best, K = own.copy(), np.empty(n, np.int64), np.bincount(x, k, n)
     chunks = CHUNKS if B.nvals * at.size >= tuning.PARALLEL_ROWS * n and jit.thread_count() > 1 else 1
     given = _values(B), x, u, k, K, at, _bounds(B, at, chunks), own, best
-    each = "vote", chunks, lambda thread: (np.zeros(n), np.empty(longest, np.int64))
+    each = "vote", chunks, lambda thread: (np.zeros(n), np.empty(n, np.int64))
     if run("local_round", [B], given, each) is NotImplemented:
         return NotImplemented
     stays = mixed_by(at.astype(np.uint64), key) >> np.uint64(63)
@@ -36,14 +36,6 @@ def _bounds(B, at, chunks):
     bounds = np.searchsorted(ends, np.linspace(0, ends[-1], chunks + 1)).astype(np.int64)
     bounds[-1] = at.size  # the last vertices may have no entries
     return bounds
-
-
-def _longest(B):
-    """The number of entries of the longest row, kept with B."""
-    forms = forms_of(B)
-    if "longest row" not in forms:
-        forms["longest row"] = int(np.diff(B.indptr).max(initial=0))
-    return forms["longest row"]
 
 
 def join_rounds(B, x, level, seed, first):

@@ -31,7 +31,7 @@ def vote(
     """The votes of the active vertices active[bounds[first]:bounds[last]]; threads share the others.
 
     best[i]: the label of greatest score, x[i] first among equals, then the least; -1 where it is x[i].
-    own[i]: the sum of the entries to x[i].  total: zeros, one for each label; touched: as long as the longest row.
+    own[i]: the sum of the entries to x[i].  total: zeros, one for each label; touched: workspace, of n.
     """
     for a in range(bounds[first], bounds[last]):
         i = active[a]
