@@ -213,8 +213,8 @@ def put_value(c, value, dtype, desc):
     if desc.accum is not None or mask is None or mask.complement or desc.replace or is_known_empty(c):
         return NotImplemented
     backend = current()
-    if backend.updates_in_place or not isinstance(value, np.generic):  # then an assignment does as well
-        return NotImplemented
+    if not isinstance(value, np.generic) or backend.updates_in_place and c.size > tuning.MERGED_SIZE:
+        return NotImplemented  # an assignment does as well
     return backend.fill(c, cast_scalar(value, dtype), pattern_of(mask))
 
 
@@ -237,8 +237,11 @@ def accumulate(c, t, dtype, accum):
 
 
 def can_update_in_place(c, t):
-    """Is C a bitmap vector whose arrays have one reference, and has T less than size / 8 entries?"""
-    if c.format != "bitmap" or not is_host(c) or not current().updates_in_place:
+    """Is C a bitmap vector whose arrays have one reference, and has T less than size / 8 entries?
+
+    A small C is merged as a whole, which takes less than the calls for T's positions.
+    """
+    if c.format != "bitmap" or c.size <= tuning.MERGED_SIZE or not is_host(c) or not current().updates_in_place:
         return False
     return t.nvals * tuning.OVERWRITTEN_SHARE <= c.size and owns_arrays(c)
 

@@ -32,6 +32,10 @@ def choose_matmul(A, at: bool, B, bt: bool, mask, semiring) -> Plan:
     pattern = mask.pattern
     if not is_host(A):
         return choose_matmul_on_gpu(A, at, B, bt, pattern)
+    most = max(A.indices.shape[0], B.indices.shape[0], pattern.indices.shape[0])
+    if most <= tuning.CPU_SMALL_MATRICES:
+        method = "dot" if bt and cached_transpose(B) is None else "gustavson"
+        return Plan("matmul", method, "csr", "matrices_small", (most,))
     dots = dot_work(B, bt, pattern) * tuning.DOT_ENTRY + A.indices.shape[0]
     if semiring.binaryop.kind != "pair" and semiring.monoid.terminal is not ANY:
         dots *= tuning.DOT_VALUE

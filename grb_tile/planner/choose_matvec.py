@@ -89,6 +89,9 @@ def _by_costs(A, transposed, transpose, u, mask, semiring, backend):
     sure = columns * tuning.CPU_SURE < rows or max(rows, columns) < tuning.CPU_UNASKED_NS
     if backend is None or sure and transpose is not None:
         return cheaper(A, transposed, transpose, rows, columns, u.nvals, tuning.CPU_TRANSPOSE_NS)
+    if transpose is None and (columns < rows) == transposed:  # nothing that the other kernel is could change it
+        if sure or backend.is_ready("matvec_cols" if transposed else "matvec_rows", A, u, semiring, mask) is not None:
+            return cheaper(A, transposed, None, rows, columns, u.nvals, tuning.CPU_TRANSPOSE_NS)
     rows_ready = backend.is_ready("matvec_rows", A, u, semiring, mask)
     columns_ready = backend.is_ready("matvec_cols", A, u, semiring, mask)
     numpy_rows = 0.0 if rows_ready else row_wise_ns(work, u, early, False)

@@ -308,6 +308,7 @@ RULES = {
     "kernel_unsuited": "{0} was asked for, which cannot serve these operands on this backend",
     "vector_empty": "the vector has no entries",
     "matrix_small": "{0} entries: no cost is worth estimating",
+    "matrices_small": "at most {0} entries in A, B and the mask: B as it is stored, no cost is worth estimating",
     "only_orientation": "only this orientation is stored: {0:.0f} ns against {1:.0f} ns and a transpose of {2:.0f} ns, "
     "for which {3:.0f} ns are saved up",
     "columns_cheaper": "columns of the vector's {2} entries cost about {1:.0f} ns, permitted rows {0:.0f} ns",

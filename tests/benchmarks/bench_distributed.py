@@ -4,8 +4,8 @@
     mpiexec -n 4 python tests/benchmarks/bench_distributed.py --scale 22 --backend cuda --record results.md
 
 The graph is R-MAT, undirected.  One process: rank 0 alone computes the same, while the others wait.  Every result is
-compared with that of one process.  Model: t(p) = t(1) / p + latency + bytes / bandwidth, with the latency of one exchange
-and the bandwidth of this communicator, measured first; a loop has an exchange or more a turn.
+compared with that of one process.  Model: t(p) = t(1) / p + latency + bytes / bandwidth, with the latency of one
+exchange and the bandwidth of this communicator, measured first; a loop has an exchange or more a turn.
 """
 
 import argparse

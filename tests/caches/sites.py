@@ -1,8 +1,8 @@
 """Where the source keeps something for the next call: found in the syntax trees, so that a new place is noticed.
 
 A site is a function that reads or writes forms kept with a store (`forms_of`), keeps an object with the device
-(`kept`), as a property of a matrix (`keep`, `cached`), or is cached (`lru_cache`, `cache`), and a module's `memo()` or
-dictionary of kernels.
+(`kept`), as a property of a matrix (`keep`, `cached`), or is cached (`lru_cache`, `cache`), and a module's `memo()`,
+`Bound()` or dictionary of kernels.
 """
 
 import ast
@@ -10,7 +10,7 @@ import functools
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-KEEPING = {"forms_of", "memo", "kept", "keep", "cached", "WeakValueDictionary", "WeakKeyDictionary"}
+KEEPING = {"forms_of", "memo", "Bound", "kept", "keep", "cached", "WeakValueDictionary", "WeakKeyDictionary"}
 CACHED = {"cache", "lru_cache"}
 
 

@@ -270,6 +270,35 @@ def _(o, kind):
     return [o.u.ewise_add(x, gb.binary.minus).new(), o.u.ewise_mult(x, gb.binary.minus).new()]
 
 
+@question("ewise of vectors: type", {"u": lambda: vector("bitmap", "INT64")}, ("INT8", "FP64", "BOOL", "INT64"))
+def _(o, dtype):
+    x, y = vector("bitmap", dtype), vector("sparse", dtype)
+    return [o.u.ewise_add(x, gb.binary.minus).new(), y.ewise_add(x, gb.binary.plus).new(), x.dup(mask=~y.S)]
+
+
+@question(
+    "a matrix written inside a mask: kind",
+    {"C": lambda: sparse("C"), "M": lambda: sparse("M", "BOOL"), "W": lambda: sparse("W", wide=True, count=300)},
+    ("S", "~S", "FP32", "iso", "wide", "INT8"),
+)
+def _(o, kind):
+    if kind == "wide":
+        C = o.W.dup()
+        C(sparse("N", "BOOL", wide=True).S) << sparse("B", wide=True)
+        return C
+    dtype = kind if kind in ("FP32", "INT8") else "FP64"
+    C, T = o.C.dup(dtype), sparse("T", dtype, iso=kind == "iso")
+    C(~o.M.S if kind == "~S" else o.M.S) << T
+    return C
+
+
+@question("ranges of a matrix: type", {"A": lambda: sparse("A")}, ("FP32", "FP64", "INT8", "iso", "wide", "BOOL"))
+def _(o, kind):
+    wide, iso = kind == "wide", kind == "iso"
+    A = sparse("G", "FP64" if wide or iso else kind, wide=wide, iso=iso)
+    return [A[3:9, :].new(), A[:, 5:30].new(), A[2:40, 1:7].new(), o.A[2:40, 1:7].new()]
+
+
 FACTORS = {"K": lambda: sparse("K", shape=(6, 7), count=20), "L": lambda: sparse("L", shape=(5, 4), count=12)}
 
 

@@ -23,6 +23,10 @@ FORMS = {  # site: a row of test_kept_forms.FORMS
 QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
     "backends/cpu/compiled/transpose_and_merge.py": ("ewise of vectors",),
     "backends/cpu/compiled/kronecker.py": ("kronecker",),
+    "backends/cpu/compiled/bound.py": ("ewise of vectors",), "backends/cpu/compiled/bound_matvec.py": ("mxv", "vxm"),
+    "backends/cpu/compiled/bound_merge.py": ("ewise of vectors",),
+    "backends/cpu/compiled/bound_matmul.py": ("mxm",), "backends/cpu/compiled/gather.py": ("ranges of a matrix",),
+    "backends/cpu/compiled/bound_overwrite.py": ("a matrix written inside a mask",),
     "backends/cpu/compiled/matvec.py": ("mxv", "vxm", "mxm"), "backends/cpu/compiled/merging.py": ("ewise",),
     "backends/cpu/compiled/matvec.py: _spare = {}": ("vxm: type", "vxm: operator", "mxm: type"),
     "backends/cpu/compiled/matvec.py: _ones = {}": ("mxv: type", "vxm: type"),
@@ -48,6 +52,7 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
 }  # fmt: skip
 REASONS = {
     ALONE: """
+        backends/cpu/compiled/bound.py: mask_words, backends/cpu/compiled/bound.py: matrix_kind,
         backends/cpu/graph/bfs.py: empty_row_words, backends/cuda/products/bitblocks.py: spmv_blocks_of,
         backends/cuda/products/columns.py: edges_of, backends/cuda/products/matvec.py: occupied_words,
         backends/cuda/products/pull.py: form_of, backends/cuda/products/row_schedule.py: highest_degree_neighbours,

@@ -9,10 +9,17 @@ import pytest
 import grb_tile as gb
 from grb_tile import Matrix, Vector, binary, semiring
 from grb_tile.backends.select import current
+from grb_tile.planner import tuning
 from grb_tile.storage.store import StoredMask
 from support.written import entries_of
 
 N = 400
+
+
+@pytest.fixture(autouse=True)
+def small_vectors_too(monkeypatch):
+    """Small vectors change in place as large ones do."""
+    monkeypatch.setattr(tuning, "MERGED_SIZE", 0)
 
 
 def bitmap(share=1.0, dtype=float):

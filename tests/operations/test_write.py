@@ -5,9 +5,16 @@ import pytest
 
 import grb_tile as gb
 from grb_tile import Vector, binary, monoid, semiring, unary
+from grb_tile.planner import tuning
 
 SIZE = 200
 rng = np.random.default_rng(7)
+
+
+@pytest.fixture(autouse=True, params=[0, tuning.MERGED_SIZE], ids=["in place", "as a whole"])
+def merged_size(request, monkeypatch):
+    """Small vectors change in place as large ones do, or are merged as a whole."""
+    monkeypatch.setattr(tuning, "MERGED_SIZE", request.param)
 
 
 def bitmap_vector(dtype=np.int64, share=0.7):
@@ -75,7 +82,8 @@ def test_bitmap_output(mask_kind, accum, replace, mask_size):
     assert as_dict(t) == operand and as_dict(m) == stored
 
 
-def test_in_place_update_happens_and_keeps_the_arrays():
+def test_in_place_update_happens_and_keeps_the_arrays(monkeypatch):
+    monkeypatch.setattr(tuning, "MERGED_SIZE", 0)
     c = bitmap_vector()
     c(binary.plus) << few()  # now the arrays are C's own
     values = c._store.values

@@ -15,7 +15,18 @@ from ...storage.store import StoredMask, same_structure
 from .. import dense_products, plain
 from ..dense import DenseForms
 from ..protocol import Backend
-from .compiled import build, dense_products as compiled_dense, dispatch, gather, kronecker, transpose_and_merge
+from .compiled import (
+    bound_matmul,
+    bound_matvec,
+    bound_merge,
+    bound_overwrite,
+    build,
+    dense_products as compiled_dense,
+    dispatch,
+    gather,
+    kronecker,
+    transpose_and_merge,
+)
 from .graph import bfs_numpy, traversal
 from .graph.methods import CompiledLoops
 from .jit.cache import tried, tried_first
@@ -31,6 +42,13 @@ from .vectorised import (
     structure,
     tiles,
 )
+
+
+def ran_compiled(plan, result):
+    """The result; the plan records that compiled code computed it."""
+    if plan is not None:
+        plan.engine = "numba"
+    return result
 
 
 class TwoForms(staticmethod):
@@ -95,7 +113,10 @@ class NumpyPrimitives(Backend):
         return self._matvec_rows(A, x, semiring, mask, plan)
 
     _matvec_rows = TwoForms(matvec.matvec_rows, dispatch.matvec_rows)
-    matvec_cols = TwoForms(matvec.matvec_cols, dispatch.matvec_cols)
+    _matvec_cols = TwoForms(matvec.matvec_cols, dispatch.matvec_cols)
+
+    def matvec_cols(self, A, x, semiring, mask=None, plan=None):
+        return self._matvec_cols(A, x, semiring, mask, plan)
 
     def dense_matvec(self, A, x, semiring, mask=None):
         return dense_lines.matvec(A, x, semiring, mask)
@@ -116,8 +137,15 @@ class NumpyPrimitives(Backend):
 
     # ------------------------------------------------------------------ element-wise
 
-    union = TwoForms(elementwise.union, dispatch.union)
-    intersect = TwoForms(elementwise.intersect, dispatch.intersect)
+    _union = TwoForms(elementwise.union, dispatch.union)
+    _intersect = TwoForms(elementwise.intersect, dispatch.intersect)
+
+    def union(self, x, y, op, mask=None, left_default=None, right_default=None, dtype=None):
+        return self._union(x, y, op, mask, left_default, right_default, dtype)
+
+    def intersect(self, x, y, op, mask=None):
+        return self._intersect(x, y, op, mask)
+
     _restrict = TwoForms(elementwise.restrict, dispatch.restrict)
     _select = TwoForms(mapping.select, dispatch.select)
 
@@ -205,7 +233,60 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
 
     name = "cpu"
 
+    def matvec_rows(self, A, x, semiring, mask=None, plan=None):
+        if forced().engine != "numpy" and (plan is None or plan.format == "csr"):
+            w = bound_matvec.matvec_rows(A, x, semiring, mask)
+            if w is not NotImplemented:
+                return ran_compiled(plan, w)
+        return super().matvec_rows(A, x, semiring, mask, plan)
+
+    def matvec_cols(self, A, x, semiring, mask=None, plan=None):
+        if forced().engine != "numpy":
+            w = bound_matvec.matvec_cols(A, x, semiring, mask)
+            if w is not NotImplemented:
+                return ran_compiled(plan, w)
+        return self._matvec_cols(A, x, semiring, mask, plan)
+
+    def union(self, x, y, op, mask=None, left_default=None, right_default=None, dtype=None):
+        if len(x.shape) == 1 and forced().engine != "numpy":
+            if mask is not None:
+                x, y, mask = self.restrict(x, mask), self.restrict(y, mask), None
+            want = dtype or (x.dtype if op is None else op.return_type)
+            t = bound_merge.union(x, y, op, want, left_default, right_default)
+            if t is not NotImplemented:
+                return t
+        return self._union(x, y, op, mask, left_default, right_default, dtype)
+
+    def intersect(self, x, y, op, mask=None):
+        if len(x.shape) == 1 and forced().engine != "numpy":
+            if mask is not None:
+                x, mask = self.restrict(x, mask), None
+            t = bound_merge.intersect(x, y, op)
+            if t is not NotImplemented:
+                return t
+        return self._intersect(x, y, op, mask)
+
+    def restrict(self, x, mask):
+        if len(x.shape) == 1 and forced().engine != "numpy":
+            t = bound_merge.restrict(x, mask)
+            if t is not NotImplemented:
+                return t
+        return super().restrict(x, mask)
+
+    def overwrite(self, c, t, mask):
+        if len(c.shape) == 2 and forced().engine != "numpy" and not (c.iso and t.iso):
+            result = bound_overwrite.overwrite(c, t, mask)
+            if result is not NotImplemented:
+                return result
+        return super().overwrite(c, t, mask)
+
     def matmul(self, A, B, semiring, mask=None, plan=None, BT=None, keep=None):
+        if keep is None and forced().engine != "numpy" and not matmul.is_better_scaled(A, BT if B is None else B):
+            dot = plan is not None and plan.method == "dot"
+            right = BT if dot else B
+            C = NotImplemented if right is None else bound_matmul.matmul(A, right, semiring, mask, dot)
+            if C is not NotImplemented:
+                return ran_compiled(plan, C)
         result = NotImplemented if keep is None else self._consumed(A, B, semiring, mask, plan, BT, keep, None, None)
         if result is NotImplemented:
             result = super().matmul(A, B, semiring, mask, plan, BT, keep)

@@ -46,6 +46,9 @@ CPU_SURE = define(16, "ratio of costs", "no degree distribution met turns a rati
 # ---------------------------------------------------------------------- dot or Gustavson
 
 CPU_PRODUCT_NS = define(6.0, "ns a product", "Gustavson over CSR, compiled: what SpMM over a dense matrix saves", CPU)
+CPU_SMALL_MATRICES = define(
+    1024, "entries", "estimating both methods takes 20 us; a row of the mask has at most as many products, 6 us", CPU
+)
 CHECKED_PRODUCT = define(1.5, "ratio to DOT_ENTRY", f"{PUSH_PULL}, section 5.2, for matrices", CPU)
 DOT_ENTRY = define(1.0, "entry", "an entry of B's column tried against the bits of A's row", CPU)
 DOT_VALUE = define(
@@ -92,6 +95,9 @@ NUMPY_BFS_LEVEL_NS = define(100_000.0, "ns a level", "its calls of NumPy", CPU)
 FELT_SECONDS = define(
     0.01, "s lost by one kernel", "from there on it is asked for, where another core is there to compile it", PROGRAMS
 )
+SMALL_CALLS_SECONDS = define(
+    0.0003, "s lost by one kernel in small calls", "to look for it on disk: its key, and a file of 20 kB", PROGRAMS
+)
 COMPILE_SECONDS = define(
     0.5, "s of processor time", "a compilation, until the compiler process has measured some", PROGRAMS
 )
@@ -135,6 +141,20 @@ SORTED_BOUND = define(1 << 16, "bound of the keys", "below it NumPy's radix sort
 GATHER_TABLE_COLUMNS = define(16, "columns an entry", "that are listed in the time of one binary search in NumPy", CPU)
 RENUMBERED_COLUMNS = define(
     16, "columns of B an entry", "with more they are renumbered: a dense accumulator costs more", CPU
+)
+
+# ---------------------------------------------------------------------- calls whose own time is that of Python
+
+BOUND_SIZE = define(
+    1 << 16, "entries, or positions", "a kernel takes 100 us for them: what is decided before it no longer counts", CPU
+)
+SMALL_FORM_SECONDS = define(5e-6, "s a call of NumPy", "the form of a small vector changed, or masked", CPU)
+SMALL_RANGE_SECONDS = define(12e-6, "s of NumPy", "a range of a small matrix", CPU)
+SMALL_MERGE_SECONDS = define(15e-6, "s of NumPy", "a union or an intersection of small vectors", CPU)
+SMALL_PRODUCT_SECONDS = define(20e-6, "s of NumPy", "a small product of matrices, at least", CPU)
+SMALL_OVERWRITE_SECONDS = define(40e-6, "s of NumPy", "a small matrix written inside a mask: two merges", CPU)
+MERGED_SIZE = define(
+    4096, "positions", "merged as a whole in 2 to 8 us; five calls of NumPy for the positions that change take 20", CPU
 )
 
 # ---------------------------------------------------------------------- when threads share the work

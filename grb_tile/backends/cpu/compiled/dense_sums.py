@@ -28,7 +28,7 @@ def sum_columns(functions, AT, a_values, x, x_values, mask_words_of, flip, dtype
 
     def job(chunk, worker):
         if parts[worker] is None:
-            parts[worker] = np.zeros((size + 63) // 64, np.uint64), _identities(size, dtype.np_type)
+            parts[worker] = np.zeros((size + 63) // 64, np.uint64), identities(size, dtype.np_type)
         functions.sum_columns(
             indptr, indices, a_values, x_words, x_values, *parts[worker], cuts[chunk], cuts[chunk + 1]
         )  # fmt: skip
@@ -49,6 +49,6 @@ def sum_columns(functions, AT, a_values, x, x_values, mask_words_of, flip, dtype
     return convert.choose_format(BitmapVector(size, dtype, None if count == size else words, total, count))
 
 
-def _identities(size, np_type):
+def identities(size, np_type):
     """Identities of plus; for floats -0.0, to which 0.0 and -0.0 are added exactly."""
     return np.full(size, -0.0, np_type) if np_type.kind == "f" else np.zeros(size, np_type)

@@ -11,6 +11,7 @@ from grb_tile.storage.store import Compressed, full_values, index_dtype
 
 from ..jit import cache as jit
 from ..vectorised.structure import as_array, source_rows
+from .bound import INDEX, Bound, KernelError, matrix_kind
 from .matmul import row_chunks
 from .matvec import give_back, take_accumulator
 
@@ -33,6 +34,10 @@ def balanced(ends):
 
 def gather_matrix(A, I, J):
     """T[k,l] = A[I[k], J[l]].  See backends/protocol.py."""
+    if type(I) in _RANGES and type(J) in _RANGES and A.indices.shape[0] < tuning.PARALLEL_ROWS:
+        T = _rectangle(A, I, J)
+        if T is not NotImplemented:
+            return T
     if A.indices.shape[0] < tuning.COMPILED_ENTRIES or (I is None and J is None):
         return NotImplemented
     nrows, names, begins, counts = source_rows(A, I)
@@ -51,6 +56,44 @@ def gather_matrix(A, I, J):
     if max(A.ncols, ncols) > tuning.GATHER_TABLE_COLUMNS * work:
         return NotImplemented
     return _through_places(A, (nrows, ncols), names, begins, counts, as_array(J), seconds)
+
+
+_RANGES = (range, type(None))
+
+
+def _rectangle(A, I, J):
+    """A[I, J] of ranges of a small matrix (bound.py), in one call of a kernel, or NotImplemented."""
+    kind = matrix_kind(A)
+    if kind is None or kind[0]._is_udt or I is None and J is None:
+        return NotImplemented
+    I, J = range(A.nrows) if I is None else I, range(A.ncols) if J is None else J
+    if I.step != 1 or J.step != 1 or not len(I) or not len(J):
+        return NotImplemented
+    functions = _rectangles[kind[1], A.values.itemsize, kind[2]].of_small_calls(tuning.SMALL_RANGE_SECONDS)
+    if functions is None:
+        return NotImplemented
+    values = raw(A.values)
+    capacity = int(A.indptr[I.stop]) - int(A.indptr[I.start])
+    out_ptr, out_indices = np.empty(len(I) + 1, np.int64), np.empty(capacity, INDEX)
+    kept = A.values[:1].copy() if A.iso else np.empty(capacity, A.values.dtype)
+    try:
+        found = functions.rectangle(
+            A.indptr, A.indices, values, I.start, J.start, J.stop, out_ptr, out_indices, kept.view(values.dtype)
+        )
+    except KernelError:  # the general form finds out what the kernel refuses
+        return NotImplemented
+    if found < capacity:
+        out_indices, kept = out_indices[:found].copy(), kept if A.iso else kept[:found].copy()
+    kept, iso = (kept, True) if A.iso and found else (kept[:found], False)
+    return choose_format(Compressed(len(I), len(J), A.dtype, out_ptr, out_indices, kept, iso))
+
+
+def _kernel_of_rectangles(iso, size, index):
+    value = np.dtype(RAW[size]).char
+    return jit.plain_kernel("gather", X_ISO=iso, VALUE=value, INDEX=index, OUT_INDEX=INDEX.char)
+
+
+_rectangles = Bound(_kernel_of_rectangles)
 
 
 def _kernel(A, values, iso, index):

@@ -86,12 +86,17 @@ def _mask_kind(mask):
 def _gustavson_kernel(A, B, semiring, mask):
     if not may_be_dense(B.ncols, A, B):
         return None
-    reads_a, reads_b = uses(semiring.binaryop)
+    m_index = (B if mask is None else mask.pattern).indices.dtype.char
+    indices = A.indices.dtype.char, B.indices.dtype.char, m_index, index_dtype(B.ncols).char
+    return rows_kernel(semiring, indices, _mask_kind(mask), A.iso, B.iso)
+
+
+def rows_kernel(semiring, indices, mask, a_iso, b_iso):
+    """The Kernel of Gustavson's method, or None.  indices: types of the indices of A, B, the mask and C."""
+    (reads_a, reads_b), (index, b_index, m_index, out_index) = uses(semiring.binaryop), indices
     return semiring_kernel(
-        "matmul_rows", semiring, A.indices.dtype.char,
-        B_INDEX=B.indices.dtype.char, M_INDEX=(B if mask is None else mask.pattern).indices.dtype.char,
-        OUT_INDEX=index_dtype(B.ncols).char, MASK=_mask_kind(mask),
-        A_ISO=A.iso or not reads_a, B_ISO=B.iso or not reads_b,
+        "matmul_rows", semiring, index, B_INDEX=b_index, M_INDEX=m_index, OUT_INDEX=out_index, MASK=mask,
+        A_ISO=a_iso or not reads_a, B_ISO=b_iso or not reads_b,
     )  # fmt: skip
 
 
@@ -252,14 +257,19 @@ def _joined(chunks, count, np_index, np_type, capacity):
 def _dot_kernel(A, BT, semiring, pattern):
     if not may_be_dense(A.ncols, A, BT):
         return None
-    multiply = semiring.binaryop
+    indices = *(X.indices.dtype.char for X in (A, BT, pattern)), index_dtype(BT.nrows).char
+    return dots_kernel(semiring, indices, A.iso, BT.iso)
+
+
+def dots_kernel(semiring, indices, a_iso, b_iso):
+    """The Kernel of dot products, or None.  indices: types of the indices of A, B's transpose, the mask and C."""
+    multiply, (index, b_index, m_index, out_index) = semiring.binaryop, indices
     reads_a, reads_b = uses(multiply)
     np_kind = semiring.return_type.np_type.kind
     count = own_name(semiring.monoid.binaryop) == "plus" and multiply.kind == "pair" and np_kind in "iuf"
     return semiring_kernel(
-        "matmul_dot", semiring, A.indices.dtype.char,
-        B_INDEX=BT.indices.dtype.char, M_INDEX=pattern.indices.dtype.char, OUT_INDEX=index_dtype(BT.nrows).char,
-        A_ISO=A.iso or not reads_a, B_ISO=BT.iso or not reads_b, COUNT=count,
+        "matmul_dot", semiring, index, B_INDEX=b_index, M_INDEX=m_index, OUT_INDEX=out_index,
+        A_ISO=a_iso or not reads_a, B_ISO=b_iso or not reads_b, COUNT=count,
     )  # fmt: skip
 
 

@@ -114,7 +114,7 @@ def matvec_rows(A, x, semiring, mask=None):
         if A.rows is not None:
             return _rows_packed(A, x, semiring)
         if product.one or product.counts:
-            return _by_row_lengths(A, x, semiring, product)
+            return by_row_lengths(A, x, semiring, product)
     if product.kernel is None or not _has_rows(A, x):
         return NotImplemented
     functions = product.kernel.functions_for(lambda: _rows_seconds(A, mask))
@@ -141,7 +141,7 @@ def matvec_rows(A, x, semiring, mask=None):
     return jit.attempt(product.kernel, run)
 
 
-def _by_row_lengths(A, x, semiring, product):
+def by_row_lengths(A, x, semiring, product):
     """A x for a full x where the lengths of A's rows are all that matters: one value, or the numbers of entries."""
     dtype = semiring.return_type
     if product.one:
@@ -192,8 +192,8 @@ class RowProduct(NamedTuple):
     x_full: bool
 
 
-_row_products = jit.memo()  # the arguments of _row_product_of -> RowProduct
-_col_products = jit.memo()  # the arguments of _col_product_of -> what it returns
+_row_products = jit.memo()  # the arguments of row_product_of -> RowProduct
+_col_products = jit.memo()  # the arguments of col_product_of -> what it returns
 
 
 def row_product(A, x, semiring, mask):
@@ -202,10 +202,10 @@ def row_product(A, x, semiring, mask):
     index = A.indices.dtype.char
     rows = index_dtype(A.nrows).char if listed else index
     key = semiring, A.iso, x.iso, x.nvals == x.size, listed, index, rows
-    return _row_products.get(key) or _row_products.setdefault(key, _row_product_of(*key))
+    return _row_products.get(key) or _row_products.setdefault(key, row_product_of(*key))
 
 
-def _row_product_of(semiring, a_iso, x_iso, x_full, listed, index, rows):
+def row_product_of(semiring, a_iso, x_iso, x_full, listed, index, rows):
     reads_a, reads_x = uses(semiring.binaryop)
     flags = {"A_ISO": a_iso or not reads_a, "X_ISO": x_iso or not reads_x}
     one = one_result(semiring, *flags.values())
@@ -421,10 +421,10 @@ def _cols_kernel(AT, x, semiring):
     if AT.rows is not None or AT.indices.shape[0] == 0 or x.nvals == 0 or not may_be_dense(AT.ncols, AT):
         return None, False
     key = semiring, AT.iso, x.iso, AT.indices.dtype.char, index_dtype(AT.nrows).char, index_dtype(AT.ncols).char
-    return _col_products.get(key) or _col_products.setdefault(key, _col_product_of(*key))
+    return _col_products.get(key) or _col_products.setdefault(key, col_product_of(*key))
 
 
-def _col_product_of(semiring, a_iso, x_iso, index, x_index, out_index):
+def col_product_of(semiring, a_iso, x_iso, index, x_index, out_index):
     reads_a, reads_x = uses(semiring.binaryop)
     a_iso, x_iso = a_iso or not reads_a, x_iso or not reads_x
     more = {"X_INDEX": x_index, "OUT_INDEX": out_index}

@@ -18,6 +18,7 @@ from ..jit import cache as jit
 from ..jit.merges import merge_recipe, structure_only
 from ..jit.operators import NotLowerable
 from . import gather
+from .bound import Bound, KernelError, matrix_kind
 
 CHUNKS_PER_THREAD = 4
 
@@ -61,25 +62,33 @@ def merge_functions(template, what, x, y, count, seconds, **flags):
         if count < tuning.COMPILED_ENTRIES and jit.mode() != "always":
             return None, None
         if kernel is key:
-            kernel = _kernels[key] = _made(key, template, what, x, y, flags)
+            kernel = merge_kernel(key, flags)
     return (None, None) if kernel is None else (kernel, kernel.functions_for(seconds))
 
 
-def _made(key, template, what, x, y, flags):
-    """The Kernel of a specialisation, or None when the operator or a type cannot be lowered."""
-    flags.update(UNION=what.mode == "union", DIFFERENCE=what.mode == "difference", ISO_OUT=what.one is not None)
-    flags.update(X_ISO=key[7], Y_ISO=key[8])
-    if what.one is not None:
+def merge_kernel(key, flags):
+    """The Kernel of a specialisation, or None when the operator or a type cannot be lowered.
+
+    key: (template, mode, operator, type of x, of y, of the result, are there defaults, is x iso, is y iso, *the values
+    of `flags`); the operator is None where all results are one value.
+    """
+    if key in _kernels:
+        return _kernels[key]
+    template, mode, op, x_type, y_type, dtype, defaults, x_iso, y_iso, *_ = key
+    flags = dict(flags, UNION=mode == "union", DIFFERENCE=mode == "difference", ISO_OUT=op is None)
+    flags.update(X_ISO=x_iso, Y_ISO=y_iso)
+    if op is None:
         recipe = structure_only(template, {**flags, **dict.fromkeys(("X", "Y", "Z", "X_DEFAULT", "Y_DEFAULT"), "?")})
     else:
-        of_defaults = (what.op.type, what.op.type2) if what.defaults is not None else (x.dtype, y.dtype)
-        types = [*(store.dtype.np_type.char for store in (x, y, what)), *(dtype.np_type.char for dtype in of_defaults)]
-        types = dict(zip(("X", "Y", "Z", "X_DEFAULT", "Y_DEFAULT"), types, strict=True))
+        types = [x_type, y_type, dtype, *((op.type, op.type2) if defaults else (x_type, y_type))]
+        characters = (each.np_type.char for each in types)
+        types = dict(zip(("X", "Y", "Z", "X_DEFAULT", "Y_DEFAULT"), characters, strict=True))
         try:
-            recipe = merge_recipe(template, {**flags, **types}, what.op, x.dtype, y.dtype, what.dtype, key[6])
+            recipe = merge_recipe(template, {**flags, **types}, op, x_type, y_type, dtype, defaults)
         except NotLowerable:
-            return None
-    return jit.kernel(key, recipe)
+            recipe = None
+    made = _kernels[key] = None if recipe is None else jit.kernel(key, recipe)
+    return made
 
 
 def operand_arrays(what, x, y):
@@ -96,11 +105,65 @@ def operand_arrays(what, x, y):
 def merge_matrices(A, B, what):
     """The merge of two matrices, or NotImplemented."""
     count = A.indices.shape[0] + B.indices.shape[0]
+    if count <= tuning.BOUND_SIZE and count < tuning.PARALLEL_ROWS:
+        a, b = matrix_kind(A), matrix_kind(B)
+        if a is not None and b is not None:
+            C = _merges[what.mode, None if what.one is not None else what.op, what.dtype, what.defaults is None, a, b](
+                A, B, what
+            )
+            if C is not NotImplemented:
+                return C
     seconds = jit.numpy_seconds(count, tuning.NUMPY_UNION_NS if what.mode == "union" else tuning.NUMPY_MEET_NS)
     kernel, functions = merge_functions("merge_rows", what, A, B, count, seconds, INDEX=A.indices.dtype.char)
     if functions is None:
         return NotImplemented
     return jit.attempt(kernel, lambda: _matrices(functions, A, B, what))
+
+
+def _prepare(mode, op, dtype, plain, a, b):
+    """The merge of small CSR matrices of these kinds (bound.py), a function of A, B and the Merge."""
+    (a_type, a_iso, index), (b_type, b_iso, b_index) = a, b
+    if index != b_index or a_type._is_udt or b_type._is_udt:
+        return None
+    if op is None:
+        key = ("merge_rows", mode, None, None, None, None, None, True, True, index)
+    else:
+        key = ("merge_rows", mode, op, a_type, b_type, dtype, not plain, a_iso, b_iso, index)
+    kernel = merge_kernel(key, {"INDEX": index})
+    if kernel is None:
+        return None
+    one, np_type, np_index = op is None, dtype.np_type, np.dtype(index)
+
+    def run(A, B, what):
+        functions = kernel.functions
+        if functions is None:
+            return NotImplemented
+        of_a, of_b = A.indices.shape[0], B.indices.shape[0]
+        capacity = of_a + of_b if mode == "union" else of_a if mode == "difference" else min(of_a, of_b)
+        indptr, indices = np.empty(A.nrows + 1, np.int64), np.empty(capacity, np_index)
+        if one:
+            a_values = b_values = a_default = b_default = values = _TRUE
+        else:
+            a_values, b_values, values = A.values, B.values, np.empty(capacity, np_type)
+            a_default, b_default = (a_values, b_values) if plain else what.defaults
+        try:
+            count = functions.matrices(
+                A.indptr, A.indices, a_values, a_default, B.indptr, B.indices, b_values, b_default,
+                indptr, indices, values,
+            )  # fmt: skip
+        except KernelError:  # the general form finds out what the kernel refuses
+            return NotImplemented
+        if one:
+            values = what.one if count else what.one[:0]
+        elif count < capacity:
+            values = fitting(values, count)
+        indices = indices if count == capacity else fitting(indices, count)
+        return choose_format(Compressed(A.nrows, A.ncols, dtype, indptr, indices, values, one and count > 0))
+
+    return run
+
+
+_merges = Bound(_prepare)
 
 
 def _matrices(functions, A, B, what):

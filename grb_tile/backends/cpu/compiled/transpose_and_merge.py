@@ -41,6 +41,13 @@ def transpose(A):
 
 def _transposed(functions, A, count, index):
     indptr, indices, values = jit.plain(A.indptr), jit.plain(A.indices), jit.plain(A.values)
+    if count < min(tuning.PARALLEL_POSITIONS, tuning.BOUND_SIZE):  # one block
+        counts, out_ptr = np.zeros((1, A.ncols), np.int64), np.empty(A.ncols + 1, np.int64)
+        out_indices, out_values = np.empty(count, index), values[:1].copy() if A.iso else np.empty(count, values.dtype)
+        functions.count(indices, counts[0], 0, count)
+        functions.scan(counts, out_ptr)
+        functions.scatter(indptr, indices, values, counts[0], out_indices, out_values, 0, A.nrows)
+        return choose_format(Compressed(A.ncols, A.nrows, A.dtype, out_ptr, out_indices, out_values, A.iso))
     threads = jit.thread_count() if count >= tuning.PARALLEL_POSITIONS else 1
     blocks = max(1, min(threads, count // max(A.ncols // 4, 1), MAX_COUNTS // max(A.ncols, 1)))
     wanted = count * np.arange(1, blocks, dtype=np.int64) // blocks

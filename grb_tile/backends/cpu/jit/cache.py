@@ -157,6 +157,19 @@ class Kernel:
             _local.declined = self
         return self.functions
 
+    def of_small_calls(self, seconds):
+        """The functions, or None, for a call in which NumPy takes only `seconds`, which are counted.
+
+        The kernel is looked for on disk once the calls have lost SMALL_CALLS_SECONDS: a program of few such calls
+        does without.
+        """
+        if self.functions is None:
+            if not self._looked and self.saved_seconds < tuning.SMALL_CALLS_SECONDS and mode() == "auto":
+                self.saved_seconds += seconds
+            elif self.functions_for(seconds) is None:
+                self.count(seconds)
+        return self.functions
+
     def count(self, seconds):
         """Add seconds lost without the compiled kernel; request a compilation once they exceed its cost."""
         if self.functions is None and not self.failed and mode() == "auto":

@@ -146,3 +146,35 @@ def shuffled(
         if not X_ISO:
             for q in range(start, end):
                 out_values[q] = dense[out_indices[q]]
+
+
+def rectangle(
+    ptr: INT64,
+    indices: INDEX,
+    values: VALUE,
+    top: int,
+    low: int,
+    high: int,
+    out_ptr: INT64,
+    out_indices: OUT_INDEX,
+    out_values: VALUE,
+):
+    """The rows from `top` on, as many as out_ptr is for, of a CSR matrix: their entries in the columns [low, high).
+
+    Columns are moved to start at 0; out_ptr becomes the row pointers.  Returns the number of entries.
+    """
+    at = 0
+    out_ptr[0] = 0
+    for r in range(out_ptr.shape[0] - 1):
+        begin = ptr[top + r]
+        end = ptr[top + r + 1]
+        if begin < end and indices[begin] < low:
+            begin = first_at_least(indices, begin, end, low)
+        while begin < end and indices[begin] < high:
+            out_indices[at] = indices[begin] - low
+            if not X_ISO:
+                out_values[at] = values[begin]
+            begin += 1
+            at += 1
+        out_ptr[r + 1] = at
+    return at

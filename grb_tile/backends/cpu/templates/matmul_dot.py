@@ -155,3 +155,12 @@ def work(m_ptr: INT64, m_indices: M_INDEX, b_ptr: INT64, products: INT64):
         products[i] = mine
         everything += mine
     return everything
+
+
+def add_up(counts: INT64):
+    """Row pointers of the numbers of entries counts[1:], after a 0, in place."""
+    total = 0
+    for i in range(1, counts.shape[0]):
+        total += counts[i]
+        counts[i] = total
+    return total

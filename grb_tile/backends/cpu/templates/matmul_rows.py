@@ -182,3 +182,12 @@ def work(a_ptr: INT64, a_indices: INDEX, b_ptr: INT64, ncols: int, products: INT
         products[i] = flops
         bounds[i] = min(flops, ncols)
     return everything
+
+
+def add_up(counts: INT64):
+    """Row pointers of the numbers of entries counts[1:], after a 0, in place."""
+    total = 0
+    for i in range(1, counts.shape[0]):
+        total += counts[i]
+        counts[i] = total
+    return total

@@ -136,6 +136,17 @@ def admit(words: WORD, summary: WORD, mask: WORD, flip: np.uint64, first: int, l
     return count
 
 
+def admit_words(words: WORD, mask: WORD, flip: np.uint64):
+    """Clear the bits outside the mask, over all words; returns how many are left."""
+    count = 0
+    masked = mask.shape[0] > 0
+    for w in range(words.shape[0]):
+        if masked:
+            words[w] &= mask[w] ^ flip
+        count += ones(words[w])
+    return count
+
+
 def merge(
     words: WORD, summary: WORD, total: Z, other_words: WORD, other_summary: WORD, other_total: Z, first: int, last: int
 ):

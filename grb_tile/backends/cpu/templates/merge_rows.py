@@ -139,3 +139,30 @@ def rows(
                 q += 1
         counts[i] = at - begin
     return at - start
+
+
+def matrices(
+    x_ptr: INT64,
+    x_indices: INDEX,
+    x_values: X,
+    x_defaults: X_DEFAULT,
+    y_ptr: INT64,
+    y_indices: INDEX,
+    y_values: Y,
+    y_defaults: Y_DEFAULT,
+    out_ptr: INT64,
+    out_indices: INDEX,
+    out_values: Z,
+):
+    """All rows of two CSR matrices; out_ptr becomes the row pointers of the result.  Returns its number of entries."""
+    n = x_ptr.shape[0] - 1
+    count = rows(
+        x_ptr[:-1], x_ptr[1:], x_indices, x_values, x_defaults, y_ptr[:-1], y_ptr[1:], y_indices, y_values, y_defaults,
+        out_indices, out_values, out_ptr[1:], 0, n, 0,
+    )  # fmt: skip
+    total = 0
+    out_ptr[0] = 0
+    for i in range(1, n + 1):
+        total += out_ptr[i]
+        out_ptr[i] = total
+    return count

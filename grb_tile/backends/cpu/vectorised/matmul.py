@@ -9,6 +9,7 @@ Dot: matmul_dot.py.
 
 import numpy as np
 
+from ....planner import tuning
 from ....storage.convert import choose_format, compressed, occupied, rows_csr, share, transpose_of
 from ....storage.host_memory import Growth
 from ....storage.sorting import MAX_KEY, find, ranges
@@ -46,6 +47,13 @@ def scaled(A, B, semiring, mask, BT, restrict):
         B, T = broadcast_over(_diagonal(A), B if mask is None else restrict(B, mask), 0)
         return intersect(T, B, op)
     return NotImplemented
+
+
+def is_better_scaled(A, B):
+    """Is one of them diagonal with a full diagonal, and the other not so small that any product is as good?"""
+    if A.indices.shape[0] + B.indices.shape[0] <= tuning.CPU_SMALL_MATRIX and not (A.iso and B.iso):
+        return False
+    return is_full_diagonal(A) or is_full_diagonal(B)
 
 
 def is_full_diagonal(D):
