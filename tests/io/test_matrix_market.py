@@ -327,8 +327,9 @@ def test_headers_up_to_the_limit():
 
 
 @pytest.mark.parametrize("form, field, line", [
-    ("coordinate", "pattern", "{i} {j}"), ("coordinate", "complex", "{i} {j} 0 1"), ("coordinate", "real", "{i} {j} 1"),
-    ("coordinate", "integer", "{i} {j} 1"), ("array", "complex", "0 1"), ("array", "real", "1"), ("array", "integer", "1"),
+    ("coordinate", "pattern", "{i} {j}"), ("coordinate", "complex", "{i} {j} 0 1"),
+    ("coordinate", "real", "{i} {j} 1"), ("coordinate", "integer", "{i} {j} 1"),
+    ("array", "complex", "0 1"), ("array", "real", "1"), ("array", "integer", "1"),
 ])  # fmt: skip
 def test_lines_as_short_as_can_be(tmp_path, form, field, line):
     """The number of entries that a file of a size may hold is not too small for the shortest lines."""
