@@ -14,7 +14,8 @@
     alg.louvain(G).labels                 # move nodes to the best community, then B = S' B S
 
 Every algorithm takes a Graph, or what makes one (a square Matrix, a data frame, the name of a file ...), leaves it as
-it was, and records what it did in `.report`.  Flags are True or False, vertices are labels or ints; Booleans for
+it was, and records what it did in `.report`.  In annotations that is a `GraphLike`
+(given.py), a label or a number a `Vertex`.  Flags are True or False, vertices are labels or ints; Booleans for
 vertices and texts for flags are a TypeError.  Results convert by `to_numpy`, `to_dict`, `to_pandas` and `top`
 (result.py).
 `hello.py` is the template for the next one.
@@ -54,6 +55,7 @@ from .degrees import (
 from .distances import apsp, diameter, eccentricity, radius
 from .eigenvector import eigenvector
 from .errors import AlgorithmError, ConvergenceFailure, CycleError, NegativeCycleError, NoPathError
+from .given import GraphLike as GraphLike, Vertex as Vertex, Vertices as Vertices
 from .graph import Graph, as_graph
 from .hello import hello
 from .hits import HitsResult, hits

@@ -32,12 +32,13 @@ from grb_tile.graph.walks import fresh_seed
 
 from . import arguments
 from .betweenness_weighted import add_to_edges, add_to_vertices, lengths
+from .given import GraphLike, Vertices
 from .graph import room_for
 from .report import Report
 from .result import EdgeResult, VertexResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from .graph import Graph
     from .report import Callback
@@ -46,10 +47,10 @@ FP64 = dtypes.FP64
 
 
 def betweenness(
-    G: Graph | Matrix,
+    G: GraphLike,
     *,
     k: int | None = None,
-    sources: Sequence[int] | None = None,
+    sources: Vertices | None = None,
     batch: int = 64,
     normalized: bool | str = True,
     endpoints: bool = False,
@@ -110,10 +111,10 @@ def betweenness(
 
 
 def edge_betweenness(
-    G: Graph | Matrix,
+    G: GraphLike,
     *,
     k: int | None = None,
-    sources: Sequence[int] | None = None,
+    sources: Vertices | None = None,
     batch: int = 64,
     normalized: bool | str = True,
     weighted: bool = False,
@@ -159,7 +160,7 @@ def edge_betweenness(
     return EdgeResult(E, report, vertices=G.labels, directed=G.directed)
 
 
-def _sources(G: Graph, k: int | None, sources: Sequence[int] | None, seed: int | None) -> list[int] | None:
+def _sources(G: Graph, k: int | None, sources: Vertices | None, seed: int | None) -> list[int] | None:
     """The vertices that paths start from; None: all."""
     if seed is not None:
         arguments.count(seed, "seed")
@@ -194,7 +195,7 @@ def _batches(G: Graph, chosen: list[int] | None, batch: int, done: list[int], re
         part = every[start : start + batch]
         yield part
         done += part
-        if report.note(sources=len(done)):
+        if report.note(sources=len(done), of=len(every)):
             return
 
 

@@ -22,6 +22,7 @@ from typing import Any
 from grb_tile import Matrix, Vector, dtypes, graph, semiring
 
 from . import arguments
+from .given import GraphLike, Vertex, Vertices
 from .graph import Graph, as_graph
 from .report import Report
 from .result import Result
@@ -45,13 +46,13 @@ class BfsResult(Result):
 
 
 def bfs(
-    G: Graph | Matrix,
-    source: int,
+    G: GraphLike,
+    source: Vertex,
     *,
     levels: bool = True,
     parents: bool = False,
     max_level: int | None = None,
-    target: int | None = None,
+    target: Vertex | None = None,
     callback: Callable[[dict], Any] | None = None,
 ) -> BfsResult:
     """f<!v> = f A until f is empty: how far each node is from `source`, and by way of which node.
@@ -154,8 +155,8 @@ def _adopted(
 
 
 def bfs_multi(
-    G: Graph | Matrix,
-    sources: Sequence[int],
+    G: GraphLike,
+    sources: Vertices,
     *,
     levels: bool = True,
     parents: bool = False,

@@ -8,7 +8,8 @@
 Every row of f passes on the root of its tree, and a tree that has found its path grows no further.  The trees share
 no column, so all paths of a round are augmented together.
 
-Contract: B is not changed; its values do not matter.  Of several maximum matchings any one is given.
+Contract: B is not changed; its values do not matter.  In a table or a graph of directed edges the rows are the
+vertices that edges leave, and the columns those that they enter.  Of several maximum matchings any one is given.
 References: Azad and Buluc, "A matrix-algebraic formulation of distributed-memory maximal cardinality matching
 algorithms in bipartite graphs" (Parallel Computing 58, 2016) and "Distributed-memory algorithms for maximum cardinality
 matching in bipartite graphs" (IPDPS 2016); Hopcroft and Karp, "An n^(5/2) algorithm for maximum matchings in bipartite
@@ -18,13 +19,15 @@ graphs" (SIAM J. Comput. 2, 1973); LAGraph, LAGr_MaximumMatching.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from grb_tile import Matrix, Vector, dtypes, graph, semiring
 
-from .graph import check_room
+from .given import GraphLike
+from .graph import Graph, check_room
+from .graph_input import describe
 from .report import Callback, Report
 from .result import Result
 
@@ -32,7 +35,7 @@ from .result import Result
 @dataclass(frozen=True)
 class MatchingResult(Result):
     """mate_row (INT64 Vector: the column of each row that has one), mate_col (the row of each column), count (number of
-    pairs), report.
+    pairs), report.  to_dict() is {row: column}, by labels where B has some.
     """
 
     _ranked: ClassVar[bool] = False
@@ -46,16 +49,22 @@ class MatchingResult(Result):
         """mate_row"""
         return self.mate_row
 
+    def to_dict(self) -> dict[Any, Any]:
+        """{row: its column}."""
+        rows, cols = self.mate_row.to_coo()
+        return dict(zip(self._labels(rows), self._labels(cols), strict=True))
 
-def bipartite_matching(B: Matrix, *, callback: Callback | None = None) -> MatchingResult:
+
+def bipartite_matching(B: GraphLike, *, callback: Callback | None = None) -> MatchingResult:
     """The most pairs (i, j) with an entry B(i, j), each row and each column in one pair at most.
 
-    B          nrows x ncols: rows and columns are the two sides of the bipartite graph
+    B          a Matrix, nrows x ncols: rows and columns are the two sides of the bipartite graph; or what `Graph`
+               takes, such as a data frame, with edges that lead from one side to the other
     callback   called with the record of each round (`paths`); something true stops there (the matching is then valid,
                but perhaps not maximum)
 
     Shapes: mate_row size nrows, mate_col size ncols.  Types: any B; mates INT64.
-    Raises: TypeError for B and callback.
+    Raises: TypeError for B and callback, ValueError for an undirected graph, which does not tell the sides.
     Cost: O(nvals sqrt(nrows + ncols)) by one compiled loop where the backend has it and there is no callback
     (gb.graph.bipartite_matching), else a product for each step of the search.
 
@@ -66,15 +75,30 @@ def bipartite_matching(B: Matrix, *, callback: Callback | None = None) -> Matchi
     >>> found.count, found.to_dict()
     (3, {0: 1, 1: 0, 2: 3})
     """
-    if not isinstance(B, Matrix):
-        raise TypeError(f"B: expected a Matrix, rows and columns of which are matched, got {type(B).__name__}")
+    B, labels = _sides(B)
     check_room(B, B.nrows + B.ncols, "bipartite_matching", 28)
     with Report("bipartite_matching", callback) as report:
         found = report.whole(graph.bipartite_matching, B)
         if found is None:
             found = [Vector.from_dense(mate, missing_value=-1) for mate in _augmented(B, report)]
     rows, cols = found
-    return MatchingResult(rows, cols, rows.nvals, report)
+    return MatchingResult(rows, cols, rows.nvals, report, vertices=labels)
+
+
+def _sides(B: Any) -> tuple[Matrix, Any]:
+    """(the matrix of edges from the side of the rows to that of the columns, the labels of both or None)"""
+    if isinstance(B, Matrix):
+        return B, None
+    if isinstance(B, Graph):
+        found, directed, labels = B.A, B._declared, B.labels
+    else:
+        found, _, directed, labels = describe(B, None, {}, "B")
+    if directed is False:
+        raise ValueError(
+            "B: an undirected graph does not say which vertices are rows; give a table of edges that lead from one "
+            "side to the other, or their Matrix"
+        )
+    return found, labels
 
 
 def _augmented(B: Matrix, report: Report) -> tuple[np.ndarray, np.ndarray]:

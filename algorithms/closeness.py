@@ -23,6 +23,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, monoid, semiring
 
 from . import arguments
 from .bfs import bfs_multi
+from .given import GraphLike, Vertices
 from .graph import Graph, room_for
 from .report import Report
 from .result import VertexResult
@@ -30,15 +31,15 @@ from .sssp import Weights
 from .sssp_multi import sssp_multi
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from .report import Callback
 
 
 def closeness(
-    G: Graph | Matrix,
+    G: GraphLike,
     *,
-    sources: Sequence[int] | None = None,
+    sources: Vertices | None = None,
     wf_improved: bool = True,
     weighted: bool = False,
     batch: int = 256,
@@ -80,9 +81,9 @@ def closeness(
 
 
 def harmonic(
-    G: Graph | Matrix,
+    G: GraphLike,
     *,
-    sources: Sequence[int] | None = None,
+    sources: Vertices | None = None,
     weighted: bool = False,
     batch: int = 256,
     callback: Callback | None = None,
@@ -111,7 +112,7 @@ def _batched(
     G: Graph,
     name: str,
     score: Callable[[Matrix], np.ndarray],
-    sources: Sequence[int] | None,
+    sources: Vertices | None,
     weighted: bool,
     batch: int,
     callback: Callback | None,
@@ -132,7 +133,7 @@ def _batched(
                 L << binary.second(L | Matrix.from_coo(range(L.nrows), part, own, nrows=L.nrows, ncols=L.ncols))
             found[done : done + L.nrows] = score(L)
             done += L.nrows
-            if report.note(vertices=done):
+            if report.note(vertices=done, of=len(wanted)):
                 break
     # A vertex that is asked for twice has the same value twice.
     v = Vector.from_coo(wanted[:done], found[:done], dtypes.FP64, size=G.n, dup_op=monoid.max.binaryop, name=name)

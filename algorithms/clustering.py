@@ -25,6 +25,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring, unary
 
 from . import arguments
+from .given import GraphLike, Vertices
 from .graph import room_for
 from .pattern import loopless, undirected
 from .report import Report
@@ -32,17 +33,15 @@ from .result import VertexResult
 from .triangles import triangles
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from .graph import Graph
 
 FP64 = dtypes.FP64
 
 
 def clustering(
-    G: Graph | Matrix,
+    G: GraphLike,
     *,
-    nodes: Sequence[int] | None = None,
+    nodes: Vertices | None = None,
     weighted: bool = False,
     mode: str = "auto",
 ) -> VertexResult:
@@ -85,9 +84,9 @@ def clustering(
 
 
 def average_clustering(
-    G: Graph | Matrix,
+    G: GraphLike,
     *,
-    nodes: Sequence[int] | None = None,
+    nodes: Vertices | None = None,
     weighted: bool = False,
     count_zeros: bool = True,
     mode: str = "auto",
@@ -110,7 +109,7 @@ def average_clustering(
     return _sum(found) / found.nvals
 
 
-def transitivity(G: Graph | Matrix) -> float:
+def transitivity(G: GraphLike) -> float:
     """sum of 2 t / sum of d (d - 1): the share of pairs of edges with a common vertex that are part of a triangle.
 
     Edges count both ways, so that a directed graph is taken as undirected.  0 without such pairs.
@@ -128,7 +127,7 @@ def transitivity(G: Graph | Matrix) -> float:
     return closed / _sum(pairs) if closed else 0.0
 
 
-def square_clustering(G: Graph | Matrix, *, nodes: Sequence[int] | None = None, batch: int = 256) -> VertexResult:
+def square_clustering(G: GraphLike, *, nodes: Vertices | None = None, batch: int = 256) -> VertexResult:
     """c(v) = squares through v / squares that its pairs of neighbours could make.
 
     P = A(rows, :) plus.pair A' holds the common neighbours of a batch of vertices with all others; from its rows come

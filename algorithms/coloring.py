@@ -15,7 +15,6 @@ Leiserson, "Ordering heuristics for parallel graph coloring" (SPAA 2014).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -24,7 +23,8 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, graph, select, semiring
 
 from . import arguments
-from .graph import Graph, room_for
+from .given import GraphLike, Vertices
+from .graph import room_for
 from .pattern import loopless, undirected
 from .report import Callback, Report
 from .result import Result
@@ -46,10 +46,10 @@ class ColoringResult(Result):
 
 
 def coloring(
-    G: Graph | Matrix,
+    G: GraphLike,
     *,
     method: str = "jp_ldf",
-    order: Sequence[int] | None = None,
+    order: Vertices | None = None,
     seed: int = 0,
     callback: Callback | None = None,
 ) -> ColoringResult:

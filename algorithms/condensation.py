@@ -18,7 +18,8 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, select
 from grb_tile.graph.communities import quotient
 
-from .graph import Graph, room_for
+from .given import GraphLike
+from .graph import room_for
 from .modularity import community_labels
 from .pattern import numbered
 from .result import Result
@@ -45,7 +46,7 @@ class CondensationResult(Result):
         return {"labels": self.labels}
 
 
-def condensation(G: Graph | Matrix, labels: Any = None) -> CondensationResult:
+def condensation(G: GraphLike, labels: Any = None) -> CondensationResult:
     """C(c, d) = true where A(i, j) with label(i) = c, label(j) = d, c different from d.
 
     labels   an integer for each node (a Vector, an array or a result); None: strongly connected components
@@ -62,7 +63,7 @@ def condensation(G: Graph | Matrix, labels: Any = None) -> CondensationResult:
     ([0, 0, 0, 1, 2], [[0, 1], [1, 2]])
     """
     G = room_for(G, "condensation", 64)
-    label = numbered(community_labels(strongly_connected_components(G) if labels is None else labels, G.n))
+    label = numbered(community_labels(strongly_connected_components(G) if labels is None else labels, G))
     count = int(label.max()) + 1 if G.n else 0
     ones = binary.pair[dtypes.BOOL](G.A & G.A).new()
     C = select.offdiag(quotient(ones, label, count, "any")).new(name="condensation")

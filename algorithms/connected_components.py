@@ -21,10 +21,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, exceptions, graph, monoid, semiring
+from grb_tile import Vector, binary, dtypes, exceptions, graph, monoid, semiring
 
 from . import arguments
-from .graph import Graph, room_for
+from .given import GraphLike
+from .graph import room_for
 from .report import Report
 from .result import Result
 
@@ -48,7 +49,7 @@ class ComponentsResult(Result):
 
 
 def connected_components(
-    G: Graph | Matrix, *, method: str = "auto", callback: Callable[[dict], Any] | None = None
+    G: GraphLike, *, method: str = "auto", callback: Callable[[dict], Any] | None = None
 ) -> ComponentsResult:
     """f = least node that can be reached, edges followed both ways.
 

@@ -17,13 +17,14 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, select, semiring, unary
 
 from . import arguments
+from .given import GraphLike
 from .graph import Graph, room_for
 from .pattern import degrees, in_degrees, loopless, loopless_transpose
 from .report import Callback, Report
 from .result import VertexResult
 
 
-def core_number(G: Graph | Matrix, *, callback: Callback | None = None) -> VertexResult:
+def core_number(G: GraphLike, *, callback: Callback | None = None) -> VertexResult:
     """core(i) = the greatest k for which i is in a subgraph where every node has k edges.
 
     callback   called with the record of each round of the loop above; something true stops there (nodes left have the k
@@ -77,7 +78,7 @@ def _peeled(ways: list[Matrix], degree: np.ndarray, report: Report) -> Vector:
     return core
 
 
-def k_core(G: Graph | Matrix, k: int | None = None) -> Matrix:
+def k_core(G: GraphLike, k: int | None = None) -> Matrix:
     """C = A where core(i) >= k and core(j) >= k: the edges of the k-core; None: the core of the greatest k.
 
     Shapes: A, C n x n (nodes keep their numbers).  Types: C has A's type and values, loops included.
@@ -94,7 +95,7 @@ def k_core(G: Graph | Matrix, k: int | None = None) -> Matrix:
     return _subgraph(G.A, select.valuege(core, k).new(), "k_core")
 
 
-def k_shell(G: Graph | Matrix, k: int | None = None) -> Matrix:
+def k_shell(G: GraphLike, k: int | None = None) -> Matrix:
     """C = A where core(i) = core(j) = k: the edges between the nodes whose core number is k; None: the greatest k.
 
     Shapes, types, errors: as `k_core`.
@@ -110,7 +111,7 @@ def k_shell(G: Graph | Matrix, k: int | None = None) -> Matrix:
     return _subgraph(G.A, select.valueeq(core, k).new(), "k_shell")
 
 
-def _cores(G: Graph | Matrix, k: int | None) -> tuple[Graph, Vector, int]:
+def _cores(G: GraphLike, k: int | None) -> tuple[Graph, Vector, int]:
     G = room_for(G, "k_core", 32)
     if k is not None:
         k = arguments.count(k, "k")

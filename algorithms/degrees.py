@@ -19,6 +19,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, semiring
 
 from . import arguments
+from .given import GraphLike
 from .graph import as_graph, room_for
 from .report import Report
 from .result import VertexResult
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from .graph import Graph
 
 
-def degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
+def degree(G: GraphLike, *, weighted: bool = False) -> VertexResult:
     """d = out + in of a directed graph, out + loops of an undirected one: the ends of edges at each vertex.
 
     weighted   the sum of the weights in place of the number of edges
@@ -62,7 +63,7 @@ def degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
     return VertexResult(d, report, vertices=G.labels)
 
 
-def out_degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
+def out_degree(G: GraphLike, *, weighted: bool = False) -> VertexResult:
     """d = A plus.pair 1: the edges that leave each vertex (weighted: the sum of their weights); as `degree`.
 
     Raises, cost: as `degree`.
@@ -79,7 +80,7 @@ def out_degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
     return VertexResult(d, report, vertices=G.labels)
 
 
-def in_degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
+def in_degree(G: GraphLike, *, weighted: bool = False) -> VertexResult:
     """d = A' plus.pair 1: the edges that enter each vertex (weighted: the sum of their weights); as `degree`.
 
     Raises, cost: as `degree`.
@@ -96,7 +97,7 @@ def in_degree(G: Graph | Matrix, *, weighted: bool = False) -> VertexResult:
     return VertexResult(d, report, vertices=G.labels)
 
 
-def degree_centrality(G: Graph | Matrix) -> VertexResult:
+def degree_centrality(G: GraphLike) -> VertexResult:
     """c = degree / (n - 1); 1 where the graph has one vertex.  FP64, full.
 
     Cost: as `degree`.
@@ -109,7 +110,7 @@ def degree_centrality(G: Graph | Matrix) -> VertexResult:
     return _centrality(degree, G)
 
 
-def out_degree_centrality(G: Graph | Matrix) -> VertexResult:
+def out_degree_centrality(G: GraphLike) -> VertexResult:
     """c = out_degree / (n - 1); 1 where the graph has one vertex.  FP64, full.
 
     Cost: as `degree`.
@@ -122,7 +123,7 @@ def out_degree_centrality(G: Graph | Matrix) -> VertexResult:
     return _centrality(out_degree, G)
 
 
-def in_degree_centrality(G: Graph | Matrix) -> VertexResult:
+def in_degree_centrality(G: GraphLike) -> VertexResult:
     """c = in_degree / (n - 1); 1 where the graph has one vertex.  FP64, full.
 
     Cost: as `degree`.
@@ -135,7 +136,7 @@ def in_degree_centrality(G: Graph | Matrix) -> VertexResult:
     return _centrality(in_degree, G)
 
 
-def density(G: Graph | Matrix) -> float:
+def density(G: GraphLike) -> float:
     """m / (n (n - 1)) of a directed graph, 2 m / (n (n - 1)) of an undirected one; 0 where n < 2.
 
     Loops count among the m edges, so that the density of a graph with loops may be above 1.
@@ -151,7 +152,7 @@ def density(G: Graph | Matrix) -> float:
     return edge_density(G.n, G.nedges, G.directed)
 
 
-def reciprocity(G: Graph | Matrix) -> VertexResult:
+def reciprocity(G: GraphLike) -> VertexResult:
     """r(v) = 2 |A(v, :) pair A'(v, :)| / (out + in)(v); FP64, absent where v has no edge.
 
     Cost: one element-wise product of A and A'.
@@ -174,7 +175,7 @@ def reciprocity(G: Graph | Matrix) -> VertexResult:
     return VertexResult(r, report, vertices=G.labels)
 
 
-def overall_reciprocity(G: Graph | Matrix) -> float:
+def overall_reciprocity(G: GraphLike) -> float:
     """r = nvals(offdiag(A pair A')) / nvals(A): the share of edges that go both ways; loops do not.
 
     Raises: ValueError for a graph without edges, where it is not defined.
@@ -192,7 +193,7 @@ def overall_reciprocity(G: Graph | Matrix) -> float:
     return (both - G.nself) / G.A.nvals
 
 
-def isolates(G: Graph | Matrix) -> VertexResult:
+def isolates(G: GraphLike) -> VertexResult:
     """True at each vertex without an edge, in or out; absent elsewhere.  A vertex with a loop is none.
 
     Cost: as `degree`.
@@ -252,7 +253,7 @@ def _one(v: Vector) -> Vector:
     return binary.pair[dtypes.INT64](v & v).new()
 
 
-def _centrality(count: Callable[[Graph], VertexResult], G: Graph | Matrix) -> VertexResult:
+def _centrality(count: Callable[[Graph], VertexResult], G: GraphLike) -> VertexResult:
     """c = count / (n - 1), 1 where n = 1."""
     G = room_for(G, "degree_centrality", 24)
     found = count(G)

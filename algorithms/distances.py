@@ -24,6 +24,7 @@ from grb_tile.memory import require
 from . import arguments
 from .bfs import bfs, bfs_multi
 from .errors import NegativeCycleError
+from .given import GraphLike, Vertices
 from .graph import Graph, as_graph, room_for
 from .report import Report
 from .result import VertexResult
@@ -31,8 +32,6 @@ from .sssp import Weights, sssp
 from .sssp_multi import sssp_multi
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from .report import Callback
 
 BATCH = 256  # searches that run side by side
@@ -43,9 +42,9 @@ EXACT = {"i": 2.0**53, "u": 2.0**53, "f": np.inf}  # lengths below it are those 
 
 
 def apsp(
-    G: Graph | Matrix,
+    G: GraphLike,
     *,
-    sources: Sequence[int] | None = None,
+    sources: Vertices | None = None,
     weighted: bool = False,
     method: str = "auto",
     memory: float = 4e9,
@@ -106,7 +105,7 @@ def apsp(
         for start in range(0, len(wanted), BATCH):
             part = wanted[start : start + BATCH]
             rows.append(sssp_multi(G, part) if weighted else bfs_multi(G.numbered, part).levels)
-            if report.note(sources=start + len(part)):
+            if report.note(sources=start + len(part), of=len(wanted)):
                 break
         done = wanted[: sum(block.nrows for block in rows)]
         D = _stacked(rows, G)
@@ -137,7 +136,7 @@ def _floyd_warshall(G: Graph, weights: Weights | None, report: Report) -> Matrix
         # D min= D(:, k) min.+ D(k, :)
         column: Any = D[:, k].new()
         D(binary.min) << column.outer(D[k, :].new(), binary.plus)
-        if report.note(vertices=k + 1):
+        if report.note(vertices=k + 1, of=G.n):
             break
     return D.dup(result, name="distances")
 
@@ -151,7 +150,7 @@ def _negative_cycle(G: Graph, k: int) -> NegativeCycleError:
 
 
 def eccentricity(
-    G: Graph | Matrix, sources: Sequence[int] | None = None, *, weighted: bool = False, callback: Callback | None = None
+    G: GraphLike, sources: Vertices | None = None, *, weighted: bool = False, callback: Callback | None = None
 ) -> VertexResult:
     """e(v) = [max_u d(v, u)]: how far the farthest vertex is.
 
@@ -183,13 +182,13 @@ def eccentricity(
             part = wanted[start : start + BATCH]
             D = sssp_multi(G, part) if weighted else bfs_multi(G.numbered, part).levels
             found += _greatest(G, D, part)
-            if report.note(vertices=len(found)):
+            if report.note(vertices=len(found), of=len(wanted)):
                 break
         e = Vector.from_coo(wanted[: len(found)], np.array(found, dtype.np_type), dtype, size=G.n, name="eccentricity")
     return VertexResult(e, report, vertices=G.labels)
 
 
-def diameter(G: Graph | Matrix, *, method: str = "exact", weighted: bool = False) -> Any:
+def diameter(G: GraphLike, *, method: str = "exact", weighted: bool = False) -> Any:
     """max of the eccentricities: the length of the longest shortest path.
 
     method     "exact"; "estimate": the greatest level of four searches, each from the farthest vertex of the one
@@ -212,7 +211,7 @@ def diameter(G: Graph | Matrix, *, method: str = "exact", weighted: bool = False
     return _extreme(G, weighted, "greatest")
 
 
-def radius(G: Graph | Matrix, *, weighted: bool = False) -> Any:
+def radius(G: GraphLike, *, weighted: bool = False) -> Any:
     """min of the eccentricities.  Parameters, errors, cost: as `diameter`.
 
     >>> import grb_tile as gb
@@ -224,7 +223,7 @@ def radius(G: Graph | Matrix, *, weighted: bool = False) -> Any:
     return _extreme(_with_vertices(G), weighted, "least")
 
 
-def _with_vertices(G: Graph | Matrix) -> Graph:
+def _with_vertices(G: GraphLike) -> Graph:
     G = room_for(G, "diameter", 40)
     if G.n == 0:
         raise ValueError("G: a graph without vertices has no diameter and no radius")

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 from grb_tile import binary, graph
 
 from . import arguments, iteration
+from .given import GraphLike
 from .report import Report
 from .result import VertexResult
 
 if TYPE_CHECKING:
-    from grb_tile import Matrix, Vector
+    from grb_tile import Vector
 
-    from .graph import Graph
-    from .iteration import Values
+    from .given import Values
     from .report import Callback
 
 
@@ -45,7 +45,7 @@ def _divide(y: Any, x: Any, squares: Any) -> Any:
 
 
 def eigenvector(
-    G: Graph | Matrix,
+    G: GraphLike,
     *,
     max_iter: int = 100,
     tol: float = 1e-6,

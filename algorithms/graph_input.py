@@ -12,11 +12,12 @@ from grb_tile import Matrix
 Described = tuple[Matrix, str | None, bool | None, Sequence[Any] | None]
 
 
-def describe(A: Any, directed: bool | None, options: dict[str, Any]) -> Described:
+def describe(A: Any, directed: bool | None, options: dict[str, Any], name: str = "A") -> Described:
     """The parts of the graph that A describes.
 
     directed   as Graph has it; False: edges that a table or an edge list has once are entered in both directions
     options    of Graph: "source", "target", "weight", "dup_op", those that were given
+    name       of the argument, for the message
 
     Raises: TypeError for what is no graph, and for options that A has no use for.
     """
@@ -56,9 +57,10 @@ def describe(A: Any, directed: bool | None, options: dict[str, Any]) -> Describe
         _use(A, options)
         return Matrix.from_dense(A, missing_value=0), None, None, None
     raise TypeError(
-        f"A: cannot read a graph from {type(A).__name__}; give a Matrix, the path of a file, a data frame of edges, a "
-        "NetworkX or igraph graph, a SciPy sparse array, a dense NumPy array, or what a reader of gb.io gave; lists of "
-        "edges: gb.Matrix.from_coo(sources, targets, weights)"
+        f"{name}: cannot read a graph from {type(A).__name__}; give a Matrix, the path of a file, a data frame of "
+        "edges, a NetworkX or igraph graph, a SciPy sparse array, a dense NumPy array, or what a reader of gb.io gave; "
+        "of a list of edges make a data frame: pandas.DataFrame(edges); of three lists "
+        "gb.Matrix.from_coo(sources, targets, weights)"
     )
 
 
@@ -112,6 +114,8 @@ def _of_networkx(G: Any, weight: Any = None, dup_op: Any = None) -> Described:
     nodes = list(G)
     labels = None if nodes == list(range(len(nodes))) else nodes
     attribute = "weight" if weight is None else None if weight is False else weight
+    if weight not in (None, False) and G.size() and not any(weight in each for *_, each in G.edges(data=True)):
+        raise KeyError(f"weight: no edge has the attribute {weight!r}")
     if not G.is_multigraph():
         return io.from_networkx(G, weight=attribute), G.name or None, G.is_directed(), labels
     return from_parallel_edges(G, attribute, dup_op), G.name or None, G.is_directed(), labels

@@ -12,9 +12,10 @@ References: Kepner and Gilbert (eds.), "Graph Algorithms in the Language of Line
 
 from __future__ import annotations
 
-from grb_tile import Matrix, Vector, dtypes, monoid, semiring
+from grb_tile import Vector, dtypes, monoid, semiring
 
 from . import arguments
+from .given import GraphLike
 from .graph import Graph, as_graph
 from .report import Callback, Report
 from .result import VertexResult
@@ -22,7 +23,7 @@ from .result import VertexResult
 HALF = 2**62  # half of what INT64 holds: sums of FP64 find what exceeds it, whatever they round
 
 
-def hello(G: Graph | Matrix, steps: int = 2, *, callback: Callback | None = None) -> VertexResult:
+def hello(G: GraphLike, steps: int = 2, *, callback: Callback | None = None) -> VertexResult:
     """w = A^steps 1: how many walks of `steps` edges start at each node.
 
     Shapes: A n x n, values size n.  Types: any A, whose values do not matter; values INT64.

@@ -13,15 +13,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid
+from grb_tile import Vector, binary, dtypes, graph, monoid
 
 from . import arguments, iteration
+from .given import GraphLike
 from .report import Report
 from .result import Result
 
 if TYPE_CHECKING:
-    from .graph import Graph
-    from .iteration import Values
+    from .given import Values
     from .report import Callback
 
 
@@ -59,7 +59,7 @@ def _divide(z: Any, h: Any, greatest: Any) -> Any:
 
 
 def hits(
-    G: Graph | Matrix,
+    G: GraphLike,
     *,
     max_iter: int = 100,
     tol: float = 1e-8,

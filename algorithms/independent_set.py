@@ -15,7 +15,6 @@ LAGraph, LAGraph_MaximalIndependentSet.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +22,8 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, graph, select, semiring
 
 from . import arguments
-from .graph import Graph, room_for
+from .given import GraphLike, Vertices
+from .graph import room_for
 from .pattern import loopless, undirected
 from .report import Callback, Report
 from .result import Result
@@ -44,7 +44,7 @@ class IndependentSetResult(Result):
 
 
 def maximal_independent_set(
-    G: Graph | Matrix, *, seed: int = 0, ignore: Sequence[int] | None = None, callback: Callback | None = None
+    G: GraphLike, *, seed: int = 0, ignore: Vertices | None = None, callback: Callback | None = None
 ) -> IndependentSetResult:
     """The first maximal independent set in a random order of the nodes.
 

@@ -12,15 +12,14 @@ from grb_tile import Matrix, Vector, dtypes, monoid, semiring, unary
 
 from . import arguments
 from .errors import ConvergenceFailure
+from .given import Values
 from .graph import room_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from .graph import Graph
     from .report import Report
-
-    Values = Vector | Mapping[int, float] | Sequence[float]
 
 
 ROUNDINGS = 16  # of a step, together: a sum of many terms rounds more than once

@@ -25,19 +25,19 @@ from typing import TYPE_CHECKING
 from grb_tile import Matrix, Vector, binary, dtypes, select, semiring, unary
 
 from . import arguments
+from .given import GraphLike
 from .pattern import loopless, undirected
 from .report import Report
 from .result import EdgeResult
 
 if TYPE_CHECKING:
-    from .graph import Graph
     from .report import Callback
 
 INT64 = dtypes.INT64
 RECOUNTED = 16  # edges that stay for each that goes: with fewer, supports are computed anew
 
 
-def k_truss(G: Graph | Matrix, k: int, *, callback: Callback | None = None) -> EdgeResult:
+def k_truss(G: GraphLike, k: int, *, callback: Callback | None = None) -> EdgeResult:
     """S<C,s> = C plus.pair C', C = C where S >= k - 2, until no edge goes: the edges of the truss with their supports.
 
     k          an edge stays that is part of k - 2 triangles of edges that stay; k >= 2 (2: all edges)

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 from grb_tile import binary, graph, monoid, unary
 
 from . import arguments, iteration
+from .given import GraphLike
 from .report import Report
 from .result import VertexResult
 
 if TYPE_CHECKING:
-    from grb_tile import Matrix, Vector
+    from grb_tile import Vector
 
-    from .graph import Graph
-    from .iteration import Values
+    from .given import Values
     from .report import Callback
 
 
@@ -35,7 +35,7 @@ def _step(z: Any, x: Any, b: Any, alpha: Any) -> Any:
 
 
 def katz(
-    G: Graph | Matrix,
+    G: GraphLike,
     *,
     alpha: float = 0.1,
     beta: float | Values = 1.0,

@@ -18,12 +18,13 @@ from __future__ import annotations
 from grb_tile import Matrix, Vector, binary, dtypes, graph, indexunary, monoid
 
 from . import arguments
+from .given import GraphLike
 from .graph import Graph, room_for
 from .report import Callback, Report
 from .result import VertexResult
 
 
-def label_propagation(G: Graph | Matrix, *, max_iter: int = 10, callback: Callback | None = None) -> VertexResult:
+def label_propagation(G: GraphLike, *, max_iter: int = 10, callback: Callback | None = None) -> VertexResult:
     """x(i) = the most frequent label among the neighbours of i, `max_iter` times, from x(i) = i.
 
     max_iter   rounds; fewer where no label changes any more (labels may also alternate for ever)

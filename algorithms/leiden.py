@@ -17,15 +17,13 @@ Reports 9, 2019), algorithm A.2, with the best part in the place of a random one
 
 from __future__ import annotations
 
-from grb_tile import Matrix
-
-from .graph import Graph
+from .given import GraphLike
 from .louvain import CommunitiesResult, search
 from .report import Callback
 
 
 def leiden(
-    G: Graph | Matrix,
+    G: GraphLike,
     *,
     resolution: float = 1.0,
     seed: int = 0,

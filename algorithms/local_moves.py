@@ -14,7 +14,6 @@ References: Blondel, Guillaume, Lambiotte, Lefebvre, "Fast unfolding of communit
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,7 @@ from grb_tile.graph.communities import (
     array_namespace,
     dense,
     entries,
-    inside,
-    join_round,
+    join_rounds,
     labels_in_order,
     move_round,
     positions,
@@ -110,21 +108,17 @@ class LocalMoves:
 
         Parts are connected: a node joins by an edge, and a part that is joined does not move in that round.
         """
-        xp, n = array_namespace(), self.n
+        n = self.n
+        if not self.total:
+            return labels_in_order(array_namespace().arange(n))
         # within(i) = [+_j B(i, j) over x(j) = x(i)],  whole(i): the sum of the degrees of i's community
         within = dense(graph.sum_of_own(self.B, vector_of(communities)))
         whole = sums_by_label(communities, self.k, n)[communities]
-        scale = self.gamma / self.total if self.total else 0.0
+        scale = self.gamma / self.total
         joined = within >= scale * self.k * (whole - self.k)  # nodes that are well connected to their community
         level = self.u, self.k, within, whole, joined, scale
-        y, own, active = xp.arange(n), xp.zeros(n), None
-        entries_inside = cache(lambda: inside(self.B, communities))
-        while self.total:
-            key = self.halves.next_round()
-            done = join_round(self.B, communities, y, level, own, active, key, entries_inside)
-            y, own, active = done.labels, done.own, done.active
-            if not done.wanting:
-                break
+        y, rounds = join_rounds(self.B, communities, level, self.halves.seed, self.halves.rounds)
+        self.halves.rounds += rounds
         return labels_in_order(y)
 
     def settle(self, tol: float, note: Callable[[float, int], Any], x: Any) -> tuple[Any, int, bool, bool]:

@@ -40,6 +40,7 @@ from grb_tile.graph.communities import (
 
 from . import arguments
 from .connected_components import connected_components
+from .given import GraphLike
 from .graph import Graph, room_for
 from .local_moves import LocalMoves, RandomHalves
 from .modularity import resolution_of, weights
@@ -67,7 +68,7 @@ class CommunitiesResult(Result):
 
 
 def louvain(
-    G: Graph | Matrix,
+    G: GraphLike,
     *,
     resolution: float = 1.0,
     seed: int = 0,

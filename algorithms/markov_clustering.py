@@ -20,6 +20,7 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, indexunary, monoid, select, semiring, unary
 
 from . import arguments, iteration
+from .given import GraphLike
 from .graph import room_for
 from .report import Report
 from .result import VertexResult
@@ -32,7 +33,7 @@ FP64 = dtypes.FP64
 
 
 def mcl(
-    G: Graph | Matrix,
+    G: GraphLike,
     *,
     expansion: int = 2,
     inflation: float = 2.0,

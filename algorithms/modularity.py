@@ -14,6 +14,7 @@ equation 5; Leicht and Newman, "Community structure in directed networks" (Phys.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,14 +23,16 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, select
 
 from . import arguments
+from .given import GraphLike
 from .graph import Graph, room_for
 from .pattern import numbered
 
 
-def modularity(G: Graph | Matrix, labels: Any, *, resolution: float = 1.0, weighted: bool = True) -> float:
+def modularity(G: GraphLike, labels: Any, *, resolution: float = 1.0, weighted: bool = True) -> float:
     """Q = sum over c of L(c) / m - resolution (K(c) / 2m)^2, 0.0 for a graph without edges.
 
-    labels       a Vector, an array or a result of an algorithm: the community of each node
+    labels       a Vector, an array, a dict {node: community} or a result of an algorithm: the community of each node,
+                 an int; or the communities as sets of nodes
     resolution   gamma: above 1 small communities are better, below 1 large ones
     weighted     False: every edge weighs 1
 
@@ -46,7 +49,7 @@ def modularity(G: Graph | Matrix, labels: Any, *, resolution: float = 1.0, weigh
     """
     arguments.flags(weighted=weighted)
     G = room_for(G, "modularity", 140)
-    label = community_labels(labels, G.n)
+    label = community_labels(labels, G)
     gamma = resolution_of(resolution)
     A = weights(G, weighted)
     # m = [+_ij A(i, j)], of an undirected graph both ways, and its loops twice
@@ -74,7 +77,7 @@ class PartitionQuality:
     performance: float
 
 
-def partition_quality(G: Graph | Matrix, labels: Any) -> PartitionQuality:
+def partition_quality(G: GraphLike, labels: Any) -> PartitionQuality:
     """coverage = edges inside / edges,  performance = (edges inside + absent edges between communities) / pairs.
 
     Edges are counted, loops left out; pairs are ordered where the graph is directed.  Both are 1.0 where there is
@@ -88,7 +91,7 @@ def partition_quality(G: Graph | Matrix, labels: Any) -> PartitionQuality:
     PartitionQuality(coverage=0.6666666666666666, performance=0.8333333333333334)
     """
     G = room_for(G, "partition_quality", 140)
-    label = community_labels(labels, G.n)
+    label = community_labels(labels, G)
     A = select.offdiag(G.A).new()
     ones = binary.pair[dtypes.FP64](A & A).new()
     inside = round(_inside(ones, label))
@@ -99,9 +102,22 @@ def partition_quality(G: Graph | Matrix, labels: Any) -> PartitionQuality:
     return PartitionQuality(inside / A.nvals if A.nvals else 1.0, (inside + absent) / pairs if pairs else 1.0)
 
 
-def community_labels(labels: Any, n: int) -> np.ndarray:
+def community_labels(labels: Any, G: Graph) -> np.ndarray:
     """The labels as numbers 0 .. n - 1, equal where they are (int64 array): themselves where they are such numbers."""
-    labels = getattr(labels, "values", labels) if not isinstance(labels, dict) else labels
+    n = G.n
+    if isinstance(labels, (list, tuple)) and labels and all(isinstance(each, (set, frozenset)) for each in labels):
+        pairs = [(vertex, c) for c, community in enumerate(labels) for vertex in community]
+        labels = dict(pairs)
+        if len(labels) < len(pairs):
+            raise ValueError("labels: expected each node in one of the sets, and some are in two")
+    if isinstance(labels, Mapping):
+        at = arguments.nodes(list(labels), G, "labels")
+        if len(set(at)) < n or len(at) > n:
+            raise ValueError(f"labels: expected a community for each of {n} nodes, once, got {len(at)}")
+        given = np.asarray(list(labels.values()))
+        labels = given[np.argsort(at)]
+    else:
+        labels = getattr(labels, "values", labels)
     if isinstance(labels, Vector):
         if labels.nvals != labels.size:
             raise ValueError(f"labels: {labels.size - labels.nvals} of {labels.size} nodes have none; give each one")

@@ -23,15 +23,12 @@ import numpy as np
 from grb_tile import Vector, binary, dtypes, graph, monoid, select, semiring, unary
 
 from . import arguments, iteration
+from .given import GraphLike, Values
 from .graph import room_for
 from .report import Report
 from .result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from grb_tile import Matrix
-
     from .graph import Graph
     from .report import Callback
 
@@ -55,15 +52,19 @@ class PageRankResult(Result):
         """ranks"""
         return self.ranks
 
+    def _row_labels(self, rows: Any) -> list[Any]:
+        # rows whose restarts are no single vertices bear their numbers
+        return list(rows) if self.sources is None else super()._row_labels(rows)
+
 
 def pagerank(
-    G: Graph | Matrix,
+    G: GraphLike,
     *,
     method: str = "standard",
     alpha: float = 0.85,
-    personalization: Vector | Mapping[int, float] | Sequence[float] | None = None,
-    dangling: Vector | Mapping[int, float] | Sequence[float] | None = None,
-    nstart: Vector | Mapping[int, float] | Sequence[float] | None = None,
+    personalization: Values | None = None,
+    dangling: Values | None = None,
+    nstart: Values | None = None,
     weighted: bool = False,
     tol: float | None = None,
     max_iter: int = 100,
@@ -209,8 +210,8 @@ class Walk:
         G: Graph,
         method: str,
         alpha: float,
-        personalization: Vector | Mapping[int, float] | Sequence[float] | None,
-        dangling: Vector | Mapping[int, float] | Sequence[float] | None,
+        personalization: Values | None,
+        dangling: Values | None,
         weighted: bool,
         dtype: Any,
     ) -> None:
@@ -240,7 +241,7 @@ class Walk:
         if self.has_sinks:
             self.all_sinks(~d.S) << alpha
 
-    def first(self, nstart: Vector | Mapping[int, float] | Sequence[float] | None) -> Vector:
+    def first(self, nstart: Values | None) -> Vector:
         return self._start.dup(name="r") if nstart is None else distribution(nstart, "nstart", self._graph, self.dtype)
 
     def depart(self, r: Vector) -> Any:

@@ -13,7 +13,7 @@ References: Jeh and Widom, "Scaling personalized web search" (WWW 2003); as page
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,23 +21,22 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring, unary
 
 from . import arguments, iteration
+from .given import GraphLike, Values, Vertices
 from .graph import room_for
 from .pagerank import PageRankResult, Walk, default_tol, distribution, float_type
 from .report import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from .graph import Graph
     from .report import Callback
 
 
 def pagerank_multi(
-    G: Graph | Matrix,
-    personalization: Matrix | Sequence[int] | Sequence[Vector | Mapping[int, float]],
+    G: GraphLike,
+    personalization: Matrix | Vertices | Iterable[Vector | Mapping[Any, float]],
     *,
     alpha: float = 0.85,
-    dangling: Vector | Mapping[int, float] | Sequence[float] | None = None,
+    dangling: Values | None = None,
     weighted: bool = False,
     tol: float | None = None,
     max_iter: int = 100,
@@ -58,7 +57,7 @@ def pagerank_multi(
     callback          called with the record of each iteration; something true stops there
 
     Shapes: A n x n, P' and ranks k x n.  Raises: as `pagerank`; ValueError for a row of P' without a positive sum.
-    The result has the labels of the vertices where P is given by nodes; else rows are no vertices, and all are numbers.
+    The result has the labels of the vertices; rows are named by the nodes where P is given by nodes, else by numbers.
     Cost: per iteration a product of A' with a full n x batch matrix, and a few passes over that; the values of a A' D.
 
     >>> import grb_tile as gb
@@ -90,9 +89,8 @@ def pagerank_multi(
             if not report.converged:
                 break
     R.name = "ranks"
-    labels = None if sources is None else G.labels
     result = PageRankResult(
-        R, report.iterations, report.converged, report.residual, report, vertices=labels, sources=sources
+        R, report.iterations, report.converged, report.residual, report, vertices=G.labels, sources=sources
     )
     return iteration.require(result, report, tol, max_iter, strict)
 

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes
+from grb_tile import Vector, binary, dtypes
 
 from . import arguments
 from .bfs import bfs
 from .errors import NoPathError
+from .given import GraphLike, Vertex
 from .graph import Graph, as_graph
 from .report import Report
 from .result import VertexResult
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from .sssp import SsspResult
 
 
-def has_path(G: Graph | Matrix, source: int, target: int) -> bool:
+def has_path(G: GraphLike, source: Vertex, target: Vertex) -> bool:
     """Whether edges lead from `source` to `target`.  The search ends with the level of the target.
 
     Raises: IndexError, TypeError for source and target.
@@ -51,7 +52,7 @@ def has_path(G: Graph | Matrix, source: int, target: int) -> bool:
     return target in bfs(G.numbered, source, target=target).levels
 
 
-def shortest_path(G: Graph | Matrix, source: int, target: int, *, weighted: bool = False) -> list[Any]:
+def shortest_path(G: GraphLike, source: Vertex, target: Vertex, *, weighted: bool = False) -> list[Any]:
     """The labels of the vertices of a shortest path from `source` to `target`, both included.
 
     weighted   the length of a path is the sum of its weights rather than the number of edges
@@ -90,7 +91,7 @@ def path_to(target: int, before: Vector) -> list[int]:
         path.append(parent)
 
 
-def shortest_path_length(G: Graph | Matrix, source: int, target: int | None = None, *, weighted: bool = False) -> Any:
+def shortest_path_length(G: GraphLike, source: Vertex, target: Vertex | None = None, *, weighted: bool = False) -> Any:
     """The length of a shortest path from `source` to `target`; without a target a result with that to each vertex.
 
     Parameters, errors, cost: as `shortest_path`.  The result without a target is that of `bfs` or `sssp`.
@@ -114,7 +115,7 @@ def shortest_path_length(G: Graph | Matrix, source: int, target: int | None = No
     return found.values[target].value
 
 
-def descendants(G: Graph | Matrix, source: int) -> VertexResult:
+def descendants(G: GraphLike, source: Vertex) -> VertexResult:
     """True at each vertex that edges lead to from `source`, absent elsewhere and at the source itself.
 
     Raises, cost: as `bfs`.
@@ -128,7 +129,7 @@ def descendants(G: Graph | Matrix, source: int) -> VertexResult:
     return _reached(G, G, source, "descendants")
 
 
-def ancestors(G: Graph | Matrix, source: int) -> VertexResult:
+def ancestors(G: GraphLike, source: Vertex) -> VertexResult:
     """True at each vertex from which edges lead to `source`, absent elsewhere and at the source itself.
 
     Raises, cost: as `bfs`.  A directed graph is transposed, once.
@@ -142,7 +143,7 @@ def ancestors(G: Graph | Matrix, source: int) -> VertexResult:
     return _reached(G, Graph(G.AT, True) if G.directed else G, source, "ancestors")
 
 
-def ego_graph(G: Graph | Matrix, source: int, radius: int = 1, *, undirected: bool = False) -> Graph:
+def ego_graph(G: GraphLike, source: Vertex, radius: int = 1, *, undirected: bool = False) -> Graph:
     """The subgraph of the vertices within `radius` edges of `source`, in the order of their numbers.
 
     radius       the most edges from the source; >= 0
@@ -169,7 +170,7 @@ def ego_graph(G: Graph | Matrix, source: int, radius: int = 1, *, undirected: bo
     return Graph(G.A[inside, inside].new(name="A"), G._declared, labels=labels)
 
 
-def _reached(G: Graph, over: Graph, source: int, name: str) -> VertexResult:
+def _reached(G: Graph, over: Graph, source: Vertex, name: str) -> VertexResult:
     source = arguments.node(source, G)
     with Report(name) as report:
         levels = bfs(over.numbered, source).levels

@@ -11,19 +11,21 @@ import numpy as np
 from grb_tile import Matrix, select
 from grb_tile.graph.communities import labels_in_order
 
+from .given import GraphLike
 from .graph import as_graph
 
 if TYPE_CHECKING:
     from .graph import Graph
 
 
-def undirected(G: Graph | Matrix, purpose: str) -> Graph:
+def undirected(G: GraphLike, purpose: str) -> Graph:
     """G as a Graph whose edges go both ways.  Raises: ValueError that names `purpose` where one does not."""
     G = as_graph(G)
     if not G.is_symmetric_structure:
         raise ValueError(
             f"G: {purpose} an undirected graph, and this one ({G.n} nodes, {G.A.nvals} entries) has edges that go one "
-            "way only; make it symmetric first: Graph(gb.binary.any(A | A.T).new())"
+            "way only; enter them in both directions: Graph(x, directed=False) where x is a table or an edge list, "
+            "Graph(gb.binary.any(A | A.T).new()) of a Matrix A"
         )
     return G
 

@@ -30,17 +30,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, graph
+from grb_tile import Vector, graph
 from grb_tile.graph.walks import fresh_seed
 
 from . import arguments
+from .given import GraphLike, Vertices
 from .graph import room_for
 from .report import Report
 from .result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from .graph import Graph
     from .report import Callback
 
@@ -82,8 +81,8 @@ class WalksResult(Result):
 
 
 def random_walks(
-    G: Graph | Matrix,
-    starts: Sequence[int],
+    G: GraphLike,
+    starts: Vertices,
     length: int,
     *,
     weighted: bool = False,

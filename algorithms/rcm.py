@@ -24,6 +24,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, graph, semiring
 
 from .bfs import levels_from
 from .connected_components import connected_components
+from .given import GraphLike
 from .graph import Graph, room_for
 from .pattern import degrees, loopless, loopless_transpose, numbered
 from .report import Callback, Report
@@ -47,7 +48,7 @@ class OrderResult(Result):
         return self.positions
 
 
-def rcm(G: Graph | Matrix, *, callback: Callback | None = None) -> OrderResult:
+def rcm(G: GraphLike, *, callback: Callback | None = None) -> OrderResult:
     """The reverse Cuthill-McKee order, a component after the other.
 
     callback   called with the record of each level (`size`); something true stops there (nodes that were not reached

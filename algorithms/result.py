@@ -70,8 +70,7 @@ class Result:
             at, found = values.to_coo()
             return dict(zip(self._labels(at), found.tolist(), strict=True))
         rows = {k: self._named(row) for k, row in values.to_dicts().items()}
-        sources = range(values.nrows) if self.sources is None else self.sources
-        return {self._label(i): rows.get(k, {}) for k, i in enumerate(sources)}
+        return {label: rows.get(k, {}) for k, label in enumerate(self._row_labels(range(values.nrows)))}
 
     def to_pandas(self) -> Any:
         """A DataFrame indexed by label; a column for each Vector, NaN (or <NA>) where a vertex has no value.
@@ -130,10 +129,7 @@ class Result:
         """The HTML table of the greatest or first values, of a Matrix that of its first rows and columns."""
         values: Any = self.values  # type: ignore[attr-defined]
         if not isinstance(values, Vector):
-            sources = self.sources
-            return display_html.matrix_table(
-                values, lambda k: self._label(k if sources is None else sources[k]), self._label
-            )
+            return display_html.matrix_table(values, lambda k: self._row_labels([k])[0], self._label)
         at = _top(values, most, False)[0] if self._ranked else values.ss.selectk("first", most).to_coo(values=False)[0]
         rows = at.tolist()
         columns = {name: v for name, v in self._columns().items() if isinstance(v, Vector) and v.size == values.size}
@@ -161,13 +157,16 @@ class Result:
         frame = None
         for name, M in columns.items():
             i, j, x = M.to_coo()
-            i = i if self.sources is None else np.asarray(self.sources, np.int64)[i]
-            part = pandas.DataFrame({"source": self._labels(i), "vertex": self._labels(j), name: x})
+            part = pandas.DataFrame({"source": self._row_labels(i), "vertex": self._labels(j), name: x})
             frame = part if frame is None else frame.merge(part, how="outer", on=["source", "vertex"])
         return frame
 
     def _label(self, number: int) -> Any:
         return number if self.vertices is None else self.vertices[number]
+
+    def _row_labels(self, rows: Any) -> list[Any]:
+        """What rows of a Matrix are called: the labels of their vertices."""
+        return self._labels(rows if self.sources is None else np.asarray(self.sources, np.int64)[rows])
 
     def _labels(self, numbers: Any) -> list[Any]:
         numbers = numbers.tolist() if hasattr(numbers, "tolist") else numbers

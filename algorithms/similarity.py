@@ -26,24 +26,24 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, semiring, unary
 
 from . import arguments
+from .given import GraphLike, Pairs
 from .graph import room_for
 from .pattern import loopless
 from .report import Report
 from .result import EdgeResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from .graph import Graph
 
-    Pairs = Iterable[tuple[int, int]] | Matrix
     Formula = Callable[["_Counts"], Matrix]
 
 FP64 = dtypes.FP64
 BATCH = 1024  # rows whose pairs are scored at a time with topk
 
 
-def common_neighbors(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
+def common_neighbors(G: GraphLike, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
     """s(u, v) = |N(u) & N(v)|.
 
     pairs   the pairs to score: a sequence of (u, v), or the structure of a Matrix; None: all that share a neighbour
@@ -62,7 +62,7 @@ def common_neighbors(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int
     return _similar(G, pairs, topk, "common_neighbors")
 
 
-def jaccard(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
+def jaccard(G: GraphLike, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
     """s(u, v) = |N(u) & N(v)| / |N(u) | N(v)|.  Parameters, shapes, errors, cost: as `common_neighbors`.
 
     >>> import grb_tile as gb
@@ -74,7 +74,7 @@ def jaccard(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None =
     return _similar(G, pairs, topk, "jaccard", lambda c: c.per(c.union()))
 
 
-def cosine(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
+def cosine(G: GraphLike, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
     """s(u, v) = |N(u) & N(v)| / sqrt(d(u) d(v)).  Parameters, shapes, errors, cost: as `common_neighbors`.
 
     >>> import grb_tile as gb
@@ -86,7 +86,7 @@ def cosine(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = 
     return _similar(G, pairs, topk, "cosine", lambda c: c.per(unary.sqrt(c.degrees(semiring.any_times))))
 
 
-def overlap(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
+def overlap(G: GraphLike, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
     """s(u, v) = |N(u) & N(v)| / min(d(u), d(v)).  Parameters, shapes, errors, cost: as `common_neighbors`.
 
     >>> import grb_tile as gb
@@ -98,7 +98,7 @@ def overlap(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None =
     return _similar(G, pairs, topk, "overlap", lambda c: c.per(c.degrees(semiring.any_min)))
 
 
-def sorensen(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
+def sorensen(G: GraphLike, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
     """s(u, v) = 2 |N(u) & N(v)| / (d(u) + d(v)).  Parameters, shapes, errors, cost: as `common_neighbors`.
 
     >>> import grb_tile as gb
@@ -110,7 +110,7 @@ def sorensen(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None 
     return _similar(G, pairs, topk, "sorensen", lambda c: c.per(c.degrees(semiring.any_plus), 2.0))
 
 
-def adamic_adar(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
+def adamic_adar(G: GraphLike, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
     """s(u, v) = sum over w in N(u) & N(v) of 1 / log d(w).  Parameters, errors, cost: as `common_neighbors`.
 
     >>> import grb_tile as gb
@@ -122,7 +122,7 @@ def adamic_adar(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | No
     return _similar(G, pairs, topk, "adamic_adar", weight=lambda d: 1 / np.log(d))
 
 
-def resource_allocation(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
+def resource_allocation(G: GraphLike, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
     """s(u, v) = sum over w in N(u) & N(v) of 1 / d(w).  Parameters, errors, cost: as `common_neighbors`.
 
     >>> import grb_tile as gb
@@ -135,7 +135,7 @@ def resource_allocation(G: Graph | Matrix, pairs: Pairs | None = None, *, topk: 
 
 
 def _similar(
-    G: Graph | Matrix,
+    G: GraphLike,
     pairs: Pairs | None,
     topk: int | None,
     name: str,

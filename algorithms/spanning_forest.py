@@ -24,6 +24,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, select, unar
 from grb_tile.graph.communities import quotient
 
 from . import arguments
+from .given import GraphLike
 from .graph import Graph, room_for
 from .report import Callback, Report
 from .result import EdgeResult, Result
@@ -61,7 +62,7 @@ class SpanningForestResult(Result):
 
 
 def minimum_spanning_forest(
-    G: Graph | Matrix, *, maximum: bool = False, callback: Callback | None = None
+    G: GraphLike, *, maximum: bool = False, callback: Callback | None = None
 ) -> SpanningForestResult:
     """The edges of least total weight that join the nodes of each component: n - (number of components) of them.
 

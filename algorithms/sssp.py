@@ -34,6 +34,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, select, semi
 from . import arguments
 from .bfs import bfs
 from .errors import NegativeCycleError
+from .given import GraphLike, Vertex
 from .graph import Graph, as_graph
 from .report import Report
 from .result import Result
@@ -60,13 +61,13 @@ class SsspResult(Result):
 
 
 def sssp(
-    G: Graph | Matrix,
-    source: int,
+    G: GraphLike,
+    source: Vertex,
     *,
     method: str = "auto",
     delta: float | None = None,
     predecessors: bool = False,
-    target: int | None = None,
+    target: Vertex | None = None,
     callback: Callable[[dict], Any] | None = None,
 ) -> SsspResult:
     """d min= f min.+ A until nothing improves: the length of a shortest path from `source` to each node.

@@ -22,12 +22,13 @@ from grb_tile import Matrix, Vector, binary, dtypes, graph, select, semiring
 
 from .bfs import levels_from
 from .connected_components import ComponentsResult
+from .given import GraphLike
 from .graph import Graph, room_for
 from .pattern import degrees, in_degrees, loopless
 from .report import Callback, Report
 
 
-def strongly_connected_components(G: Graph | Matrix, *, callback: Callback | None = None) -> ComponentsResult:
+def strongly_connected_components(G: GraphLike, *, callback: Callback | None = None) -> ComponentsResult:
     """f(i) = least node r with a path from i to r and one from r to i.
 
     callback   called with the record of each round of the loop above; something true stops there (components that were

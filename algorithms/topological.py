@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, select, semiring
+from grb_tile import Vector, binary, dtypes, graph, monoid, select, semiring
 
 from .errors import CycleError
+from .given import GraphLike
 from .graph import Graph, room_for
 from .report import Callback, Report
 from .result import VertexResult
 
 
-def topological_generations(G: Graph | Matrix, *, callback: Callback | None = None) -> VertexResult:
+def topological_generations(G: GraphLike, *, callback: Callback | None = None) -> VertexResult:
     """g(i) = the most edges on a path that ends at i: nodes without in-edges are generation 0.
 
     callback   called with the record of each round (`size` of the generation); something true stops there (later
@@ -44,15 +45,15 @@ def topological_generations(G: Graph | Matrix, *, callback: Callback | None = No
         if report.stopped_by != "callback" and _is_cyclic(level):
             node = _on_a_cycle(G, level.to_dense() < 0)
             raise CycleError(
-                f"G: node {node} is on a cycle, so the graph ({G.n} nodes, {G.A.nvals} edges) has no topological "
-                "order; condensation(G) makes one node of each cycle",
+                f"G: node {G.label(node)!r} is on a cycle, so the graph ({G.n} nodes, {G.A.nvals} edges) has no "
+                "topological order; condensation(G) makes one node of each cycle",
                 node,
             )
     values = select.valuege(level, 0).new(dtypes.INT64, name="generation")
     return VertexResult(values, report, vertices=G.labels)
 
 
-def topological_sort(G: Graph | Matrix) -> VertexResult:
+def topological_sort(G: GraphLike) -> VertexResult:
     """p(i) = the position of i in a topological order: every edge leads to a later position.
 
     By generation, and within one by number.  Shapes: A n x n, values size n.  Types: any A; values INT64, full.
@@ -71,7 +72,7 @@ def topological_sort(G: Graph | Matrix) -> VertexResult:
     return VertexResult(Vector.from_dense(position, name="position"), found.report, vertices=found.vertices)
 
 
-def is_dag(G: Graph | Matrix) -> bool:
+def is_dag(G: GraphLike) -> bool:
     """Has the graph no cycle?  A loop is one, and so is an edge that goes both ways.
 
     Cost: as `topological_generations`.

@@ -21,18 +21,17 @@ import numpy as np
 from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring
 
 from . import arguments
+from .given import GraphLike, Vertices
 from .graph import room_for
 from .pattern import loopless, undirected
 from .report import Report
 from .result import VertexResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from .graph import Graph
 
 
-def triangle_count(G: Graph | Matrix, *, presort: bool | str = "auto") -> int:
+def triangle_count(G: GraphLike, *, presort: bool | str = "auto") -> int:
     """sum of C<L,s> = L plus.pair L': the number of triangles.
 
     presort   True: number the nodes by degree first; False: keep their order; "auto": True where degrees differ widely
@@ -61,7 +60,7 @@ def triangle_count(G: Graph | Matrix, *, presort: bool | str = "auto") -> int:
     return int(plus_pair(L @ L.T).select(L.S).reduce_scalar(monoid.plus).new().value or 0)
 
 
-def triangles(G: Graph | Matrix, nodes: Iterable[int] | None = None) -> VertexResult:
+def triangles(G: GraphLike, nodes: Vertices | None = None) -> VertexResult:
     """The number of triangles at each node; INT64, full.
 
     C<L,s> = L plus.pair L' counts for i > j the third nodes below both, E<L,s> = L plus.pair L those between, so that
@@ -113,7 +112,7 @@ def _all(G: Graph) -> Vector:
     return semiring.any_second[dtypes.INT64](_permutation(G).T @ t).new(name="triangles")
 
 
-def degree_ordered(G: Graph | Matrix) -> Matrix:
+def degree_ordered(G: GraphLike) -> Matrix:
     """L = tril(P A P', -1), P the order of descending degree: the strictly lower triangle with short rows."""
     G = room_for(G, "degree_ordered", 40)
     P = _permutation(G)

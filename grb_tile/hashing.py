@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 GOLDEN, MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
+FACTORS = GOLDEN, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB  # of a counter, and of the two steps of mixed_by
 
 
 def hashes(xp: Any, start: int, stop: int, seed: int, stream: int) -> Any:

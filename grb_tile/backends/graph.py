@@ -132,6 +132,14 @@ class GraphOperations:
         """(next, own', active', how many want, how many move): a vote within communities x, and join_half."""
         return NotImplemented
 
+    def join_rounds(self, B: Compressed, x: np.ndarray, level: Sequence[Any], seed: int, first: int) -> tuple:
+        """(parts, how many rounds): join_round from parts of one node each until no node wants to join.
+
+        The keys are key_of(seed, first + 1), key_of(seed, first + 2) ...  NotImplemented: graph/communities.py repeats
+        join_round.
+        """
+        return NotImplemented
+
     # ------------------------------------------------------------------ one pass over vectors
 
     def one_pass(

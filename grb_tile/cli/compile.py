@@ -1,9 +1,10 @@
 """`grb-tile compile`: compile the kernels of a release into this machine's cache, before programs need them."""
 
 import sys
+import time
 
 from grb_tile.cli import inputs, output
-from grb_tile.terminal import Line
+from grb_tile.terminal import Line, rest_text
 
 MOST_NAMED = 5  # failed kernels that are listed
 
@@ -18,11 +19,13 @@ def run(args):
     from grb_tile.backends import select
 
     backend = select.current()
+    start = time.perf_counter()
     with Line() as line:
 
         def progress(done, total):
             if not args.quiet and sys.stderr.isatty():
-                line.put(f"compiling kernels: {done} of {total}")
+                rest = rest_text(time.perf_counter() - start, done, total)
+                line.put(f"compiling kernels: {done} of {total}{rest}")
 
         count, failed, seconds = backend.compile_ahead(progress)
     facts = {

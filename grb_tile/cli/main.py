@@ -163,7 +163,8 @@ REMEDIES = {
     "Pass labels=True": "Pass --labels",
     "Pass base=0, or labels=True": "Pass --base 0, or --labels",
     "Name the separator with delimiter=": "Name the separator with --delimiter",
-    "make it symmetric first: Graph(gb.binary.any(A | A.T).new())": "pass --undirected",
+    "enter them in both directions: Graph(x, directed=False) where x is a table or an edge list, "
+    "Graph(gb.binary.any(A | A.T).new()) of a Matrix A": "pass --undirected",
 }
 
 

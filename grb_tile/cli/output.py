@@ -203,23 +203,59 @@ class Line(terminal.Line):
 class Watch(terminal.Line):
     """A callback that shows the iterations on stderr, in a line rewritten in place; silent unless it is a terminal.
 
+    limit    the change below which the iterations end, where there is one: tells how many are left
+    remedy   what to do where the whole takes longer than LONG: shown once, on a line of its own, on a terminal or not
+
     As a context manager it returns the callback, None when silent, and clears the line at the end.
     """
 
     INTERVAL = 0.5
+    LONG = 60  # seconds
+    SURE = 2  # seconds after which an estimate of the whole is good enough for the remedy
 
-    def __init__(self, args, what):
-        self.what = what
+    def __init__(self, args, what, *, limit=None, remedy=None):
+        self.what, self.limit, self.remedy = what, limit, None if args.quiet else remedy
         self.silent = args.quiet or not sys.stderr.isatty()
         self.shown = time.perf_counter()
+        self.before = None  # the record of the iteration that was shown before
 
     def __call__(self, record):
+        self._advise(record)
         now = time.perf_counter()
-        if now - self.shown >= self.INTERVAL:
+        if not self.silent and now - self.shown >= self.INTERVAL:
             self.shown = now
-            known = [f"{key} {_cell(value)}" for key, value in record.items() if key not in ("iteration", "seconds")]
-            self.put(f"{self.what}: iteration {record['iteration']}, {', '.join(known)}")
+            self.put(f"{self.what}: {self._text(record)}")
+            self.before = record
         return False
 
+    def _text(self, record):
+        total, seconds = record.get("of"), record["seconds"]
+        if total is not None:
+            name, done = next((key, value) for key, value in record.items() if key not in ("iteration", "seconds"))
+            return f"{done:,} of {total:,} {name}{terminal.rest_text(seconds, done, total)}"
+        known = [f"{key} {_cell(value)}" for key, value in record.items() if key not in ("iteration", "seconds")]
+        rest = self._rest(record) or (f", {terminal.time_text(seconds)} so far" if seconds >= 1 else "")
+        return f"iteration {record['iteration']}, {', '.join(known)}{rest}"
+
+    def _rest(self, record):
+        """The time until the change is below the limit, if it goes on falling by this factor; "" if that is open."""
+        residual, before = record.get("residual"), self.before
+        if not (self.limit and before and residual and 0 < residual < before.get("residual", 0)):
+            return ""
+        rounds, seconds = record["iteration"] - before["iteration"], record["seconds"] - before["seconds"]
+        left = math.log(self.limit / residual) / math.log(residual / before["residual"]) * rounds
+        return terminal.rest_text(seconds, rounds, rounds + left) if left > 0 else ""
+
+    def _advise(self, record):
+        seconds, total = record["seconds"], record.get("of")
+        if not self.remedy or total is None or seconds < self.SURE:
+            return
+        done = next(value for key, value in record.items() if key not in ("iteration", "seconds"))
+        if (whole := seconds * total / done) > self.LONG:
+            self.put("")
+            print(f"\r{self.what}: all takes about {terminal.time_text(whole)}; {self.remedy}", file=sys.stderr)
+            self.width = 0
+        self.remedy = None
+
     def __enter__(self):
-        return None if self.silent else self
+        return None if self.silent and not self.remedy else self

@@ -7,6 +7,9 @@ import numpy as np
 from grb_tile.cli import inputs, output
 from grb_tile.cli.main import UsageError
 
+TOL = 1e-6  # of the iterations, which end at a change of n times that
+SAMPLES = 1000  # a number of sources that is named where all take long
+
 
 class Kind(NamedTuple):
     """A command: its function of grb_tile.algorithms, the name of its values, and whether equal values form a group."""
@@ -68,7 +71,10 @@ def run(args):
     kind = KINDS[args.command]
     loaded, G = inputs.graph(args)
     _ = G.AT, G.out_degree, G.is_symmetric_structure  # cached with the graph, not timed
-    with output.Watch(args, args.command) as watch:
+    limit = G.n * TOL if "max_iter" in kind.options else None
+    exact = "samples" in kind.options and args.samples is None
+    remedy = f"--samples {min(SAMPLES, G.n)} estimates it from so many sources" if exact else None
+    with output.Watch(args, args.command, limit=limit, remedy=remedy) as watch:
         options = _options(args, kind, watch, G.n)
         found, times = output.timed(lambda: getattr(algorithms, kind.function)(G, **options), args.repeat)
     nodes, values = found.values.to_coo()

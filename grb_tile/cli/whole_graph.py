@@ -28,7 +28,7 @@ def _pagerank(args, loaded, G):
     from grb_tile.algorithms import pagerank
 
     _ = G.AT, G.out_degree  # cached with the graph, not timed
-    with output.Watch(args, "pagerank") as watch:
+    with output.Watch(args, "pagerank", limit=1e-6 if args.tol is None else G.n * args.tol) as watch:
         found, times = output.timed(
             lambda: pagerank(
                 G,

@@ -215,8 +215,8 @@ def any_bool(values, array):
 
 
 def _whole(value):
-    """integral(value), but None of a Boolean."""
-    return None if isinstance(value, (bool, np.bool_)) else integral(value)
+    """integral(value), but None of a Boolean and of a float, as in an array of floats."""
+    return None if isinstance(value, (bool, np.bool_, float, np.floating)) else integral(value)
 
 
 def type_argument(dtype, cls):
@@ -226,12 +226,17 @@ def type_argument(dtype, cls):
     """
     kind = type(dtype)
     if kind is type or kind is str or kind is DataType or isinstance(dtype, (np.dtype, np.generic)):
-        return lookup_dtype(dtype)
+        try:
+            return lookup_dtype(dtype)
+        except ValueError as error:
+            if kind is str and "." in dtype:
+                raise ValueError(f"{error}; a file is read by gb.io.read({dtype!r})") from None
+            raise
     if not hasattr(dtype, "shape"):  # of a SciPy array NumPy takes the dtype, for 0 x 0
         try:
             return lookup_dtype(dtype)
         except ValueError:
-            if not hasattr(dtype, "__len__"):
+            if not hasattr(dtype, "__len__") and not isinstance(dtype, (bool, int, float, complex)):
                 raise
     raise TypeError(
         f"gb.{cls}: the first argument is a type, such as float; got data, x of type {kind.__name__}: "
@@ -245,6 +250,8 @@ def _maker(data, cls):
         return "write x.dup() for a copy, or x.new() of an expression"
     if cls == "Scalar":
         return "write gb.Scalar.from_value(x)"
+    if isinstance(data, (bool, int, float, complex)):
+        return f"write gb.{cls}(type, {'nrows, ncols' if cls == 'Matrix' else 'size'}) for an empty one"
     if hasattr(data, "adjacency"):
         return "write gb.io.from_networkx(G)"
     if hasattr(data, "tocoo"):

@@ -106,6 +106,8 @@ class IndexExpr(Computable):
     dup = new_or_empty
 
     def _input_mask_to_mask(self, input_mask):
+        if not self.shape:
+            raise TypeError("`input_mask` argument may only be used for extract of a part, not of one element")
         parent, other, indices = self.parent, input_mask.parent, self.resolved_indexes.indices
         if other.ndim == 1 and parent.ndim == 2:
             if len(self.shape) == 2:
@@ -183,10 +185,13 @@ class ScalarIndexExpr(IndexExpr):
             value = cast_scalar(value, dtype)
         out = self.output_type._from_value(value, dtype, bool(is_cscalar), name)
         if recorder.active is not None:
-            kind = "Vector" if self.parent.ndim == 1 else "Matrix"
-            keys = ", ".join(axis._expr_name for axis in self.resolved_indexes.indices)
+            parent, axes = self.parent, self.resolved_indexes.indices
+            kind = "Vector" if parent.ndim == 1 else "Matrix"
+            if parent._is_transposed:
+                parent, axes = parent._matrix, axes[::-1]
+            keys = ", ".join(axis._expr_name for axis in axes)
             recorder.note_new(out)
-            recorder.record(f"GrB_{kind}_extractElement_Scalar({out.name}, {self.parent.name}, {keys});")
+            recorder.record(f"GrB_{kind}_extractElement_Scalar({out.name}, {parent.name}, {keys});")
         return out
 
     def dup(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ..dtypes import BOOL
 from ..exceptions import DimensionMismatch
 from . import kinds
-from .arguments import output_type
+from .arguments import check_options, output_type
 
 if TYPE_CHECKING:
     from typing import Any
@@ -81,6 +81,8 @@ class Mask:
         complement: True where writing is not allowed, and empty elsewhere.
         The structure of the result, `result.S` (or `~result.S`), is the same mask again.
         """
+        if opts:
+            check_options(opts)
         val = type(self.parent)(BOOL if dtype is None else dtype, *self.parent.shape, name=name)
         if mask is not None:
             mask = check_mask(mask)

@@ -1,7 +1,7 @@
 """Rounds in which the vertices of a graph move between communities, and what such rounds are made of.
 
     move_round    t(i) = argmax over c of  B S(i, c) - u(i) K(c),   x(i) = t(i)   for active vertices of a random half
-    join_round    the same within given communities, for vertices that are alone
+    join_round    the same within given communities, for vertices that are alone; join_rounds: until none joins
     sums_by_label, labels_in_order, quotient, inside
 
 B is a symmetric matrix, K(c) the sum of k over community c, S(i, x(i)) = 1.  Labels are arrays of the backend in use,
@@ -14,6 +14,7 @@ References: Lu, Halappanavar, Kalyanaraman, "Parallel heuristics for scalable co
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from ..core.arguments import flags
 from ..core.matrix import Matrix
 from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
+from ..hashing import key_of
 from ..storage.convert import keep_symmetric
 from ..storage.store import BitmapVector, index_dtype
 from .labels import best_move
@@ -101,6 +103,30 @@ def join_round(
         y, K, size, [v._store for v in vote], _store(active), own, level, key
     )
     return Round(after, own, _next(E, wants, wanting, moves, moving), np.nan, np.nan, int(wanting), int(moving))
+
+
+def join_rounds(B: Matrix, x: Any, level: Sequence[Any], seed: int, first: int) -> tuple[Any, int]:
+    """(parts of the communities x, how many rounds): join_round from parts of one vertex each until none wants to join.
+
+    seed, first   the rounds have the keys key_of(seed, first + 1), key_of(seed, first + 2) ... of hashing
+    B, level      as `join_round`
+
+    Raises, source: as `join_round`.
+    Cost: a pass over the entries, and in each round those of the vertices that it looks at.
+    """
+    n, backend = B.nrows, current()
+    _check(n, x=x, u=level[0], k=level[1], within=level[2], whole=level[3])
+    found = backend.join_rounds(B._store, x, level, seed, first)
+    if found is not NotImplemented:
+        return found
+    y, own, active, rounds = backend.xp.arange(n), backend.xp.zeros(n), None, 0
+    entries_inside = cache(lambda: inside(B, x))
+    while True:
+        rounds += 1
+        done = join_round(B, x, y, level, own, active, key_of(seed, first + rounds), entries_inside)
+        y, own, active = done.labels, done.own, done.active
+        if not done.wanting:
+            return y, rounds
 
 
 def _store(active: Vector | None) -> Any:

@@ -71,6 +71,10 @@ def matrix_of_edges(
     None: the minimum is stored (complex weights have none and raise), and RepeatedEdges warns with their number.
     """
     edges = rows.shape[0]
+    if isinstance(dup_op, str) and dup_op != "error":
+        from grb_tile import binary
+
+        binary.from_string(dup_op)  # an unknown one is an error, whether edges repeat or not
     if not directed:
         # i -> j is followed by j -> i, so that both entries get the weights in the order of the list
         ends = np.stack([rows, cols], axis=1)

@@ -136,6 +136,8 @@ def write(path: PathLike, obj: Any, *, format: str | None = None, **options: Any
     Raises: ValueError for an unknown ending or format, and for labels that the format cannot hold; TypeError for a
     Vector or Scalar in another format than .grb.
     """
+    if hasattr(path, "shape") or hasattr(path, "labels"):
+        raise TypeError(f"path: expected the name of a file, got {type(path).__name__}; write gb.io.write(path, obj)")
     format = format_of_ending(path) if format is None else format
     if format == "grb":
         save(path, obj, **options)
@@ -144,7 +146,7 @@ def write(path: PathLike, obj: Any, *, format: str | None = None, **options: Any
     if len(matrix.shape) != 2:
         raise TypeError(f"{format} files hold matrices, not a {type(matrix).__name__}: use .grb")
     if format == "mtx":
-        mmwrite(path, matrix_counted_from_one(obj, "Matrix Market"), **options)
+        mmwrite(path, obj, **options)
     elif format == "npz":
         save_npz(path, obj, **options)
     elif format == "edges":

@@ -12,6 +12,7 @@ from grb_tile.core.arguments import flags, flags_or_none, name_of_choice
 from grb_tile.dtypes import lookup_dtype
 from grb_tile.io.build import matrix_from_triples
 from grb_tile.io.errors import bad_file, missing_library
+from grb_tile.io.labels import matrix_counted_from_one
 from grb_tile.io.market_header import COMMENT_TYPES, LONGEST_HEADER, read_header
 from grb_tile.io.market_read import read_market
 from grb_tile.io.streams import Target, opened
@@ -140,7 +141,7 @@ def mmwrite(
     Parameters
     ----------
     target : path (.mtx is appended when it has no known ending; .mtx.gz, .mtx.bz2, .mtx.xz compress) or binary file
-    matrix : Matrix
+    matrix : Matrix; or a Graph, or what a reader gave, without labels or with those of a file numbered from 1
     comment : text for the header of the file
     field : "real", "complex", "pattern" or "integer"; default: by the type, "pattern" for an all-true BOOL
     precision : digits of real and complex values; default: enough to read the same values back
@@ -157,6 +158,7 @@ def mmwrite(
     kwargs.pop("parallelism", None)
     if kwargs:
         raise TypeError(f"mmwrite() got an unexpected keyword argument {next(iter(kwargs))!r}")
+    matrix = matrix_counted_from_one(matrix, "Matrix Market")
     values, field, comment = _contents(matrix, field, comment)
     symmetry = _symmetry(matrix, field, symmetry)
     if not hasattr(target, "write"):

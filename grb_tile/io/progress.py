@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from grb_tile.terminal import Line
+from grb_tile.terminal import Line, rest_text
 
 LARGE = 32 << 20  # bytes; smaller files are read too fast for a progress line
 INTERVAL = 0.2  # seconds between two updates
@@ -19,7 +19,7 @@ def wanted(progress: bool | None, size: int) -> bool:
 
 
 class Progress(Line):
-    """`Reading NAME: 42 % of 1.2 GB, 310 MB/s`, at most five times a second.
+    """`Reading NAME: 42 % of 1.2 GB, 310 MB/s, about 2 s left`, at most five times a second.
 
     `total` in bytes is 0 when unknown.  As a context manager it clears the line at the end.
     """
@@ -39,7 +39,9 @@ class Progress(Line):
             return
         self.shown = now
         share = f"{100 * done / self.total:.0f} % of {size_text(self.total)}" if self.total else size_text(done)
-        self.put(f"{self.what}: {share}, {size_text(done / max(now - self.started, 1e-9))}/s")
+        seconds = max(now - self.started, 1e-9)
+        rest = rest_text(seconds, done, self.total)
+        self.put(f"{self.what}: {share}, {size_text(done / seconds)}/s{rest}")
 
 
 def size_text(count: float) -> str:

@@ -10,6 +10,9 @@ an integer result of BOOL operands is INT8, other results keep their type.
 """
 
 import inspect
+import logging
+import warnings
+import weakref
 
 import numpy as np
 
@@ -22,6 +25,8 @@ from .to_numpy import numpy_function
 
 # INT8 before BOOL and INT64 before UINT64, because their return types decide those of the later ones.
 _ORDER = sorted(BUILTIN, key=lambda t: (t is BOOL, t.rank))
+_LOGGER = logging.getLogger("grb_tile")
+_named = weakref.WeakSet()  # code of the functions of which the log says that they run in Python
 _SAMPLES = {"b": True, "i": 1, "u": 1, "f": 0.5, "c": 0.5j}
 
 
@@ -90,7 +95,7 @@ class UserFunction:
         if compiled is not None:
             signature = tuple(t.numba_type for t in types)
             try:
-                compiled.compile(signature)
+                _compile(compiled, signature)
                 return lookup_dtype(compiled.overloads[signature].signature.return_type)
             except Exception as error:  # Numba's errors, and TypeError for a wrong number of arguments
                 self.trial_error = error
@@ -188,11 +193,13 @@ def entry_by_entry(user, types, result):
 
     def choose():
         compiled = user.compiled()
-        if compiled is None:
-            return plainly
         try:
-            compiled.compile(tuple(t.numba_type for t in types))
+            if compiled is not None:
+                _compile(compiled, tuple(t.numba_type for t in types))
         except Exception:
+            compiled = None
+        if compiled is None:
+            _say_that_it_is_slow(user)
             return plainly
         loop = _numba_loop(compiled, len(types))
         return lambda arrays, out: loop(*arrays, out)
@@ -208,6 +215,30 @@ def entry_by_entry(user, types, result):
         return out.reshape(shape)
 
     return apply
+
+
+def _compile(compiled, signature):
+    """Compile for the types of `signature`, without Numba's warnings: they advise on decorators that no user wrote."""
+    import numba
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", numba.core.errors.NumbaWarning)
+        compiled.compile(signature)
+
+
+def _say_that_it_is_slow(user):
+    """Log one line for each function that runs in Python, entry by entry."""
+    code = getattr(user.function, "__code__", None)
+    if code is None or code in _named:
+        return
+    _named.add(code)
+    name = f"{user.function.__qualname__} ({code.co_filename}, line {code.co_firstlineno})"
+    _LOGGER.warning(
+        "the function %s runs in Python, entry by entry, because it cannot be compiled: %s. "
+        "logging.getLogger('grb_tile').setLevel('ERROR') hides this line",
+        name,
+        str(user.refusal).splitlines()[0].removesuffix("."),
+    )
 
 
 def _numba_loop(f, count):

@@ -259,3 +259,49 @@ def test_the_numbers_of_a_file_are_its_labels(tmp_path):
     gb.io.save(tmp_path / "v.grb", gb.Vector(int, 3))
     with pytest.raises(TypeError, match="a graph needs a Matrix, this Read has a Vector"):
         alg.Graph(tmp_path / "v.grb")
+
+
+def test_a_table_of_two_sides_is_matched():
+    """The sources of the edges are rows, the targets columns; whatever the source, the pairs have its labels."""
+    columns = {"user": ["ann", "ann", "bob", "cyd", "cyd"], "item": ["tea", "milk", "tea", "milk", "rice"]}
+    edges = set(zip(columns["user"], columns["item"]))
+    table = pd.DataFrame(columns)
+    for B in (table, alg.Graph(table), gb.io.from_dataframe(table), ArrowTable(columns), nx.DiGraph(list(edges))):
+        found = alg.bipartite_matching(B)
+        assert found.count == 3 and set(found.to_dict().items()) <= edges
+        assert len(set(found.to_dict().values())) == 3 == len(found.to_dict())
+    assert alg.bipartite_matching(sp.coo_array(np.array([[0, 1, 1], [0, 1, 0]]))).to_dict() == {0: 2, 1: 1}
+    for undirected in (nx.Graph(list(edges)), alg.Graph(table, directed=False)):
+        with pytest.raises(ValueError, match="B: an undirected graph does not say which vertices are rows"):
+            alg.bipartite_matching(undirected)
+
+
+def test_what_is_missing_is_named():
+    """Misspelt attributes and rules are errors at once; errors name vertices by their labels."""
+    with pytest.raises(KeyError, match="weight: no edge has the attribute 'heigth'"):
+        alg.Graph(nx.path_graph(3), weight="heigth")
+    assert alg.Graph(nx.empty_graph(3), weight="heigth").nedges == 0  # no edges, none without it
+    table = pd.DataFrame({"u": ["ann", "bob"], "v": ["bob", "ann"], "w": [1, 2]})
+    for weight in (None, False):
+        with pytest.raises(ValueError, match="did you mean 'plus'"):
+            alg.Graph(table, weight=weight, dup_op="pluss")
+    with pytest.raises(alg.CycleError, match="node '(ann|bob)' is on a cycle"):
+        alg.topological_sort(table)
+    with pytest.raises(TypeError, match=r"of a list of edges make a data frame: pandas.DataFrame\(edges\)"):
+        alg.Graph([("ann", "bob")])
+
+
+def test_communities_by_label():
+    G = alg.Graph(A, labels=NAMES)
+    numbers = [0, 0, 1, 1, 0]
+    by_label = dict(zip(reversed(NAMES), reversed(numbers)))
+    sets = [{"cyd", "dan"}, frozenset({"ann", "bob", "eve"})]
+    for measure in (alg.modularity, alg.partition_quality):
+        assert measure(G, by_label) == measure(G, sets) == measure(G, numbers)
+    assert alg.condensation(G, by_label).labels.isequal(alg.condensation(G, numbers).labels)
+    for wrong, text in (({"ann": 0}, "for each of 5 nodes"), ([set(NAMES), {"ann"}], "some are in two"),
+                        ([{"ann"}], "for each of 5 nodes")):  # fmt: skip
+        with pytest.raises(ValueError, match=text):
+            alg.modularity(G, wrong)
+    with pytest.raises(KeyError, match="no node is called 'zoe'"):
+        alg.modularity(G, {**by_label, "zoe": 1})

@@ -9,6 +9,7 @@ import grb_tile as gb
 from grb_tile.algorithms import local_moves
 from grb_tile.backends.select import current
 from grb_tile.graph import communities
+from grb_tile.hashing import key_of
 
 
 def weighted_graph(rng, n):
@@ -54,14 +55,13 @@ def test_a_compiled_round_is_the_vote_and_the_moves(seed, part):
     assert flags_of(found[2]) == looked_at_next(B, wants, moves)
 
 
-@pytest.mark.parametrize("part", [False, True])
-@pytest.mark.parametrize("seed", range(8))
-def test_a_compiled_round_of_joins_is_the_vote_and_the_joins(seed, part):
-    """A compiled join_round against graph.best_move and the backend's join_half, in each round until none joins."""
+@pytest.mark.parametrize("seed", range(12))
+def test_compiled_rounds_of_joins_are_votes_and_joins(seed):
+    """A compiled join_rounds against graph.best_move and the backend's join_half, round by round until none joins."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 60))
     with gb.config.set(backend="cpu"), gb.plan(force="numba"):
-        B, active = weighted_graph(rng, n)
+        B, _ = weighted_graph(rng, n)
         k, x = B.reduce_rowwise("plus").new().to_dense(0.0), rng.integers(0, 3, n)
         scale = 2.0 ** -np.ceil(np.log2(k.sum() + 1))  # about 1 / 2m, and products with it are exact
         u = k * scale
@@ -69,20 +69,19 @@ def test_a_compiled_round_of_joins_is_the_vote_and_the_joins(seed, part):
         within = E.reduce_rowwise("plus").new().to_dense(0.0)
         whole = np.bincount(x, k, n)[x]
         level = u, k, within, whole, within >= scale * k * (whole - k), scale
-        y, own = np.arange(n), np.zeros(n)
-        active = active if part else np.ones(n, np.int64)
-        for key in range(12):
-            K, size, before = np.bincount(y, k, n), np.bincount(y, minlength=n), own.copy()
+        first = int(rng.integers(0, 2**40))
+        found = current().join_rounds(B._store, x, level, seed + 2**63, first)
+        assert found is not NotImplemented
+        y, own, active, rounds, wanting = np.arange(n), np.zeros(n), np.ones(n, np.int64), 0, 1
+        while wanting:
+            rounds += 1
+            K, size = np.bincount(y, k, n), np.bincount(y, minlength=n)
             rows = gb.Vector.from_coo(np.flatnonzero(active), True, size=n)
-            found = current().join_round(B._store, x, y, level, own, rows._store, key)
             vote = [v._store for v in gb.graph.best_move(E, *map(gb.Vector.from_dense, (y, u, K, k)), rows=rows)]
-            after, sums, wants, moves, numbers = current().join_half(
-                y, K, size, vote, rows._store, before, level, key
-            )  # fmt: skip
-            assert found is not NotImplemented and found[0].tolist() == after.tolist()
-            assert found[1].tolist() == sums.tolist() and found[3] == numbers[0]
-            y, own, active = found[0], found[1], np.array(flags_of(found[2]))
-            assert active.tolist() == looked_at_next(E, wants, moves)
+            key = key_of(seed + 2**63, first + rounds)
+            y, own, wants, moves, (wanting, _) = current().join_half(y, K, size, vote, rows._store, own, level, key)
+            active = np.array(looked_at_next(E, wants, moves))
+    assert found[0].tolist() == y.tolist() and found[1] == rounds
 
 
 @BOTH
@@ -92,7 +91,7 @@ def test_code_that_is_compiled_meanwhile_changes_nothing(method, seed, monkeypat
     A = matrix(planted(5, 12, 0.5, 0.1, seed))
     wanted = method(A, seed=seed).to_numpy().tolist()
     rng = np.random.default_rng(seed)
-    for name in ("local_round", "join_round"):
+    for name in ("local_round", "join_rounds"):
         plain = getattr(current(), name)
         monkeypatch.setitem(
             vars(current()), name, lambda *a, plain=plain: NotImplemented if rng.random() < 0.5 else plain(*a)

@@ -110,3 +110,14 @@ def test_tolerances_finer_than_the_type(dtype):
     assert found.converged and (found.report.stopped_by == "resolution" or found.residual == 0)
     single = pagerank_multi(A, [0, 1, 2], alpha=0.9, tol=1e-10, max_iter=3000)
     np.testing.assert_allclose(found.ranks.to_dense(), single.ranks.to_dense(), atol=1e-5 if dtype == "FP32" else 1e-8)
+
+
+def test_rows_that_are_no_vertices_have_numbers_and_columns_labels():
+    A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], nrows=3, ncols=3)
+    G = Graph(A, labels=["ann", "bob", "cyd"])
+    found = pagerank_multi(G, [{"ann": 1}, {"bob": 1, "cyd": 1}])
+    plainly = pagerank_multi(A, [{0: 1}, {1: 1, 2: 1}]).to_dict()
+    assert found.to_dict() == {k: {G.label(v): x for v, x in row.items()} for k, row in plainly.items()}
+    assert found.to_pandas()["source"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert found.to_pandas()["vertex"].tolist() == ["ann", "bob", "cyd"] * 2
+    assert list(pagerank_multi(G, ["cyd", "ann"]).to_dict()) == ["cyd", "ann"]

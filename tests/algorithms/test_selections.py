@@ -153,7 +153,7 @@ def test_matchings_of_little_matrices(engine):
         assert bipartite_matching(gb.Matrix(int, 0, 0), callback=callback).count == 0
         assert bipartite_matching(gb.Matrix(int, 0, 3), callback=callback).mate_col.size == 3
         assert bipartite_matching(gb.Matrix.from_coo([1], [0], nrows=3, ncols=1), callback=callback).to_dict() == {1: 0}
-    with pytest.raises(TypeError, match="B: expected a Matrix, rows and columns of which are matched, got list"):
+    with pytest.raises(TypeError, match="B: cannot read a graph from list"):
         bipartite_matching([[1]])
 
 

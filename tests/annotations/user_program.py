@@ -1,6 +1,9 @@
 """A program of a user: .ci/run checks it with mypy against the installed package, tests/test_annotations.py runs it."""
 
+import tempfile
 from typing import assert_type
+
+import numpy as np
 
 import grb_tile as gb
 from grb_tile import algorithms, binary, monoid, semiring
@@ -35,6 +38,23 @@ assert (2 * A)[0, 1].new().value == 4.0
 assert_type(algorithms.bfs(A, 0), algorithms.BfsResult)
 assert_type(algorithms.sssp(Graph(A), 0), algorithms.SsspResult)
 assert_type(algorithms.triangle_count(Graph(C)), int)
+
+# What algorithms take: tables, arrays and files for graphs; labels for vertices
+labelled = Graph(A, labels=["ann", "bob", "cyd", "dan", "eve", "fay"])
+weights: dict[str, int] = {"ann": 2, "bob": 1}
+algorithms.pagerank(labelled, personalization=weights)
+algorithms.bfs(labelled, "ann", target="bob")
+algorithms.bfs_multi(labelled, ["ann", "bob"])
+algorithms.bfs_multi(A, np.array([0, 1]))
+algorithms.sssp(labelled, "ann")
+algorithms.shortest_path(labelled, "ann", "eve")
+algorithms.jaccard(labelled, [("ann", "bob")])
+algorithms.betweenness(np.eye(3), sources=[0])
+algorithms.closeness(A.T, sources=range(2))
+with tempfile.TemporaryDirectory() as folder:
+    gb.io.write(f"{folder}/graph.csv", labelled)
+    algorithms.degree(f"{folder}/graph.csv")
+    algorithms.degree(gb.io.read(f"{folder}/graph.csv"))
 
 with gb.plan(force="cols"), gb.config.set(backend="cpu"):
     A.mxv(w, semiring.plus_times).new()

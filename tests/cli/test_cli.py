@@ -1,5 +1,6 @@
 """The command `grb-tile`: results, exit codes, one-line messages.  Most run in this process; a few as a program."""
 
+import argparse
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ import pytest
 
 from grb_tile.cli import main as cli
 from grb_tile.cli.main import BAD_INPUT, COMMANDS, INTERNAL, NO_ANSWER, OK, main
+from grb_tile.cli.output import Watch
 
 ROOT = Path(__file__).resolve().parents[2]
 KARATE = str(ROOT / "examples" / "data" / "karate.txt")
@@ -427,3 +429,41 @@ def test_the_example_runs():
         check=True,
     )
     assert "264,346 reached in 415 levels" in done.stdout and "by hand the same: True" in done.stdout
+
+
+def shown(run, monkeypatch, *args, terminal=True):
+    monkeypatch.setattr("grb_tile.cli.output.Watch.INTERVAL", 0)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
+    code, _, err = run(*args)
+    assert code == OK
+    return err
+
+
+def test_progress_has_an_estimate_of_the_rest(run, monkeypatch):
+    err = shown(run, monkeypatch, "closeness", KARATE, *UNDIRECTED)
+    assert "closeness: 34 of 34 vertices" in err
+    err = shown(run, monkeypatch, "pagerank", KARATE, *UNDIRECTED)
+    assert "about 1 s left" in err
+    watch = Watch(argparse.Namespace(quiet=False), "x")
+    watch({"iteration": 1, "seconds": 10.0, "vertices": 100, "of": 1000})
+    assert watch._text({"iteration": 1, "seconds": 10.0, "vertices": 100, "of": 1000}) == (
+        "100 of 1,000 vertices, about 90 s left"
+    )
+    watch = Watch(argparse.Namespace(quiet=False), "x", limit=1e-6)
+    watch.before = {"iteration": 10, "seconds": 5.0, "residual": 1e-2}
+    assert watch._text({"iteration": 20, "seconds": 15.0, "residual": 1e-3}).endswith(", about 30 s left")
+    assert watch._text({"iteration": 20, "seconds": 15.0, "residual": 2e-2}).endswith(", 15 s so far")
+    assert watch._text({"iteration": 2, "seconds": 0.1, "moved": 5}) == "iteration 2, moved 5"
+
+
+def test_betweenness_that_takes_long_names_samples(run, monkeypatch):
+    monkeypatch.setattr("grb_tile.cli.output.Watch.SURE", 0)
+    monkeypatch.setattr("grb_tile.cli.output.Watch.LONG", 0)
+    for terminal in (True, False):
+        err = shown(run, monkeypatch, "betweenness", KARATE, *UNDIRECTED, terminal=terminal)
+        assert err.count("--samples 34 estimates it") == 1
+    for options in (["--samples", "5"], ["--quiet"]):
+        err = shown(run, monkeypatch, "betweenness", KARATE, *UNDIRECTED, *options, terminal=False)
+        assert err == ""
+    monkeypatch.setattr("grb_tile.cli.output.Watch.LONG", 60)
+    assert shown(run, monkeypatch, "betweenness", KARATE, *UNDIRECTED, terminal=False) == ""

@@ -62,6 +62,7 @@ RECORDED = {
         w[:].update(lib.Scalar(int, name="none")),
     ],
     "elements": lambda lib, A, v, w: [written(w, 2, 7), written(A, (0, 1), 8), w.__delitem__(0), A.__delitem__((1, 2))],
+    "elements that are read": lambda lib, A, v, w: [A[0, 1].new(name="a"), A.T[0, 1].new(name="b"), v[2].new(name="c")],
     "whole objects": lambda lib, A, v, w: [
         v.clear(),
         A.resize(4, 5),

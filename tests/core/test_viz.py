@@ -91,3 +91,87 @@ def test_timeline(axes):
     assert [span.width for span in spans] == pytest.approx([plan.seconds * 1e3 for plan in plans])
     with pytest.raises(ValueError, match="no plan of it is complete"):
         gb.viz.timeline([])
+
+
+def every_picture():
+    A = gb.Matrix.from_coo([0, 1, 2, 2], [1, 2, 0, 2], [3.0, -4.0, 5.0, 7.0], nrows=3, ncols=3)
+    with gb.plan(force="rows"):
+        A.mxv(gb.Vector.from_scalar(1.0, 3)).new()
+    found = algorithms.bfs(generators.grid(3, 3), 0)
+    return {
+        "draw": lambda **how: gb.viz.draw(A, **how), "spy": lambda ax, **how: gb.viz.spy(A, axes=ax, **how),
+        "datashade": lambda **how: gb.viz.datashade(A, **how), "tiles": lambda **how: gb.viz.tiles(A, **how),
+        "degrees": lambda **how: gb.viz.degrees(A, **how), "frontier": lambda **how: gb.viz.frontier(found, **how),
+        "timeline": lambda **how: gb.viz.timeline(gb.explain(last=1), **how),
+    }  # fmt: skip
+
+
+PICTURES = ("draw", "spy", "datashade", "tiles", "degrees", "frontier", "timeline")
+LABELS = {
+    "degrees": ("degree", "vertices"), "frontier": ("level", "vertices in the frontier"), "timeline": ("ms", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_window_is_opened_where_there_are_windows(name, axes, monkeypatch):
+    """Unless show is false, or matplotlib only writes files; the texts of the axes."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    shown = []
+    monkeypatch.setattr(pyplot, "show", lambda: shown.append(name))
+    picture = every_picture()[name]
+    for backend, show, wanted in (("QtAgg", True, 1), ("QtAgg", False, 0), ("agg", True, 0), ("SVG", True, 0)):
+        monkeypatch.setattr(pyplot, "get_backend", lambda backend=backend: backend)
+        axes.clear()
+        picture(ax=axes, show=show)
+        assert len(shown) == wanted, (backend, show)
+        shown.clear()
+    assert (axes.get_xlabel(), axes.get_ylabel()) == LABELS.get(name, ("", ""))
+    if name in ("tiles", "degrees"):
+        assert axes._left_title.get_size() == 10 and axes.get_title() == ""
+
+
+@pytest.mark.parametrize("centered", [False, True])
+@pytest.mark.parametrize("shape", [(7, 4), (1, 9), (600, 2)])
+def test_spy(axes, shape, centered):
+    """A mark at the column and row of each entry, rows downwards, each position within the limits."""
+    nrows, ncols = shape
+    at = [0, nrows - 1], [ncols - 1, 0]
+    A = gb.Matrix.from_coo(*at, [1, 1], nrows=nrows, ncols=ncols)
+    assert gb.viz.spy(A, axes=axes, centered=centered) is axes.figure
+    (marks,) = axes.collections
+    down, across = (nrows / 2, ncols / 2) if centered else (0, 0)
+    assert sorted(marks.get_offsets().tolist()) == sorted([j - across, i - down] for i, j in zip(*at))
+    assert axes.get_xlim() == (-0.5 - across, ncols - 0.5 - across)
+    assert axes.get_ylim() == (nrows - 0.5 - down, -0.5 - down)
+    assert marks.get_sizes()[0] == max(1.0, (250 / max(*shape, 1)) ** 2) and marks.get_linewidths()[0] == 0
+    assert axes.get_aspect() == 1 and axes.xaxis.get_ticks_position() == "top"
+
+
+@pytest.mark.parametrize("agg", ["count", "sum", "mean", "max", "min"])
+@pytest.mark.parametrize("size", [(2, 2), (3, 5), (400, 400)])
+def test_datashade(axes, agg, size):
+    """Each cell has the figure of the entries whose positions fall into it."""
+    rng = np.random.default_rng(size[0])
+    rows, columns = np.nonzero(rng.random((6, 10)) < 0.4)
+    A = gb.Matrix.from_coo(rows, columns, rng.integers(-9, 9, rows.size), nrows=6, ncols=10)
+    assert gb.viz.datashade(A, agg, height=size[0], width=size[1], ax=axes) is axes
+    height, width = min(size[0], 6), min(size[1], 10)
+    held = {}
+    for i, j, value in zip(*A.to_coo()):
+        held.setdefault((int(i) * height // 6, int(j) * width // 10), []).append(int(value))
+    figure = {"count": len, "sum": sum, "mean": np.mean, "max": max, "min": min}[agg]
+    image = np.ma.filled(axes.images[0].get_array().astype(float), np.nan)
+    wanted = [[figure(held[i, j]) if (i, j) in held else np.nan for j in range(width)] for i in range(height)]
+    assert np.allclose(image, wanted, equal_nan=True) and axes.images[0].get_extent() == [0, 10, 6, 0]
+    assert axes.figure.axes[1].get_ylabel() == agg and axes.xaxis.get_ticks_position() == "top"
+
+
+def test_what_pictures_refuse(axes):
+    A = gb.Matrix.from_coo([0], [1], [1], nrows=2, ncols=3)
+    with pytest.raises(ValueError, match="draw needs a square Matrix"):
+        gb.viz.draw(A, ax=axes)
+    with pytest.raises(ValueError, match='agg must be "count"'):
+        gb.viz.datashade(A, "median", ax=axes)
+    for given, name in (({"nt": 0}, "nt"), ({"width": 0}, "width"), ({"nt": float("nan")}, "nt")):
+        with pytest.raises(ValueError, match=f"{name}: expected 1 or more"):
+            gb.viz.tiles(A, ax=axes, **given)

@@ -324,3 +324,19 @@ def test_headers_up_to_the_limit():
         else:
             with pytest.raises(gb.io.BadFile, match=f"no line of sizes in the first {LONGEST_HEADER} bytes"):
                 gb.io.mmread(file)
+
+
+@pytest.mark.parametrize("form, field, line", [
+    ("coordinate", "pattern", "{i} {j}"), ("coordinate", "complex", "{i} {j} 0 1"), ("coordinate", "real", "{i} {j} 1"),
+    ("coordinate", "integer", "{i} {j} 1"), ("array", "complex", "0 1"), ("array", "real", "1"), ("array", "integer", "1"),
+])  # fmt: skip
+def test_lines_as_short_as_can_be(tmp_path, form, field, line):
+    """The number of entries that a file of a size may hold is not too small for the shortest lines."""
+    path = tmp_path / "x.mtx"
+    lines = [line.format(i=i, j=j) for j in range(1, 10) for i in range(1, 10)]
+    size = "9 9 81" if form == "coordinate" else "9 9"
+    path.write_text(f"%%MatrixMarket matrix {form} {field} general\n{size}\n" + "\n".join(lines) + "\n")
+    found = gb.io.read(path).obj
+    assert found.nvals == 81 and found.shape == (9, 9)
+    path.write_text(path.read_text().rstrip("\n"))  # nor without the last line's end
+    assert gb.io.read(path).obj.isequal(found)

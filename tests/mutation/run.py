@@ -4,6 +4,10 @@
     python tests/mutation/run.py --sample 20 --seed 3   # twenty of them
     python tests/mutation/run.py --only write.py        # those whose name contains a text
     python tests/mutation/run.py --output results.md    # a table of the result
+    python tests/mutation/run.py --generated 30 --layer core --seed 1    # thirty mutants that generated.py draws
+
+A mutant meets the quick tests of its layer that execute its line; which ones these are is recorded once, and kept in
+the temporary directory until a file changes. A mutant that none executes is reported at once.
 
 A fault is noticed when a test fails, or when the tests do not end in --limit seconds (a fault can make a loop endless).
 Ends with exit code 1 if a fault was not noticed that is not marked as surviving, or if one so marked was noticed.
@@ -14,6 +18,9 @@ from __future__ import annotations
 import argparse
 import concurrent.futures
 import dataclasses
+import hashlib
+import itertools
+import json
 import os
 import pathlib
 import queue
@@ -29,7 +36,9 @@ import time
 if __name__ == "__main__":
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+from mutation import generated, lines
 from mutation.faults import ROOT, Fault, all_faults
+from support import seeds
 
 COPIED = (
     "grb_tile",
@@ -73,15 +82,26 @@ def _bound_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
+def environment_of(folder: pathlib.Path) -> dict[str, str]:
+    """The environment of a run of tests in the copy at `folder`."""
+    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+    paths = (str(folder), str(folder / "tests"), os.environ.get("PYTHONPATH"))
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    environment["GRB_TILE_CACHE"] = str(folder / ".kernels")
+    for name in ("PYTEST_XDIST_WORKER", "PYTEST_CURRENT_TEST", "PYTEST_ADDOPTS"):
+        environment.pop(name, None)
+    return environment
+
+
 def tests_of(fault: Fault, folder: pathlib.Path, limit: float) -> tuple[bool, str]:
     """(did a test fail?, which one or why) in the copy of the checkout at `folder`."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider"]
     command += ["-p", "no:randomly", *fault.tests]
-    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
-    environment["GRB_TILE_CACHE"] = str(folder / ".kernels")
-    for name in ("PYTEST_XDIST_WORKER", "PYTEST_CURRENT_TEST", "PYTEST_ADDOPTS"):
-        environment.pop(name, None)
+    environment = environment_of(folder)
+    if fault.chosen:
+        command += ["-p", "mutation.lines"]
+        environment[lines.CHOSEN] = str(folder / "chosen")
+        (folder / "chosen").write_text("\n".join(fault.chosen))
     process = subprocess.Popen(
         command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         start_new_session=True, preexec_fn=_bound_memory,
@@ -94,6 +114,8 @@ def tests_of(fault: Fault, folder: pathlib.Path, limit: float) -> tuple[bool, st
         return True, f"no end in {limit:.0f} s"
     if process.returncode == 0:
         return False, ""
+    if process.returncode == 5 and fault.chosen:
+        return True, "its tests are no longer there"
     if process.returncode == 5:
         raise SystemExit(f"{fault.name}: no tests in {' '.join(fault.tests)}")
     failures = [line for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
@@ -140,6 +162,68 @@ def run(faults: list[Fault], jobs: int, limit: float = LIMIT, report=print) -> l
             return list(pool.map(one, faults))
 
 
+def _kept_record(layer: str) -> pathlib.Path:
+    """Where the record of the lines of a layer's tests is kept: a place that depends on all that could change it."""
+    text = hashlib.sha256(f"{seeds.SEED} {sys.version}".encode())
+    folders = ["grb_tile", "algorithms", "tests/support"]
+    paths = [path for name in folders for path in (ROOT / name).rglob("*.py")]
+    paths += [path for name in generated.LAYERS[layer][1] for start in ROOT.glob(name) for path in _files(start)]
+    for path in sorted(paths):
+        text.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
+    return pathlib.Path(tempfile.gettempdir()) / "grb-tile-lines" / f"{layer}-{text.hexdigest()[:16]}.json"
+
+
+def _files(start: pathlib.Path) -> list[pathlib.Path]:
+    return list(start.rglob("*.py")) if start.is_dir() else [start]
+
+
+def record_of(layer: str, report=print) -> lines.Record:
+    """Which quick tests of the layer execute which lines."""
+    kept = _kept_record(layer)
+    if not kept.exists():
+        started = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="grb-tile-mutation-") as temporary:
+            folder = copy_of_checkout(pathlib.Path(temporary))
+            (folder / "sitecustomize.py").write_text(lines.SITE)
+            (folder / "record").mkdir()
+            command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider"]
+            command += ["-p", "no:randomly", "-p", "mutation.lines", *generated.tests_of(layer)]
+            environment = environment_of(folder) | {lines.RECORD: str(folder / "record")}
+            made = subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True)
+            written = folder / "record" / "lines.json"
+            if made.returncode not in (0, 1) or not written.exists():
+                raise SystemExit(f"the tests of {layer} could not run:\n{made.stdout[-2000:]}{made.stderr[-2000:]}")
+            kept.parent.mkdir(exist_ok=True)
+            shutil.copy2(written, kept)
+        report(f"the lines of the tests of {layer} took {time.monotonic() - started:.0f} s")
+    record = lines.Record(json.loads(kept.read_text()))
+    if record.failed:
+        report(f"left out, because they fail without a mutant: {', '.join(record.failed)}")
+    return record
+
+
+def generated_faults(layer: str, count: int, seed: int, report=print) -> tuple[list[Fault], list[Fault]]:
+    """(mutants with the tests that execute their line, mutants whose line no test executes), `count` in all."""
+    record = record_of(layer, report)
+    drawn = [generated.with_tests(mutant, record) for mutant in itertools.islice(generated.drawn(layer, seed), count)]
+    return [mutant for mutant in drawn if mutant.chosen], [mutant for mutant in drawn if not mutant.chosen]
+
+
+def run_generated(layers: list[str], count: int, seed: int, jobs: int, limit: float, report=print) -> str:
+    """Plants mutants of each layer; the result as Markdown."""
+    rows = ["| layer | mutants | noticed | not executed | executed, not noticed |", "|---|---|---|---|---|"]
+    for layer in layers:
+        executed, others = generated_faults(layer, count, seed, report)
+        for mutant in others:
+            report(f"NOT EXECUTED         {mutant.name}")
+        outcomes = run(executed, jobs, limit, report) if executed else []
+        noticed = sum(outcome.noticed for outcome in outcomes)
+        rows.append(
+            f"| {layer} | {len(executed) + len(others)} | {noticed} | {len(others)} | {len(executed) - noticed} |"
+        )
+    return "\n".join(rows) + "\n"
+
+
 def table(outcomes: list[Outcome]) -> str:
     """The result as Markdown: a line an area, then every fault that was not noticed with its reason."""
     lines = ["| file | faults | noticed |", "|---|---|---|"]
@@ -165,7 +249,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for the tests of one fault")
     parser.add_argument("--list", action="store_true", help="list the faults and end")
     parser.add_argument("--output", type=pathlib.Path, help="file for the table")
+    parser.add_argument("--generated", type=int, metavar="N", help="plant N mutants drawn by --seed in each --layer")
+    parser.add_argument("--layer", action="append", choices=sorted(generated.LAYERS), help="all if left out")
     given = parser.parse_args(arguments)
+    if given.generated is not None:
+        print(f"seed {given.seed}")
+        layers = given.layer or list(generated.LAYERS)
+        text = run_generated(layers, given.generated, given.seed, given.jobs, given.limit, _print)
+        return _end(text, given.output)
     faults = [fault for fault in all_faults() if not given.only or any(text in fault.name for text in given.only)]
     if given.sample is not None and given.sample < len(faults):
         faults = random.Random(given.seed).sample(faults, given.sample)
@@ -173,12 +264,20 @@ def main(arguments: list[str] | None = None) -> int:
         for fault in faults:
             print(fault.name)
         return 0
-    outcomes = run(faults, given.jobs, given.limit, report=lambda line: print(line, flush=True))
-    text = table(outcomes)
-    print(text)
-    if given.output:
-        given.output.write_text(text)
+    outcomes = run(faults, given.jobs, given.limit, report=_print)
+    _end(table(outcomes), given.output)
     return int(not all(outcome.as_expected for outcome in outcomes))
+
+
+def _print(line: str) -> None:
+    print(line, flush=True)
+
+
+def _end(text: str, output: pathlib.Path | None) -> int:
+    print(text)
+    if output:
+        output.write_text(text)
+    return 0
 
 
 if __name__ == "__main__":

@@ -343,3 +343,19 @@ def test_of_equal_values_the_first_is_taken(function, signs):
         with config.set(backend=engine):
             found = op(x & y).new().to_coo()[1]
         assert np.signbit(found).tolist() == [np.signbit(signs[0])] * 2, engine
+
+
+def test_functions_that_run_in_python_are_named_once(caplog):
+    def of_text(x):
+        return float(str(x))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # Numba's, too
+        for _ in range(2):
+            slow = unary.register_anonymous(of_text)
+            assert Vector.from_dense([1.5, 2.0]).apply(slow).new().to_dict() == {0: 1.5, 1: 2.0}
+        unary.register_anonymous(lambda x: x + 3)(Vector.from_dense([1.5])).new()
+    (record,) = caplog.records
+    text = record.getMessage()
+    assert (record.name, record.levelname) == ("grb_tile", "WARNING")
+    assert "of_text" in text and "runs in Python" in text and "str(x)" in text and __file__ in text

@@ -2,8 +2,8 @@
 
 GRB_TILE_TEST_LIBRARY=graphblas puts the oracle in both places: that checks the tests themselves.
 GRB_TILE_TEST_ENGINES=default,numpy leaves engines out while working on something (coverage then fails, as it should);
-engines outside the usual ones: shim (the CUDA backend's kernels on the CPU), cuda (on a device) and dense (every small
-matrix is a bitmap or full).
+engines outside the usual ones: shim (the CUDA backend's kernels on the CPU), cuda (on a device), dense (every small
+matrix is a bitmap or full) and ranks1, ranks2 ... (distributed over as many ranks, support/ranks.py).
 GRB_TILE_TEST_ORACLE=none imports no oracle: for programs that take calls from here and compare with the CPU backend.
 """
 

@@ -355,6 +355,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
     def one_pass(self, program, dtype, size, scalars, *stores):
         layout = self._joint(*stores)
         mine = [self._local(store, layout, "one_pass") for store in stores]
+        scalars = [x if isinstance(x, float) else x.value for x in scalars]  # an exchange, before the device is locked
         outputs, sums = self.local.one_pass(program, dtype, len(layout), scalars, *mine)
         totals = RankSums(self.comm, program.monoids, sums)
         return [PartVector(size, store, layout, self) for store in outputs], totals

@@ -51,7 +51,9 @@ def fenced_kernel(name, **constants):
     def function(run):
         return lambda *arguments: run(*(Fenced(a) if isinstance(a, np.ndarray) else a for a in arguments))
 
-    functions = {key: function(value) for key, value in vars(template).items() if key in ("run", "dependencies")}
+    functions = {
+        key: function(value) for key, value in vars(template).items() if key in ("run", "dependencies", "vote")
+    }
     return SimpleNamespace(functions_for=lambda seconds: SimpleNamespace(**functions), count=lambda seconds: None)
 
 

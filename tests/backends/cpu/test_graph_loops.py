@@ -12,7 +12,7 @@ from scipy.sparse import csgraph, csr_array
 import grb_tile as gb
 from grb_tile import Matrix, Vector, graph
 from grb_tile.dtypes import lookup_dtype
-from grb_tile.graph.communities import inside, join_round, move_round
+from grb_tile.graph.communities import join_rounds, move_round
 from grb_tile.storage.store import Compressed
 from support import graph_loops as plain, seeds
 from support.graphs import GRAPHS, graph_of, random_graph, transposed
@@ -243,21 +243,18 @@ def test_rounds_of_moves(salt, some):
     x, community = rng.integers(0, 6, n), rng.integers(0, 3, n)
     u, k, own = (rng.integers(0, 4, n).astype(float) / 8 for _ in range(3))
     active = Vector.from_coo(np.flatnonzero(rng.random(n) < 0.6), True, size=n) if some else None
-    y = np.arange(n)
-    for v in range(0, n, 5):  # some parts of two
-        y[v + 1] = v if community[v] == community[v + 1] else v + 1
     within, whole = rng.integers(0, 9, n).astype(float), rng.integers(2, 9, n).astype(float)
     level = u, k, within, whole, rng.random(n) < 0.8, 0.5
     for key in (7, 11):
         calls = (
             lambda: move_round(B, x, u, k, own, active, key),
-            lambda: join_round(B, community, y, level, own, active, key, lambda: inside(B, community)),
+            lambda: join_rounds(B, community, level, key, 5),
         )
         for call in calls:
             found = call()
             with gb.plan(force="reference"):
                 wanted = call()
-            assert found.wanting > 0
+            assert not hasattr(found, "wanting") or found.wanting > 0
             for ours, theirs in zip(found, wanted, strict=True):
                 if isinstance(theirs, Vector):
                     ours, theirs = ours.to_coo(values=False)[0], theirs.to_coo(values=False)[0]

@@ -23,6 +23,7 @@ class Fault:
     after: str
     tests: tuple[str, ...] = ()
     survives: str = ""
+    chosen: tuple[str, ...] = ()  # of those files, these tests alone, in this order
 
     @property
     def name(self) -> str:

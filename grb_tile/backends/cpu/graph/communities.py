@@ -3,52 +3,66 @@
 import numpy as np
 
 from ....dtypes import BOOL
-from ....hashing import mixed_by
-from ....storage import bits
-from ....storage.store import BitmapVector, forms_of
+from ....hashing import FACTORS, key_of, mixed_by
+from ....planner import tuning
+from ....storage.store import SparseVector, forms_of, index_dtype
+from ..jit import cache as jit
 from ..vectorised.structure import tuples_vector
 from .compiled import run, values_of
+
+CHUNKS = 64  # parts of the active vertices with as many entries, which threads share
 
 
 def local_round(B, x, u, k, own, active, key):
     n = B.nrows
-    looked_at, stays = _active(n, active, key)
-    after, near, sums, own = np.empty(n, np.int64), np.zeros(n, np.int64), np.empty(3), own.copy()
-    work = after, near, *np.zeros((2, n)), np.empty(n, np.int64), sums
-    moving = run("local_round", [B], (_values(B), x, u, k, stays, looked_at, own, *work))
-    if moving is NotImplemented:
+    at = np.arange(n) if active is None else tuples_vector(active)[0].astype(np.int64, copy=False)
+    own, best, K, longest = own.copy(), np.empty(n, np.int64), np.bincount(x, k, n), _longest(B)
+    chunks = CHUNKS if B.nvals * at.size >= tuning.PARALLEL_ROWS * n and jit.thread_count() > 1 else 1
+    given = _values(B), x, u, k, K, at, _bounds(B, at, chunks), own, best
+    each = "vote", chunks, lambda thread: (np.zeros(n), np.empty(longest, np.int64))
+    if run("local_round", [B], given, each) is NotImplemented:
         return NotImplemented
-    return after, own, _flagged(near), *sums[:2].tolist(), int(sums[2]), moving
+    stays = mixed_by(at.astype(np.uint64), key) >> np.uint64(63)
+    after, near, sums = x.copy(), np.zeros(n, np.int64), np.empty(3)
+    moving = run("local_round", [B], (K, own, at, stays.astype(np.int64), best, after, near, sums))
+    return after, own, _flagged(near != 0), *sums[:2].tolist(), int(sums[2]), moving
 
 
-def join_round(B, x, y, level, own, active, key):
+def _bounds(B, at, chunks):
+    """Where the chunks of the vertices `at` begin and end."""
+    if chunks == 1:
+        return np.array([0, at.size])
+    ends = np.concatenate([[0], np.cumsum(np.diff(B.indptr)[at])])
+    bounds = np.searchsorted(ends, np.linspace(0, ends[-1], chunks + 1)).astype(np.int64)
+    bounds[-1] = at.size  # the last vertices may have no entries
+    return bounds
+
+
+def _longest(B):
+    """The number of entries of the longest row, kept with B."""
+    forms = forms_of(B)
+    if "longest row" not in forms:
+        forms["longest row"] = int(np.diff(B.indptr).max(initial=0))
+    return forms["longest row"]
+
+
+def join_rounds(B, x, level, seed, first):
     n = B.nrows
-    looked_at, stays = _active(n, active, key)
-    *given, joined, scale = level
-    after, own = np.empty(n, np.int64), own.copy()
-    near, asks, size = np.zeros((3, n), np.int64)
-    work = after, near, asks, size, *np.zeros((3, n)), *np.empty((2, n), np.int64)
-    given += joined.astype(np.int64), float(scale)
-    wanting = run("join_round", [B], (_values(B), x, y, *given, stays, looked_at, own, *work))
-    if wanting is NotImplemented:
-        return NotImplemented
-    return after, own, _flagged(near), wanting, int(np.count_nonzero(after != y))
-
-
-def _active(n, active, key):
-    """(1 for each vertex to look at, 0 where an active one is of the half that moves in the round of that key)."""
-    at = np.arange(n) if active is None else tuples_vector(active)[0]
-    looked_at, stays = np.zeros((2, n), np.int64)
-    looked_at[at] = 1
-    stays[at] = mixed_by(at.astype(np.uint64), key) >> np.uint64(63)
-    return looked_at, stays
+    u, k, within, whole, joined, scale = level
+    keys = key_of(seed, first), key_of(0, 1) - 1, *FACTORS, 0
+    hashing = np.array(keys, np.uint64).view(np.int64)
+    y, active, size = np.arange(n), np.arange(n), np.ones(n, np.int64)
+    work = y, active, *np.empty((3, n), np.int64), size, *np.zeros((2, n), np.int64), *np.zeros((2, n))
+    given = _values(B), x, u, k, within, whole, joined.astype(np.int64), float(scale), hashing
+    rounds = run("join_rounds", [B], (*given, *work, k.copy(), within.copy()))
+    return NotImplemented if rounds is NotImplemented else (y, rounds)
 
 
 def _flagged(flags):
     """The vector with an entry for each vertex whose flag is not 0."""
-    present = flags != 0
-    count = int(np.count_nonzero(present))
-    return BitmapVector(flags.size, BOOL, bits.from_bool(present), np.ones(1, np.bool_), count, True)
+    return SparseVector(
+        flags.size, BOOL, np.flatnonzero(flags).astype(index_dtype(flags.size), copy=False), np.ones(1, np.bool_), True
+    )
 
 
 def _values(B):

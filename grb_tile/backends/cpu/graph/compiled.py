@@ -10,7 +10,7 @@ _ONE_MATRIX = (
     "topological_levels", "union_find",
 )  # fmt: skip
 _LISTS = "breadth_first", "label_turns", "topological_levels"  # neighbours in an order of their own, with INT64 numbers
-_NUMBERS = "floyd_warshall", "join_round", "local_round"  # arrays of FP64 among the arguments
+_NUMBERS = "floyd_warshall", "join_rounds", "local_round"  # arrays of FP64 among the arguments
 # (template, constants) of every kernel of this module, for indices of 32 bits: what a release brings compiled
 KERNELS = [
     *((name, {"INDEX": "i"}) for name in _ONE_MATRIX),
@@ -25,7 +25,7 @@ KERNELS = [
     ),
     ("spanning_forest", {}),
     ("floyd_warshall", {"Z": "d"}),
-    ("join_round", {"INDEX": "i", "Z": "d"}),
+    ("join_rounds", {"INDEX": "i", "Z": "d"}),
     ("local_round", {"INDEX": "i", "Z": "d"}),
     *(
         ("best_label", {"X_ISO": iso, "VALUE": "d", "INDEX": "i", "Z": "d", "MASK": mask})

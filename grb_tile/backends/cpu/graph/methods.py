@@ -13,7 +13,7 @@ MODULES = {
     ),
     "paths": ("distances", "floyd_warshall", "dependencies"),
     "labels": ("best_labels",),
-    "communities": ("local_round", "join_round"),
+    "communities": ("local_round", "join_rounds"),
     "traversal": ("bfs_multi",),
 }  # fmt: skip
 

@@ -1,0 +1,93 @@
+"""Mutants drawn from the syntax tree: each is one change of the program, and its tests are those that run its line."""
+
+import ast
+import collections
+import itertools
+
+import pytest
+
+from mutation import generated
+from mutation.faults import ROOT
+from mutation.lines import Record
+
+TEXT = '''"""The module's text: not a + b."""
+
+LIMIT = 3
+__slots__ = ("a", "b")
+
+
+def largest(values: "list[1 + 2]", bound=0, *, kept={}):
+    """Not a < b."""
+    key = (len(values), bound)
+    if key in kept and bound >= 0:
+        return kept[key]
+    if not values:
+        raise ValueError("no values: 1 < 2")
+    found = max(values[1:], default=min(bound, LIMIT))
+    for k in range(len(values)):
+        found += values[k] - 1
+    found = clipped(found, bound)
+    print("found", 1 + 2)
+    return found
+'''
+
+
+def kinds(text):
+    found = collections.defaultdict(list)
+    for mutant in generated.mutants_of("x.py", text):
+        found[mutant.kind].append((mutant.line, mutant.after))
+    return found
+
+
+def test_every_kind_is_found_at_its_line():
+    found = kinds(TEXT)
+    assert found["comparison"] == [(10, "(key not in kept)"), (10, "(bound > 0)")]
+    assert found["and, or"] == [(10, "(key in kept or bound >= 0)")]
+    assert found["element of a key left out"] == [(9, "((bound,))"), (9, "((len(values),))")]
+    assert found["early return removed"] == [(11, "pass")] and found["refusal removed"] == [(13, "pass")]
+    assert found["min and max, any and all"][0] == (14, "(min(values[1:], default=min(bound, LIMIT)))")
+    assert found["keyword left out"] == [(14, "(max(values[1:]))")]
+    assert [line for line, _ in found["off by one"]] == [15, 15]
+    assert found["+ and -"] == [(16, "found -= values[k] - 1"), (16, "(values[k] + 1)")]
+    assert (17, "(clipped(bound, found))") in found["arguments swapped"]
+    assert {line for line, _ in found["statement removed"]} == {16, 17, 18}
+    assert (3, "(4)") in found["constant"] and (7, "(1)") in found["constant"]
+    assert {line for mutants in found.values() for line, _ in mutants}.isdisjoint({1, 4, 8})
+
+
+def test_texts_annotations_and_imports_stay():
+    for line, after in itertools.chain.from_iterable(kinds(TEXT).values()):
+        assert "list[" not in after and "no values" not in after and '"found"' not in after, (line, after)
+    assert not kinds("import a\nfrom b import c\n\n\n@cached(1 + 2)\nclass X:\n    pass\n")
+
+
+def test_each_layer_has_code_and_tests():
+    for layer in generated.LAYERS:
+        assert generated.files_of(layer) and generated.tests_of(layer), layer
+
+
+@pytest.mark.parametrize("layer", ["generators", "programs"])
+def test_mutants_of_a_layer(layer):
+    """Those drawn are Python, another program, of one line each, and the same again for the same seed."""
+    drawn = list(itertools.islice(generated.drawn(layer, 1), 10))
+    assert [mutant.name for mutant in drawn] == [m.name for m in itertools.islice(generated.drawn(layer, 1), 10)]
+    assert len({(mutant.path, mutant.line) for mutant in drawn}) == len(drawn)
+    for mutant in drawn:
+        text = (ROOT / mutant.path).read_text()
+        assert ast.dump(ast.parse(mutant.planted(text))) != ast.dump(ast.parse(text))
+        with pytest.raises(ValueError, match="is not the file that it was drawn from"):
+            mutant.planted("#" + text)
+
+
+def test_tests_of_a_line():
+    record = Record({
+        "tests": {"": [0, True], "a.py::x[1]": [3.0, True], "a.py::x[2]": [1.0, True], "a.py::y": [2.0, True],
+                  "a.py::z": [0.0, False]},
+        "lines": {"p.py": {"1": "0x1", "5": "0xe", "6": "0x4", "7": "0x10"}},
+    })  # fmt: skip
+    assert record.failed == ["a.py::z"]
+    assert record.tests_of("p.py", [5]) == ["a.py::y", "a.py::x[1]", "a.py::x[2]"]
+    assert record.tests_of("p.py", [6, 7]) == ["a.py::x[2]"] and record.tests_of("p.py", [7, 8]) == []
+    assert set(record.tests_of("p.py", [1], at_import=True)) == {"a.py::x[1]", "a.py::x[2]", "a.py::y"}
+    assert set(record.tests_of("p.py", [1])) == {"a.py::x[1]", "a.py::x[2]", "a.py::y"}
+    assert set(record.tests_of("other.py", [1], at_import=True)) == set()
