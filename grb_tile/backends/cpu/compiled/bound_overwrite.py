@@ -15,6 +15,8 @@ from .gather import RAW, raw
 
 def overwrite(c, t, mask):
     """All of T's entries, and C's outside the mask; NotImplemented where no call of these kinds is prepared."""
+    if c.indices.shape[0] > tuning.MERGED_SIZE:  # its loop has a branch an entry: merges are faster on many
+        return NotImplemented
     kinds = matrix_kind(c), matrix_kind(t), matrix_kind(mask.pattern)
     if None in kinds:
         return NotImplemented

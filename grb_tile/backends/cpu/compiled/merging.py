@@ -135,7 +135,7 @@ def _prepare(mode, op, dtype, plain, a, b):
     one, np_type, np_index = op is None, dtype.np_type, np.dtype(index)
 
     def run(A, B, what):
-        functions = kernel.functions
+        functions = kernel.functions or kernel.of_small_calls(tuning.SMALL_MERGE_SECONDS)
         if functions is None:
             return NotImplemented
         of_a, of_b = A.indices.shape[0], B.indices.shape[0]
