@@ -115,8 +115,8 @@ class NumpyPrimitives(Backend):
     _matvec_rows = TwoForms(matvec.matvec_rows, dispatch.matvec_rows)
     _matvec_cols = TwoForms(matvec.matvec_cols, dispatch.matvec_cols)
 
-    def matvec_cols(self, A, x, semiring, mask=None, plan=None):
-        return self._matvec_cols(A, x, semiring, mask, plan)
+    def matvec_cols(self, AT, x, semiring, mask=None, plan=None):
+        return self._matvec_cols(AT, x, semiring, mask, plan)
 
     def dense_matvec(self, A, x, semiring, mask=None):
         return dense_lines.matvec(A, x, semiring, mask)
@@ -240,12 +240,12 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
                 return ran_compiled(plan, w)
         return super().matvec_rows(A, x, semiring, mask, plan)
 
-    def matvec_cols(self, A, x, semiring, mask=None, plan=None):
+    def matvec_cols(self, AT, x, semiring, mask=None, plan=None):
         if forced().engine != "numpy":
-            w = bound_matvec.matvec_cols(A, x, semiring, mask)
+            w = bound_matvec.matvec_cols(AT, x, semiring, mask)
             if w is not NotImplemented:
                 return ran_compiled(plan, w)
-        return self._matvec_cols(A, x, semiring, mask, plan)
+        return self._matvec_cols(AT, x, semiring, mask, plan)
 
     def union(self, x, y, op, mask=None, left_default=None, right_default=None, dtype=None):
         if len(x.shape) == 1 and forced().engine != "numpy":

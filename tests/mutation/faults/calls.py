@@ -319,8 +319,8 @@ FAULTS = [
     Fault(
         "grb_tile/backends/cpu/templates/local_round.py",
         "a vertex without a gain moves in a compiled round",
-        "        if most - score_of_own > 0.0:\n",
-        "        if most - score_of_own >= 0.0:\n",
+        "chosen if most - score_of_own > 0.0 else -1",
+        "chosen if most - score_of_own >= 0.0 else -1",
         ("tests/algorithms/test_communities.py",),
     ),
     Fault(

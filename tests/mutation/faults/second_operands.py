@@ -7,13 +7,6 @@ ON_DEVICE = ("tests/backends/cuda/test_second_operands.py",)
 
 FAULTS = [
     Fault(
-        "grb_tile/backends/cpu/graph/communities.py",
-        "the vertices that stay are the first ones, not those that are looked at",
-        "stays[at] =",
-        "stays[: at.size] =",
-        CPU_LOOPS,
-    ),
-    Fault(
         "grb_tile/backends/cpu/templates/bipartite_matching.py",
         "every other row of an augmenting path keeps its column",
         "mate_col[j] = i\n                        depth -= 1",
