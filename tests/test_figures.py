@@ -17,6 +17,33 @@ ELSEWHERE = {
     ("grb_tile/backends/cpu/jit/worker.py", "FINISH_SECONDS"): "no choice: the longest life of a process without input",
     ("grb_tile/backends/kernel_cache.py", "ABANDONED_SECONDS"): "no choice: the age of files that are left over",
     ("grb_tile/cli/bench_measure.py", "WARM_SECONDS"): "no choice: how a measurement is made",
+    (
+        "grb_tile/backends/distributed/loopback.py",
+        "SECONDS_TO_END",
+    ): "no choice: how long a rank waits, and how often it looks",
+    (
+        "grb_tile/backends/distributed/mpi.py",
+        "SECONDS_BEFORE_HERE",
+    ): "no choice: how long a rank waits, and how often it looks",
+    (
+        "grb_tile/backends/distributed/mpi.py",
+        "SECONDS_TO_LEAVE",
+    ): "no choice: how long a rank waits, and how often it looks",
+    (
+        "grb_tile/backends/distributed/mpi.py",
+        "SECONDS_TO_RELAY",
+    ): "no choice: how long a rank waits, and how often it looks",
+    (
+        "grb_tile/backends/distributed/nccl.py",
+        "SECONDS_BETWEEN_LOOKS",
+    ): "no choice: how long a rank waits, and how often it looks",
+    (
+        "grb_tile/backends/distributed/pipes.py",
+        "SECONDS_BETWEEN_TRIES",
+    ): "no choice: how long a rank waits, and how often it looks",
+    ("grb_tile/cli/run.py", "SECONDS_BETWEEN_LOOKS"): "no choice: how long a rank waits, and how often it looks",
+    ("grb_tile/cli/run.py", "SECONDS_TO_END"): "no choice: how long a rank waits, and how often it looks",
+    ("grb_tile/cli/run.py", "SECONDS_TO_TERMINATE"): "no choice: how long a rank waits, and how often it looks",
     ("grb_tile/storage/place.py", "COPY_NS"): "storage lies below the planner",
     ("grb_tile/storage/place.py", "ELEMENT_NS"): "storage lies below the planner",
 }
