@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = [path for folder in ("grb_tile", "algorithms") for path in sorted((ROOT / folder).rglob("*.py"))]
 COST = re.compile(r"(^|_)(SECONDS|NS|US|COST|PRICE|MINIMUM|PARALLEL|SAVED)(_|$)")
 
+_WAIT = "no choice: how long a rank waits, and how often it looks"
 # Figures outside the planner, each with its reason: (path, name) -> why.
 ELSEWHERE = {
     ("grb_tile/backends/cpu/jit/lost_time.py", "LEAST_SECONDS"): "no choice: shorter times are not written to the file",
@@ -20,30 +21,30 @@ ELSEWHERE = {
     (
         "grb_tile/backends/distributed/loopback.py",
         "SECONDS_TO_END",
-    ): "no choice: how long a rank waits, and how often it looks",
+    ): _WAIT,
     (
         "grb_tile/backends/distributed/mpi.py",
         "SECONDS_BEFORE_HERE",
-    ): "no choice: how long a rank waits, and how often it looks",
+    ): _WAIT,
     (
         "grb_tile/backends/distributed/mpi.py",
         "SECONDS_TO_LEAVE",
-    ): "no choice: how long a rank waits, and how often it looks",
+    ): _WAIT,
     (
         "grb_tile/backends/distributed/mpi.py",
         "SECONDS_TO_RELAY",
-    ): "no choice: how long a rank waits, and how often it looks",
+    ): _WAIT,
     (
         "grb_tile/backends/distributed/nccl.py",
         "SECONDS_BETWEEN_LOOKS",
-    ): "no choice: how long a rank waits, and how often it looks",
+    ): _WAIT,
     (
         "grb_tile/backends/distributed/pipes.py",
         "SECONDS_BETWEEN_TRIES",
-    ): "no choice: how long a rank waits, and how often it looks",
-    ("grb_tile/cli/run.py", "SECONDS_BETWEEN_LOOKS"): "no choice: how long a rank waits, and how often it looks",
-    ("grb_tile/cli/run.py", "SECONDS_TO_END"): "no choice: how long a rank waits, and how often it looks",
-    ("grb_tile/cli/run.py", "SECONDS_TO_TERMINATE"): "no choice: how long a rank waits, and how often it looks",
+    ): _WAIT,
+    ("grb_tile/cli/run.py", "SECONDS_BETWEEN_LOOKS"): _WAIT,
+    ("grb_tile/cli/run.py", "SECONDS_TO_END"): _WAIT,
+    ("grb_tile/cli/run.py", "SECONDS_TO_TERMINATE"): _WAIT,
     ("grb_tile/storage/place.py", "COPY_NS"): "storage lies below the planner",
     ("grb_tile/storage/place.py", "ELEMENT_NS"): "storage lies below the planner",
 }
