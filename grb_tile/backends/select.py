@@ -105,7 +105,7 @@ def register(name: str, backend: Backend) -> Backend:
     if backend.name != name:  # `using` finds the backend again by its name
         backend.name = name
     _made[name] = backend
-    if backend.on_device:
+    if _has_arrays(backend):
         for other in list(_made):
             if not _made[other].on_device:
                 named(other)
@@ -222,7 +222,12 @@ def on_host(compute: Callable[[], Any]) -> Any:
 
 
 def _made_on_device() -> Backend | None:
-    return next((backend for backend in list(_made.values()) if backend.on_device), None)
+    return next((backend for backend in list(_made.values()) if _has_arrays(backend)), None)
+
+
+def _has_arrays(backend: Backend) -> bool:
+    """Are the stores of the backend a device's, whose arrays a host backend can copy?  Those of ranks are no arrays."""
+    return backend.on_device and not hasattr(backend, "comm")
 
 
 @contextmanager

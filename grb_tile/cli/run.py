@@ -151,11 +151,16 @@ def _is_terminal(stream):
 def _started(command, environment, stdin):
     """A process in a group of its own, so that a signal reaches it once: from this command, which passes it on.
 
-    The system ends it where this command is killed.
+    The system ends it where this command is killed.  SIGINT, which a shell's background ignores, is heard.
     """
-    library = ctypes.CDLL(None)
-    with_this = (lambda: library.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)) if sys.platform == "linux" else None
-    return subprocess.Popen(command, env=environment, stdin=stdin, process_group=0, preexec_fn=with_this)
+    library = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+    def begin():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if library is not None:
+            library.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+    return subprocess.Popen(command, env=environment, stdin=stdin, process_group=0, preexec_fn=begin)
 
 
 def _wait(processes):

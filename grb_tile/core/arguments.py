@@ -215,8 +215,8 @@ def any_bool(values, array):
 
 
 def _whole(value):
-    """integral(value), but None of a Boolean and of a float, as in an array of floats."""
-    return None if isinstance(value, (bool, np.bool_, float, np.floating)) else integral(value)
+    """integral(value), but None of a Boolean."""
+    return None if isinstance(value, (bool, np.bool_)) else integral(value)
 
 
 def type_argument(dtype, cls):
@@ -235,8 +235,10 @@ def type_argument(dtype, cls):
     if not hasattr(dtype, "shape"):  # of a SciPy array NumPy takes the dtype, for 0 x 0
         try:
             return lookup_dtype(dtype)
-        except ValueError:
-            if not hasattr(dtype, "__len__") and not isinstance(dtype, (bool, int, float, complex)):
+        except ValueError as error:
+            if isinstance(dtype, (bool, int, float, complex)):
+                raise ValueError(f"{error}; {_maker(dtype, cls)}") from None
+            if not hasattr(dtype, "__len__"):
                 raise
     raise TypeError(
         f"gb.{cls}: the first argument is a type, such as float; got data, x of type {kind.__name__}: "
