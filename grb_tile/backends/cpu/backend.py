@@ -274,7 +274,7 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
         return super().restrict(x, mask)
 
     def overwrite(self, c, t, mask):
-        if len(c.shape) == 2 and forced().engine != "numpy" and not (c.iso and t.iso):
+        if len(c.shape) == 2 and forced().engine != "numpy" and not t.iso:  # else the result may be iso
             result = bound_overwrite.overwrite(c, t, mask)
             if result is not NotImplemented:
                 return result
