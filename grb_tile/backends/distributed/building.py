@@ -10,6 +10,7 @@ from ...exceptions import InvalidValue
 from ...storage.constructors import empty_matrix, empty_vector
 from ...storage.dense import compressed as without_dense
 from .layout import Rows, balanced_ranges
+from .movement import to_owners
 
 SAMPLE = 1 << 16  # rows of entries of each rank that decide about ranges: their shares are exact to 1 % for 64 ranks
 BALANCED_FROM = 4096  # entries of a matrix from which the ranges of its rows are cut by entries, not by length
@@ -22,8 +23,8 @@ class Building:
         layout = self.layout(size)
         mine = (indices >= layout.first) & (indices < layout.stop)
         local = self._build(
-            lambda values: self.local.build_vector(len(layout), indices[mine] - layout.first, values, dup, dtype),
-            values, mine, dup,
+            lambda first, length, values: self.local.build_vector(length, indices[mine] - first, values, dup, dtype),
+            layout, values, mine, dup,
         )  # fmt: skip
         return self._made(local, (size,), layout)
 
@@ -33,12 +34,26 @@ class Building:
         layout = self.layout(nrows)
         mine = (rows >= layout.first) & (rows < layout.stop)
         local = self._build(
-            lambda values: self.local.build_matrix(
-                len(layout), ncols, rows[mine] - layout.first, cols[mine], values, dup, dtype
+            lambda first, length, values: self.local.build_matrix(
+                length, ncols, rows[mine] - first, cols[mine], values, dup, dtype
             ),
-            values, mine, dup,
+            layout, values, mine, dup,
         )  # fmt: skip
         return self._made(local, (nrows, ncols), layout)
+
+    def agreed_type(self: Any, dtype: Any, is_one: bool, is_empty: bool) -> Any:
+        """The type of the values of all ranks; a rank without entries takes that of the others.
+
+        Raises: InvalidValue on every rank where they have several types, or some have an array and some one value.
+        """
+        found = self.comm.allgather((dtype, is_one, is_empty), "type")
+        if len({one for _, one, _ in found}) > 1:
+            raise InvalidValue("values: some ranks gave an array and some one value for all; give arrays on all ranks")
+        kinds = [kind for kind, _, empty in found if not empty] or [found[0][0]]
+        if any(kind is not kinds[0] for kind in kinds):
+            names = ", ".join(f"rank {r}: {kind.name}" for r, (kind, _, _) in enumerate(found))
+            raise InvalidValue(f"values: the ranks gave several types ({names}); pass dtype= on all ranks")
+        return kinds[0]
 
     def agreed_shape(
         self: Any, nrows: int | None, ncols: int | None, rows: np.ndarray, cols: np.ndarray
@@ -62,21 +77,22 @@ class Building:
         one: `values` has one value, the same on all ranks, for all entries, of which repeated ones are one.
         """
         if nrows not in self._layouts:
-            counts = np.concatenate(self.comm.allgather_array(self._sampled(rows), "build"))
-            if counts.size >= self.size:
-                self.set_layout(balanced_ranges(counts, nrows, self.size, self.total(rows.shape[0], "build")))
+            total = self.total(rows.shape[0], "build")
+            if total >= BALANCED_FROM:
+                sample = np.concatenate(self.comm.allgather_array(self._sampled(rows), "build"))
+                self.set_layout(balanced_ranges(sample, nrows, self.size, total))
         layout = self.layout(nrows)
         order = layout.owners(rows).argsort(kind="stable")
         cuts = layout.owners(rows)[order].searchsorted(np.arange(self.size + 1))
         moved = []
         for array in (rows, cols) if one else (rows, cols, values):
-            pieces = [array[order[start:stop]] for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
-            moved.append(np.concatenate(self.comm.alltoall(pieces, "build")))
-        moved[0] = moved[0] - layout.first
-        if one:
-            moved.append(values)
-            dup = self.any_of(dtype)
-        local = self.together(lambda: self.local.build_matrix(len(layout), ncols, *moved, dup, dtype), "build")
+            moved.append(to_owners(self.comm, array[order], cuts, "build"))
+        rows, cols, values = (*moved, values) if one else moved
+        dup = self.any_of(dtype) if one else dup
+        local = self._own_rows(
+            layout,
+            lambda first, length: self.local.build_matrix(length, ncols, rows - first, cols, values, dup, dtype),
+        )
         return self._made(local, (nrows, ncols), layout)
 
     def _sampled(self, rows):
@@ -106,16 +122,21 @@ class Building:
 
         Raises: `error` on every rank where the parts do not follow one another.
         """
-        found = self.comm.allgather((first, length, store.shape), "from_local")
-        sizes = [shape[0] for _, _, shape in found]
+        found = self.comm.allgather((first, length, store.shape, store.dtype, store.is_part), "from_local")
+        if any(is_part for *_, is_part in found):
+            raise InvalidValue("part: expected an ordinary object, of gb.dist.local(); this one is distributed already")
+        kinds = [f"{'Matrix' if len(shape) == 2 else 'Vector'} of {dtype.name}" for _, _, shape, dtype, _ in found]
+        if len(set(kinds)) > 1:
+            raise InvalidValue(f"part: the ranks gave several types, {kinds}; pass dtype= where the parts are made")
+        sizes = [shape[0] for _, _, shape, *_ in found]
         starts = [0, *np.cumsum(sizes).tolist()]
-        for rank, (at, _, shape) in enumerate(found):
+        for rank, (at, _, shape, *_) in enumerate(found):
             if at is not None and at != starts[rank]:
                 raise error(f"first_row of rank {rank} is {at}, but the parts before it end at {starts[rank]}")
             if shape[1:] != found[0][2][1:]:
                 raise error(f"ncols: rank 0 has {found[0][2][1]} columns, rank {rank} has {shape[1]}")
             if found[rank][1] != found[0][1] or length is not None and length < starts[-1]:
-                raise error(f"nrows: the ranks gave {[given for _, given, _ in found]}, their parts have {starts[-1]}")
+                raise error(f"nrows: the ranks gave {[given for _, given, *_ in found]}, their parts have {starts[-1]}")
         whole = starts[-1] if length is None else length
         given = Rows([*starts[:-1], whole], self.rank)
         store = self.local.copy_here(without_dense(store) if len(store.shape) == 2 else store)
@@ -130,9 +151,23 @@ class Building:
         layout = self.layout(whole)
         return part if layout == given else self._made(self._local(part, layout, "from_local"), part.shape, layout)
 
-    def _build(self: Any, make, values, mine, dup):
-        """make(values of this rank's entries): without `dup` a duplicate on any rank is an error on all."""
+    def _build(self: Any, make, layout, values, mine, dup):
+        """make(first, length, values of this rank's entries): without `dup` a duplicate is an error on all ranks."""
         values = values if values.shape[0] == 1 and mine.shape[0] != 1 else values[mine]
         if dup is not None:
-            return make(values)
-        return self.together(lambda: make(values), "build")
+            return make(layout.first, len(layout), values)
+        return self._own_rows(layout, lambda first, length: make(first, length, values))
+
+    def _own_rows(self: Any, layout, make):
+        """make(first, length) of this rank's range; an error on any rank is raised on all."""
+        return self.together(lambda: _with_its_error(make, layout), "build")
+
+
+def _with_its_error(make: Any, layout: Rows) -> Any:
+    """make(first, length) of this rank's range; its error is that of the whole, whose positions the user knows."""
+    try:
+        return make(layout.first, len(layout))
+    except InvalidValue as error:
+        found = error
+    make(0, layout.length)
+    raise found
