@@ -50,20 +50,20 @@ def from_coo(
         sizes = [n if n is None else dimension(n, name) for n, name in ((nrows, "nrows"), (ncols, "ncols"))]
         return i, j, x, kind, one, sizes
 
-    rows, columns, values, own, one, sizes = backend.together(given, "from_coo", Exception)
-    dtype = backend.agreed_type(own, one, not one and dtype is None and not rows.size)
-    if dtype is not own:  # of a rank without entries
-        values = np.zeros(0, dtype.np_type)
-    shape = backend.agreed_shape(*sizes, rows, columns)
-    out = Matrix(dtype, *shape, name=name)
+    i, j, x, own, one, sizes = backend.together(given, "from_coo", Exception)
+    kind = backend.agreed_type(own, x.tobytes() if one else None, not one and dtype is None and not i.size)
+    if kind is not own:  # of a rank without entries
+        x = np.zeros(0, kind.np_type)
+    shape = backend.agreed_shape(*sizes, i, j)
+    out = Matrix(kind, *shape, name=name)
 
     def check() -> None:
-        check_bounds(rows, shape[0], "row index")
-        check_bounds(columns, shape[1], "column index")
+        check_bounds(i, shape[0], "row index")
+        check_bounds(j, shape[1], "column index")
 
     backend.together(check, "from_coo")
     dup = build_operator(out, dup_op)
-    store = guarded(lambda: backend.build_shared(*shape, rows, columns, values, dup, out.dtype, one))
+    store = guarded(lambda: backend.build_shared(*shape, i, j, x, dup, out.dtype, one))
     return Matrix._from_store(owned(backend, store), out.dtype, name)
 
 

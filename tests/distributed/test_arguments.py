@@ -47,6 +47,7 @@ def test_types_of_ranks():
     text = raised(InvalidValue, lambda world: dist.from_coo([0], [0], [(1, 1.5, 2)[world.rank]], nrows=4, ncols=1))
     assert "rank 1: FP64" in text
     raised(InvalidValue, lambda world: dist.from_coo([0], [0], [1] if world.rank else 1, nrows=4, ncols=1))
+    raised(InvalidValue, lambda world: dist.from_coo([0], [0], world.rank, nrows=4, ncols=1))
 
 
 def test_parts_of_several_types():

@@ -101,7 +101,8 @@ class DistributedBackend(Building, DistributedProducts, Backend):
             made._nvals = store.nvals
             if store.format == "bitmap":  # its arrays may change in place, and its forms stay
                 return made
-            forms[key] = made
+            forms_of(store)[key] = made  # asked for again: ranks that are threads make the dictionary of one store
+            return made
         return forms[key]
 
     def _check_equal(self, store):
@@ -129,7 +130,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
                 "with gb.dist.distribute(x)"
             )
         if keeps:
-            forms[key] = True
+            forms_of(store)[key] = True  # asked for again, see part
 
     def _made(self, local: Any, shape: tuple[int, ...], layout: Rows) -> Any:
         if len(shape) == 1:

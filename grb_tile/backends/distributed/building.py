@@ -41,18 +41,19 @@ class Building:
         )  # fmt: skip
         return self._made(local, (nrows, ncols), layout)
 
-    def agreed_type(self: Any, dtype: Any, is_one: bool, is_empty: bool) -> Any:
+    def agreed_type(self: Any, dtype: Any, one: bytes | None, is_empty: bool) -> Any:
         """The type of the values of all ranks; a rank without entries takes that of the others.
 
-        Raises: InvalidValue on every rank where they have several types, or some have an array and some one value.
+        one: the one value of all entries; None where there is an array.
+        Raises: InvalidValue on every rank where they have several types, or several such values.
         """
-        found = self.comm.allgather((dtype, is_one, is_empty), "type")
-        if len({one for _, one, _ in found}) > 1:
-            raise InvalidValue("values: some ranks gave an array and some one value for all; give arrays on all ranks")
+        found = self.comm.allgather((dtype, one, is_empty), "type")
         kinds = [kind for kind, _, empty in found if not empty] or [found[0][0]]
         if any(kind is not kinds[0] for kind in kinds):
             names = ", ".join(f"rank {r}: {kind.name}" for r, (kind, _, _) in enumerate(found))
             raise InvalidValue(f"values: the ranks gave several types ({names}); pass dtype= on all ranks")
+        if len({value for _, value, _ in found}) > 1:
+            raise InvalidValue("values: one value for all entries has to be the same on all ranks; else give arrays")
         return kinds[0]
 
     def agreed_shape(
