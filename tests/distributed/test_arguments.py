@@ -135,6 +135,31 @@ def test_few_entries_decide_about_no_ranges():
     assert dist.run(2, call) == [[0, 512, 1000]] * 2
 
 
+def test_a_matrix_decides_about_a_length_that_vectors_have_already():
+    def call(world):
+        u = gb.Vector.from_coo([1, 2999], [1, 2], size=3000)
+        A = gb.Matrix.from_coo(np.zeros(5000, int), np.arange(5000), 1, nrows=3000, ncols=5000)
+        A(gb.binary.plus)[:, 7] << u
+        return u.placement.starts[1] == 1024, A.placement.starts[1] < 1024, A[:, 7].new().to_dict(), u.to_dict()
+
+    assert dist.run(3, call, timeout=10) == [(True, True, {0: 1, 1: 1, 2999: 2}, {1: 1, 2999: 2})] * 3
+
+
+def test_an_object_of_other_ranges_moves_once():
+    def call(world):
+        v = gb.Vector.from_coo(np.arange(2000), np.arange(2000), size=3000)
+        world._backend.set_layout([0, 64, 3000])
+        w, bytes_of = gb.Vector.from_coo(np.arange(2000), 1, size=3000), []
+        for _ in range(3):
+            before = world.traffic["bytes_received"]
+            total = w.ewise_add(v, gb.binary.plus).new()
+            bytes_of.append(world.traffic["bytes_received"] - before)
+            assert total.reduce().new().value == 2000 * 1999 // 2 + 2000
+        return bytes_of[0] > 0 and bytes_of[1:] == [0, 0]
+
+    assert all(dist.run(2, call, timeout=10))
+
+
 def test_values_of_a_sub_array_type():
     kind, values = gb.dtypes.lookup_dtype(np.dtype(("f8", 3))), np.arange(9.0).reshape(3, 3)
 

@@ -60,6 +60,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         self.profile = local.profile
         self.merging = threading.RLock()  # of this rank: ranks that are threads merge together
         self._layouts: dict[int, Rows] = {}
+        self._decided: set[int] = set()  # lengths that a matrix, or who calls set_layout, has cut
         place.register(PartArray, self.number, self)
 
     # ------------------------------------------------------------------ layouts and parts
@@ -79,6 +80,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         """Cut dimensions of the length starts[-1] in this way from now on; objects made before are moved as needed."""
         layout = Rows(starts, self.rank)
         self._layouts[layout.length] = layout
+        self._decided.add(layout.length)
         return layout
 
     def part(self, store: Any) -> Any:
@@ -144,7 +146,12 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         if type(x) is StoredMask:
             return StoredMask(self._local(x.pattern, layout, call), x.complement)
         x = self.part(x)
-        return x.local if x.layout == layout else redistribute(self, spread(x), layout, call)
+        if x.layout == layout:
+            return x.local
+        forms = forms_of(x)
+        if "moved" not in forms or forms["moved"][0] != layout:
+            forms["moved"] = layout, redistribute(self, spread(x), layout, call)
+        return forms["moved"][1]
 
     def _joint(self, *operands: Any) -> Rows:
         """The layout in which operands of one shape are combined: that of the first part."""

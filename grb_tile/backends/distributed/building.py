@@ -29,7 +29,7 @@ class Building:
         return self._made(local, (size,), layout)
 
     def build_matrix(self: Any, nrows, ncols, rows, cols, values, dup, dtype):
-        if nrows not in self._layouts and rows.shape[0] >= BALANCED_FROM:
+        if nrows not in self._decided and rows.shape[0] >= BALANCED_FROM:
             self.set_layout(balanced_ranges(rows, nrows, self.size))
         layout = self.layout(nrows)
         mine = (rows >= layout.first) & (rows < layout.stop)
@@ -77,7 +77,7 @@ class Building:
 
         one: `values` has one value, the same on all ranks, for all entries, of which repeated ones are one.
         """
-        if nrows not in self._layouts:
+        if nrows not in self._decided:
             total = self.total(rows.shape[0], "build")
             if total >= BALANCED_FROM:
                 sample = np.concatenate(self.comm.allgather_array(self._sampled(rows), "build"))
@@ -109,7 +109,7 @@ class Building:
         shape = self.comm.broadcast(None if self.rank != root else store.shape, root, "distribute")
         if self.rank != root:
             store = empty_vector(*shape, dtype) if len(shape) == 1 else empty_matrix(*shape, dtype)
-        if shape[0] not in self._layouts:
+        if shape[0] not in self._decided:
             starts = None
             if self.rank == root and len(shape) == 2 and store.nvals >= BALANCED_FROM:
                 starts = balanced_ranges(self.local.tuples_matrix(store)[0], shape[0], self.size)
@@ -148,7 +148,7 @@ class Building:
         store.shared = True
         part = self._made(store, (whole, *store.shape[1:]), given)
         if whole not in self._layouts and given.is_aligned:
-            self._layouts[whole] = given
+            self.set_layout(given.starts)
         layout = self.layout(whole)
         return part if layout == given else self._made(self._local(part, layout, "from_local"), part.shape, layout)
 
