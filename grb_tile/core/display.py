@@ -50,10 +50,36 @@ def facts(x, mask=None, expr=None):
 # ---------------------------------------------------------------- objects and expressions
 
 
+def part_facts(x):
+    """(keys, values) of what this rank knows of a distributed object without the others; None: an ordinary one.
+
+    Nothing is exchanged, so that one rank alone may print the object.
+    """
+    x = getattr(x, "_matrix", x)  # of a transpose
+    store = x._store if x._pending is None else x._base
+    if not store.is_part:
+        return None
+    rows = "positions" if x.ndim == 1 else "rows"
+    layout = store.layout
+    here = f"{layout.first} .. {layout.stop - 1}" if len(layout) else "none"
+    return [f"{rows} here", "nvals here", "ranks"], [here, store.local.nvals, store.world.size]
+
+
+def distributed_facts(x):
+    """(kind, keys, values) of a distributed object's header; None: an ordinary one."""
+    part = part_facts(x)
+    if part is None:
+        return None
+    sizes = ["size"] if x.ndim == 1 else ["nrows", "ncols"]
+    return f"gb.{type(x).__name__}", [*sizes, "dtype", *part[0]], [*x.shape, x.dtype.name, *part[1]]
+
+
 def format_object(x, *, mask=None, expr=None):
     """repr of a Matrix, Vector, Scalar or TransposedMatrix, of a mask of it, or of the value of an expression."""
     if x.ndim == 0:
         return header("gb.Scalar", ["value", "dtype"], [x.value, x.dtype], name=x.name)
+    if (found := distributed_facts(x)) is not None:
+        return header(*found, name=x.name) + "\n(distributed: gather() has all entries)"
     kind, keys, values = facts(x, mask, expr)
     text = header(kind, keys, values, name=x.name if mask is None else mask.name, border=True)
     if 0 in x.shape:

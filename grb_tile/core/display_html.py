@@ -53,6 +53,8 @@ def format_object_html(x, *, mask=None, collapse=False, expr=None):
     if x.ndim == 0:
         box = info_table("gb.Scalar", ["value", "dtype"], [x.value, x.dtype])
         return f'{CSS_STYLE}<div class="gb-scalar"><tt>{x._name_html}</tt>{box}</div>'
+    if (found := display.distributed_facts(x)) is not None:
+        return fold(f"<tt>{x._name_html}</tt>{info_table(*found)}", "distributed: gather() has all entries", collapse)
     kind, keys, values = display.facts(x, mask, expr)
     kind = escape("\n".join(kind) if isinstance(kind, list) else kind)
     name = (x if mask is None else mask)._name_html

@@ -327,6 +327,20 @@ def test_one_rank_changes_nothing(monkeypatch):
     assert A.placement is None and tuples(A) == [[0, 5], [1, 2], [3, 4]]
 
 
+def test_one_rank_alone_may_print():
+    def call(world):
+        A = dist.rmat(8, 4, seed=1)
+        v = A.reduce_rowwise(gb.monoid.plus[int]).new(name="v")
+        v[3] = 7  # pending: the merge is all ranks'
+        if world.rank == 1:
+            text, html = repr(v), v._repr_html_()
+            assert "gather()" in text and "gather()" in html and "ranks" in text and " 2" in text
+            assert str(A.local[0]) in repr(A) and "gather()" in repr(A.T)
+        return v.nvals
+
+    same(dist.run(2, call, timeout=10))
+
+
 def test_ranks_exchange_objects():
     def call(world):
         world.barrier()

@@ -26,7 +26,7 @@ class Building:
             lambda first, length, values: self.local.build_vector(length, indices[mine] - first, values, dup, dtype),
             layout, values, mine, dup,
         )  # fmt: skip
-        return self._made(local, (size,), layout)
+        return self.made(local, (size,), layout)
 
     def build_matrix(self: Any, nrows, ncols, rows, cols, values, dup, dtype):
         if nrows not in self._decided and rows.shape[0] >= BALANCED_FROM:
@@ -39,7 +39,7 @@ class Building:
             ),
             layout, values, mine, dup,
         )  # fmt: skip
-        return self._made(local, (nrows, ncols), layout)
+        return self.made(local, (nrows, ncols), layout)
 
     def agreed_type(self: Any, dtype: Any, one: bytes | None, is_empty: bool) -> Any:
         """The type of the values of all ranks; a rank without entries takes that of the others.
@@ -77,12 +77,7 @@ class Building:
 
         one: `values` has one value, the same on all ranks, for all entries, of which repeated ones are one.
         """
-        if nrows not in self._decided:
-            total = self.total(rows.shape[0], "build")
-            if total >= BALANCED_FROM:
-                sample = np.concatenate(self.comm.allgather_array(self._sampled(rows), "build"))
-                self.set_layout(balanced_ranges(sample, nrows, self.size, total))
-        layout = self.layout(nrows)
+        layout = self.decided_layout(self._sampled(rows), nrows, rows.shape[0])
         order = layout.owners(rows).argsort(kind="stable")
         cuts = layout.owners(rows)[order].searchsorted(np.arange(self.size + 1))
         moved = []
@@ -94,7 +89,16 @@ class Building:
             layout,
             lambda first, length: self.local.build_matrix(length, ncols, rows - first, cols, values, dup, dtype),
         )
-        return self._made(local, (nrows, ncols), layout)
+        return self.made(local, (nrows, ncols), layout)
+
+    def decided_layout(self: Any, sample: np.ndarray, nrows: int, count: int) -> Rows:
+        """The ranges of `nrows` rows, decided by `sample`, rows of some of the `count` entries here, if not before."""
+        if nrows not in self._decided:
+            total = self.total(count, "build")
+            if total >= BALANCED_FROM:
+                rows = np.concatenate(self.comm.allgather_array(np.ascontiguousarray(sample), "build"))
+                self.set_layout(balanced_ranges(rows, nrows, self.size, total))
+        return self.layout(nrows)
 
     def _sampled(self, rows):
         """At most SAMPLE rows of entries of this rank, evenly chosen."""
@@ -146,11 +150,11 @@ class Building:
             more = (None, len(given)) if len(store.shape) == 1 else (None, None, len(given), store.shape[1])
             store = resize(store, *more)
         store.shared = True
-        part = self._made(store, (whole, *store.shape[1:]), given)
+        part = self.made(store, (whole, *store.shape[1:]), given)
         if whole not in self._layouts and given.is_aligned:
             self.set_layout(given.starts)
         layout = self.layout(whole)
-        return part if layout == given else self._made(self._local(part, layout, "from_local"), part.shape, layout)
+        return part if layout == given else self.made(self._local(part, layout, "from_local"), part.shape, layout)
 
     def _build(self: Any, make, layout, values, mine, dup):
         """make(first, length, values of this rank's entries): without `dup` a duplicate is an error on all ranks."""
