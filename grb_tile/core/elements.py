@@ -19,7 +19,7 @@ import numpy as np
 
 from .. import operations as ops
 from ..backends.protocol import Backend
-from ..backends.select import current
+from ..backends.select import current, using
 from ..dtypes import BOOL, cast_scalar
 from ..exceptions import OutOfMemory
 from ..storage import holders
@@ -116,7 +116,7 @@ def count(obj):
     pending = obj._pending
     if tracing.active is not None and (trace := tracing.current()) is not None:
         return trace.count(obj)
-    if pending is None or len(pending) > COUNTED:
+    if pending is None or len(pending) > COUNTED or getattr(obj._base, "is_part", False):
         return obj._store.nvals
     with current().merging:  # the base does not change meanwhile
         base = obj._base
@@ -225,6 +225,10 @@ def merge(obj):
     Where the base's values change in place, they become what the pending elements say already.
     Raises: OutOfMemory when the merged arrays do not fit.
     """
+    base = obj._base
+    if base is not None and base.is_part and current() is not base.world:  # it stays distributed: all ranks merge
+        with using(base.world.name):
+            return merge(obj)
     with current().merging:
         pending = obj._pending
         if pending is None:  # another reader has merged while this one waited

@@ -10,7 +10,7 @@ from ..core.arguments import dimension, indices_array, values_array
 from ..core.build import build_operator, check_bounds, guarded, refuse_with_scalar
 from ..core.matrix import Matrix
 from ..core.vector import Vector
-from ..exceptions import DimensionMismatch
+from ..exceptions import DimensionMismatch, InvalidValue
 from .world import owned, world
 
 if TYPE_CHECKING:
@@ -37,27 +37,33 @@ def from_coo(
     Cost: each entry moves once.
     """
     backend = world()._backend
-    rows, columns = indices_array(rows, "row indices"), indices_array(columns, "column indices")
-    values, dtype = values_array(values, dtype, subarray_after=1)
-    one = values.ndim == 0
-    if one:
-        refuse_with_scalar(dup_op)
-        values = values.reshape(1)
-    if rows.size != columns.size or not one and values.shape[0] != rows.size:
-        raise ValueError(f"lengths must match: rows {rows.size}, columns {columns.size}, values {values.shape[0]}")
-    shape = backend.agreed_shape(
-        None if nrows is None else dimension(nrows, "nrows"), None if ncols is None else dimension(ncols, "ncols"),
-        rows, columns,
-    )  # fmt: skip
-    out = Matrix(dtype, *shape, name=name)
+
+    def given() -> tuple[Any, ...]:
+        i, j = indices_array(rows, "row indices"), indices_array(columns, "column indices")
+        x, kind = values_array(values, dtype, subarray_after=1)
+        one = x.ndim == 0
+        if one:
+            refuse_with_scalar(dup_op)
+            x = x.reshape(1)
+        if i.size != j.size or not one and x.shape[0] != i.size:
+            raise ValueError(f"lengths must match: rows {i.size}, columns {j.size}, values {x.shape[0]}")
+        sizes = [n if n is None else dimension(n, name) for n, name in ((nrows, "nrows"), (ncols, "ncols"))]
+        return i, j, x, kind, one, sizes
+
+    i, j, x, own, one, sizes = backend.together(given, "from_coo", Exception)
+    kind = backend.agreed_type(own, x.tobytes() if one else None, not one and dtype is None and not i.size)
+    if kind is not own:  # of a rank without entries
+        x = np.zeros(0, kind.np_type)
+    shape = backend.agreed_shape(*sizes, i, j)
+    out = Matrix(kind, *shape, name=name)
 
     def check() -> None:
-        check_bounds(rows, shape[0], "row index")
-        check_bounds(columns, shape[1], "column index")
+        check_bounds(i, shape[0], "row index")
+        check_bounds(j, shape[1], "column index")
 
     backend.together(check, "from_coo")
     dup = build_operator(out, dup_op)
-    store = guarded(lambda: backend.build_shared(*shape, rows, columns, values, dup, out.dtype, one))
+    store = guarded(lambda: backend.build_shared(*shape, i, j, x, dup, out.dtype, one))
     return Matrix._from_store(owned(backend, store), out.dtype, name)
 
 
@@ -72,6 +78,14 @@ def distribute(x: Matrix | Vector | None, root: int = 0, *, name: str | None = N
     """
     backend = world()._backend
     mine = x if backend.rank == root else None
+
+    def check() -> None:
+        if backend.rank == root and not isinstance(x, Matrix | Vector):
+            raise TypeError(f"x: expected a Matrix or a Vector on rank {root}, got {type(x).__name__}")
+        if mine is not None and mine.placement is not None and backend.size > 1:
+            raise InvalidValue("x: expected an ordinary object, of gb.dist.local(); this one is distributed already")
+
+    backend.together(check, "distribute", Exception)
     cls, dtype = backend.comm.broadcast(None if mine is None else (type(mine), mine.dtype), root, "distribute")
     store = backend.scattered(None if mine is None else mine._store, root, dtype)
     return cls._from_store(owned(backend, store), dtype, name)
@@ -88,7 +102,10 @@ def from_local(
     Cost: nothing moves where ranges are of a multiple of 64 rows; else each entry moves once.
     """
     backend = world()._backend
-    if first_row is not None:
-        first_row = dimension(first_row, "first_row")
-    store = backend.of_parts(part._store, first_row, nrows, DimensionMismatch)
+
+    def given() -> tuple[Any, ...]:
+        sizes = [n if n is None else dimension(n, name) for n, name in ((first_row, "first_row"), (nrows, "nrows"))]
+        return part._store, *sizes
+
+    store = backend.of_parts(*backend.together(given, "from_local", Exception), DimensionMismatch)
     return type(part)._from_store(owned(backend, store), part.dtype, name)

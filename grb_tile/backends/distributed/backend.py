@@ -29,7 +29,7 @@ from ...storage.constructors import (
     vector_of_column,
     vector_of_row,
 )
-from ...storage.convert import cached_transpose
+from ...storage.convert import cached_transpose, to_sparse
 from ...storage.dense import compressed as without_dense
 from ...storage.store import BitmapVector, StoredMask, forms_of
 from .. import plain
@@ -39,7 +39,7 @@ from ..protocol import PRIMITIVES, Backend
 from .building import Building
 from .joint import RankSums, failing_together, portable
 from .layout import Rows, equal_ranges
-from .movement import own_range, redistribute, spread, whole_matrix, whole_vector
+from .movement import array_of, own_range, redistribute, spread, whole_matrix, whole_vector
 from .parts import Part, PartArray, PartMatrix, PartVector
 from .products import DistributedProducts
 
@@ -60,6 +60,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         self.profile = local.profile
         self.merging = threading.RLock()  # of this rank: ranks that are threads merge together
         self._layouts: dict[int, Rows] = {}
+        self._decided: set[int] = set()  # lengths that a matrix, or who calls set_layout, has cut
         place.register(PartArray, self.number, self)
 
     # ------------------------------------------------------------------ layouts and parts
@@ -79,6 +80,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         """Cut dimensions of the length starts[-1] in this way from now on; objects made before are moved as needed."""
         layout = Rows(starts, self.rank)
         self._layouts[layout.length] = layout
+        self._decided.add(layout.length)
         return layout
 
     def part(self, store: Any) -> Any:
@@ -101,16 +103,22 @@ class DistributedBackend(Building, DistributedProducts, Backend):
             made._nvals = store.nvals
             if store.format == "bitmap":  # its arrays may change in place, and its forms stay
                 return made
-            forms[key] = made
+            forms_of(store)[key] = made  # asked for again: ranks that are threads make the dictionary of one store
+            return made
         return forms[key]
 
     def _check_equal(self, store):
         """Raises: InvalidValue on every rank unless they all have the same ordinary store."""
         if self.size == 1 or store.nvals == 0 or store.iso and store.nvals == store.shape[0] and len(store.shape) == 1:
             return
+        forms, key = forms_of(store), ("equal", self.number)
+        if key in forms:
+            return
+        keeps = store.format != "bitmap"  # its arrays may change in place, and its forms stay
         store = without_dense(store) if len(store.shape) == 2 else store
         arrays = [getattr(store, name, None) for name in ("indptr", "indices", "rows", "words")]
-        arrays += [] if store.format == "bitmap" and store.words is not None else [store.values]
+        is_partial = store.format == "bitmap" and store.words is not None and not store.iso
+        arrays += [to_sparse(place.host(store)).values if is_partial else store.values]  # at absent positions any
         digest = 0
         for array in arrays:
             if array is not None:
@@ -123,6 +131,8 @@ class DistributedBackend(Building, DistributedProducts, Backend):
                 "a distributed object with gb.dist.from_local(part, first_row), or give every rank the one of rank 0 "
                 "with gb.dist.distribute(x)"
             )
+        if keeps:
+            forms_of(store)[key] = True  # asked for again, see part
 
     def made(self, local: Any, shape: tuple[int, ...], layout: Rows) -> Any:
         """The part of an object of that shape whose rows of this rank are `local`."""
@@ -137,7 +147,12 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         if type(x) is StoredMask:
             return StoredMask(self._local(x.pattern, layout, call), x.complement)
         x = self.part(x)
-        return x.local if x.layout == layout else redistribute(self, spread(x), layout, call)
+        if x.layout == layout:
+            return x.local
+        forms = forms_of(x)
+        if "moved" not in forms or forms["moved"][0] != layout:
+            forms["moved"] = layout, redistribute(self, spread(x), layout, call)
+        return forms["moved"][1]
 
     def _joint(self, *operands: Any) -> Rows:
         """The layout in which operands of one shape are combined: that of the first part."""
@@ -199,6 +214,12 @@ class DistributedBackend(Building, DistributedProducts, Backend):
             forms["whole"] = (whole_vector if len(x.shape) == 1 else whole_matrix)(self, x, call)
         return forms["whole"]
 
+    def everywhere(self, x: Any, call: str) -> Any:
+        """`whole` of an operand that each rank reads all of: an ordinary one has to be the same on all ranks."""
+        if not isinstance(x, Part):
+            self._check_equal(x)
+        return self.whole(x, call)
+
     def gathered(self, x: Any, root: int | None) -> Any:
         """All entries of a part as an ordinary store, on every rank or on rank `root` alone (None elsewhere)."""
         if root is None:
@@ -218,7 +239,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         """An array of the value of the first entry, as slices [:1] of values have it; empty where there is none."""
         mine = place.first_value(x.local if len(x.shape) == 2 else spread(x)) if x.local.nvals else None
         found = [value for value in self.comm.allgather(mine, "first value") if value is not None]
-        return np.array(found[:1], x.dtype.np_type)
+        return array_of(found[:1], x.dtype)
 
     # ------------------------------------------------------------------ structure
 
@@ -328,7 +349,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         found = [value for value in found if value is not None]
         if len(found) < 2:
             return found[0] if found else None
-        values = np.array(found, monoid.type.np_type)
+        values = array_of(found, monoid.type)
         return self.local.reduce(BitmapVector(len(found), monoid.type, None, values, len(found)), monoid)
 
     def inner(self, u, v, semiring):
@@ -366,11 +387,11 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         if axis == 0:
             local = self.local.broadcast(self._local(u, pattern.layout, "broadcast"), pattern.local, 0)
         else:
-            local = self.local.broadcast(self.local.copy_here(self.whole(u, "broadcast")), pattern.local, 1)
+            local = self.local.broadcast(self.local.copy_here(self.everywhere(u, "broadcast")), pattern.local, 1)
         return self._columns(pattern, local)
 
     def kronecker(self, A, B, op, mask=None):
-        right = without_dense(self.local.copy_here(self.whole(B, "kronecker")))
+        right = without_dense(self.local.copy_here(self.everywhere(B, "kronecker")))
         C = self._moved(self.local.kronecker(spread(self.part(A)), right, op), "kronecker")
         return C if mask is None else self.restrict(C, mask)
 
@@ -435,7 +456,8 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         if not isinstance(array, PartArray):
             return self.local.host_array(array)
         part = array.part
-        return getattr(self.local.convert(self.whole(part), part.format), array.name)
+        found = getattr(self.local.convert(self.whole(part), part.format), array.name)
+        return np.array(place.host_array(found))  # the caller's own: the whole is kept
 
     def close(self) -> None:
         """The ranks part; objects that are left cannot be used."""
@@ -466,7 +488,9 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         return self.local.has_ascending_columns(self.whole(A))
 
 
-for _name in (*PRIMITIVES, *vars(PlannedProducts)):
+_OF_RANKS = ("agreed_type", "agreed_shape", "build_shared", "scattered", "of_parts", "gathered")  # what gb.dist calls
+
+for _name in (*PRIMITIVES, *vars(PlannedProducts), *_OF_RANKS):
     _primitive = getattr(DistributedBackend, _name)
-    if not _name.startswith("_") and _primitive is not getattr(Backend, _name):
+    if not _name.startswith("_") and _primitive is not getattr(Backend, _name, None):
         setattr(DistributedBackend, _name, failing_together(_name, _primitive))

@@ -10,6 +10,7 @@ from ...exceptions import InvalidValue
 from ...storage.constructors import empty_matrix, empty_vector
 from ...storage.dense import compressed as without_dense
 from .layout import Rows, balanced_ranges
+from .movement import to_owners
 
 SAMPLE = 1 << 16  # rows of entries of each rank that decide about ranges: their shares are exact to 1 % for 64 ranks
 BALANCED_FROM = 4096  # entries of a matrix from which the ranges of its rows are cut by entries, not by length
@@ -22,23 +23,38 @@ class Building:
         layout = self.layout(size)
         mine = (indices >= layout.first) & (indices < layout.stop)
         local = self._build(
-            lambda values: self.local.build_vector(len(layout), indices[mine] - layout.first, values, dup, dtype),
-            values, mine, dup,
+            lambda first, length, values: self.local.build_vector(length, indices[mine] - first, values, dup, dtype),
+            layout, values, mine, dup,
         )  # fmt: skip
         return self.made(local, (size,), layout)
 
     def build_matrix(self: Any, nrows, ncols, rows, cols, values, dup, dtype):
-        if nrows not in self._layouts and rows.shape[0] >= BALANCED_FROM:
+        if nrows not in self._decided and rows.shape[0] >= BALANCED_FROM:
             self.set_layout(balanced_ranges(rows, nrows, self.size))
         layout = self.layout(nrows)
         mine = (rows >= layout.first) & (rows < layout.stop)
         local = self._build(
-            lambda values: self.local.build_matrix(
-                len(layout), ncols, rows[mine] - layout.first, cols[mine], values, dup, dtype
+            lambda first, length, values: self.local.build_matrix(
+                length, ncols, rows[mine] - first, cols[mine], values, dup, dtype
             ),
-            values, mine, dup,
+            layout, values, mine, dup,
         )  # fmt: skip
         return self.made(local, (nrows, ncols), layout)
+
+    def agreed_type(self: Any, dtype: Any, one: bytes | None, is_empty: bool) -> Any:
+        """The type of the values of all ranks; a rank without entries takes that of the others.
+
+        one: the one value of all entries; None where there is an array.
+        Raises: InvalidValue on every rank where they have several types, or several such values.
+        """
+        found = self.comm.allgather((dtype, one, is_empty), "type")
+        kinds = [kind for kind, _, empty in found if not empty] or [found[0][0]]
+        if any(kind is not kinds[0] for kind in kinds):
+            names = ", ".join(f"rank {r}: {kind.name}" for r, (kind, _, _) in enumerate(found))
+            raise InvalidValue(f"values: the ranks gave several types ({names}); pass dtype= on all ranks")
+        if len({value for _, value, _ in found}) > 1:
+            raise InvalidValue("values: one value for all entries has to be the same on all ranks; else give arrays")
+        return kinds[0]
 
     def agreed_shape(
         self: Any, nrows: int | None, ncols: int | None, rows: np.ndarray, cols: np.ndarray
@@ -66,21 +82,22 @@ class Building:
         cuts = layout.owners(rows)[order].searchsorted(np.arange(self.size + 1))
         moved = []
         for array in (rows, cols) if one else (rows, cols, values):
-            pieces = [array[order[start:stop]] for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
-            moved.append(np.concatenate(self.comm.alltoall(pieces, "build")))
-        moved[0] = moved[0] - layout.first
-        if one:
-            moved.append(values)
-            dup = self.any_of(dtype)
-        local = self.together(lambda: self.local.build_matrix(len(layout), ncols, *moved, dup, dtype), "build")
+            moved.append(to_owners(self.comm, array[order], cuts, "build"))
+        rows, cols, values = (*moved, values) if one else moved
+        dup = self.any_of(dtype) if one else dup
+        local = self._own_rows(
+            layout,
+            lambda first, length: self.local.build_matrix(length, ncols, rows - first, cols, values, dup, dtype),
+        )
         return self.made(local, (nrows, ncols), layout)
 
     def decided_layout(self: Any, sample: np.ndarray, nrows: int, count: int) -> Rows:
         """The ranges of `nrows` rows, decided by `sample`, rows of some of the `count` entries here, if not before."""
-        if nrows not in self._layouts:
-            rows = np.concatenate(self.comm.allgather_array(np.ascontiguousarray(sample), "build"))
-            if rows.size >= self.size:
-                self.set_layout(balanced_ranges(rows, nrows, self.size, self.total(count, "build")))
+        if nrows not in self._decided:
+            total = self.total(count, "build")
+            if total >= BALANCED_FROM:
+                rows = np.concatenate(self.comm.allgather_array(np.ascontiguousarray(sample), "build"))
+                self.set_layout(balanced_ranges(rows, nrows, self.size, total))
         return self.layout(nrows)
 
     def _sampled(self, rows):
@@ -96,7 +113,7 @@ class Building:
         shape = self.comm.broadcast(None if self.rank != root else store.shape, root, "distribute")
         if self.rank != root:
             store = empty_vector(*shape, dtype) if len(shape) == 1 else empty_matrix(*shape, dtype)
-        if shape[0] not in self._layouts:
+        if shape[0] not in self._decided:
             starts = None
             if self.rank == root and len(shape) == 2 and store.nvals >= BALANCED_FROM:
                 starts = balanced_ranges(self.local.tuples_matrix(store)[0], shape[0], self.size)
@@ -110,16 +127,21 @@ class Building:
 
         Raises: `error` on every rank where the parts do not follow one another.
         """
-        found = self.comm.allgather((first, length, store.shape), "from_local")
-        sizes = [shape[0] for _, _, shape in found]
+        found = self.comm.allgather((first, length, store.shape, store.dtype, store.is_part), "from_local")
+        if any(is_part for *_, is_part in found):
+            raise InvalidValue("part: expected an ordinary object, of gb.dist.local(); this one is distributed already")
+        kinds = [f"{'Matrix' if len(shape) == 2 else 'Vector'} of {dtype.name}" for _, _, shape, dtype, _ in found]
+        if len(set(kinds)) > 1:
+            raise InvalidValue(f"part: the ranks gave several types, {kinds}; pass dtype= where the parts are made")
+        sizes = [shape[0] for _, _, shape, *_ in found]
         starts = [0, *np.cumsum(sizes).tolist()]
-        for rank, (at, _, shape) in enumerate(found):
+        for rank, (at, _, shape, *_) in enumerate(found):
             if at is not None and at != starts[rank]:
                 raise error(f"first_row of rank {rank} is {at}, but the parts before it end at {starts[rank]}")
             if shape[1:] != found[0][2][1:]:
                 raise error(f"ncols: rank 0 has {found[0][2][1]} columns, rank {rank} has {shape[1]}")
             if found[rank][1] != found[0][1] or length is not None and length < starts[-1]:
-                raise error(f"nrows: the ranks gave {[given for _, given, _ in found]}, their parts have {starts[-1]}")
+                raise error(f"nrows: the ranks gave {[given for _, given, *_ in found]}, their parts have {starts[-1]}")
         whole = starts[-1] if length is None else length
         given = Rows([*starts[:-1], whole], self.rank)
         store = self.local.copy_here(without_dense(store) if len(store.shape) == 2 else store)
@@ -130,13 +152,27 @@ class Building:
         store.shared = True
         part = self.made(store, (whole, *store.shape[1:]), given)
         if whole not in self._layouts and given.is_aligned:
-            self._layouts[whole] = given
+            self.set_layout(given.starts)
         layout = self.layout(whole)
         return part if layout == given else self.made(self._local(part, layout, "from_local"), part.shape, layout)
 
-    def _build(self: Any, make, values, mine, dup):
-        """make(values of this rank's entries): without `dup` a duplicate on any rank is an error on all."""
+    def _build(self: Any, make, layout, values, mine, dup):
+        """make(first, length, values of this rank's entries): without `dup` a duplicate is an error on all ranks."""
         values = values if values.shape[0] == 1 and mine.shape[0] != 1 else values[mine]
         if dup is not None:
-            return make(values)
-        return self.together(lambda: make(values), "build")
+            return make(layout.first, len(layout), values)
+        return self._own_rows(layout, lambda first, length: make(first, length, values))
+
+    def _own_rows(self: Any, layout, make):
+        """make(first, length) of this rank's range; an error on any rank is raised on all."""
+        return self.together(lambda: _with_its_error(make, layout), "build")
+
+
+def _with_its_error(make: Any, layout: Rows) -> Any:
+    """make(first, length) of this rank's range; its error is that of the whole, whose positions the user knows."""
+    try:
+        return make(layout.first, len(layout))
+    except InvalidValue as error:
+        found = error
+    make(0, layout.length)
+    raise found

@@ -59,8 +59,7 @@ def redistribute(world: Any, store: Any, layout: Any, call: str, combine: Any = 
     cuts = layout.cuts(positions[0])
     moved = []
     for array in positions if value is not None else (*positions, values):
-        pieces = [array[start:stop] for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
-        moved.append(np.concatenate(comm.alltoall(pieces, call)))
+        moved.append(to_owners(comm, array, cuts, call))
     if value is not None:
         moved.append(value)
     moved[0] = moved[0] - layout.first
@@ -70,6 +69,18 @@ def redistribute(world: Any, store: Any, layout: Any, call: str, combine: Any = 
     if is_vector:
         return local.build_vector(len(layout), moved[0], moved[1], combine, dtype)
     return local.build_matrix(len(layout), store.ncols, *moved, combine, dtype)
+
+
+def to_owners(comm: Any, array: np.ndarray, cuts: Any, call: str) -> np.ndarray:
+    """What all ranks have for this one, in the order of ranks: array[cuts[r]:cuts[r + 1]] goes to rank r."""
+    pieces = [array[start:stop].reshape(-1) for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
+    return np.concatenate(comm.alltoall(pieces, call)).reshape(-1, *array.shape[1:])  # of a sub-array type: more
+
+
+def array_of(values: list[Any], dtype: Any) -> np.ndarray:
+    """The array of a list of values, as a store has it."""
+    kind, inner = dtype.np_type.subdtype or (dtype.np_type, ())
+    return np.array(values, kind).reshape(-1, *inner)
 
 
 def _one_value(world, store, call):

@@ -39,7 +39,7 @@ class DistributedProducts:
         if transposed and not self._wants_transpose(A):
             return self._by_terms(A, u, semiring, mask)
         E = self.transpose(A) if transposed else A
-        x = self.local.copy_here(self.whole(u if reuse is None else reuse, "mxv"))
+        x = self.local.copy_here(self.everywhere(u if reuse is None else reuse, "mxv"))
         layout = E.layout
         if semiring.positional in ROW_READERS:
             w = self.local.mxv(spread(E), False, x, semiring, self._spread(mask, layout, "mxv"))
@@ -117,6 +117,7 @@ class DistributedProducts:
     def _blocks(self: Any, B, call):
         """The rows of B that each rank owns, one rank's after another's, as matrices of B's shape on every rank."""
         if not isinstance(B, Part):  # every rank has it
+            self._check_equal(B)
             yield without_dense(self.local.copy_here(B))
             return
         mine = spread(B)
