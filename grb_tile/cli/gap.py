@@ -1,9 +1,12 @@
 """`grb-tile gap`: the six kernels of the GAP benchmark suite under its rules, on a file or a generated graph."""
 
 import argparse
+import pathlib
+import tempfile
 
 import numpy as np
 
+from grb_tile.backends.distributed.environment import rank_or_none
 from grb_tile.cli import gap_verify, inputs, output
 from grb_tile.cli.main import UsageError
 from grb_tile.cli.timing import timed
@@ -43,6 +46,9 @@ def add_arguments(parser, name):
     )
     parser.add_argument("--trials", type=int, metavar="N", help="of each kernel (default: as GAP has them)")
     parser.add_argument("--delta", type=float, help="bucket width of sssp (default: chosen from the weights)")
+    parser.add_argument(
+        "-n", "--ranks", type=int, metavar="N", help="share the graph among N processes, as `grb-tile run` starts them"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of graph, weights and sources (default 1)")
     parser.add_argument("--no-verify", dest="verify", action="store_false", help="do not check the results")
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
@@ -55,11 +61,23 @@ def run(args):
     from grb_tile.cli import generate
 
     kernels = _check(args)
+    if args.ranks is not None and rank_or_none() is None:
+        _start_ranks(args)
+    world = None
+    if rank_or_none() is not None:
+        from grb_tile import dist
+
+        world = dist.init()
+        args.quiet = args.quiet or world.rank > 0
     with output.Line(args, "gap") as progress:
         loaded = generate.load(args, progress) if args.generate else inputs.load(args)
-        suite = Suite(args, loaded, progress)
+        suite = Suite(args, loaded, progress, world)
         rows = [suite.row(kernel) for kernel in kernels]
+    if world is not None and world.rank:
+        return
     facts = {"command": "gap", "graph": suite.facts, "seed": args.seed, "kernels": rows}
+    if world is not None:
+        facts["ranks"] = world.size
     lines = [
         output.graph_line(suite.facts),
         f"times      of a trial, seed {args.seed}, {'each verified' if args.verify else 'not verified'}",
@@ -69,6 +87,21 @@ def run(args):
         ),
     ]
     output.show(args, facts, lines)
+
+
+def _start_ranks(args):
+    """Run the same command on every rank, and exit with its status."""
+    from grb_tile.cli import run as ranks
+
+    with tempfile.TemporaryDirectory(prefix="grb-tile-gap-") as folder:
+        script = pathlib.Path(folder) / "gap.py"  # a folder without modules, because it is the first of the path
+        script.write_text("import sys\nfrom grb_tile.cli.main import main\nsys.exit(main())\n")
+        ranks.run(
+            argparse.Namespace(
+                ranks=args.ranks, threads=None, over="auto", script=str(script), arguments=args.given,
+                backend_of_ranks=None, tag=False,
+            )
+        )  # fmt: skip
 
 
 def _check(args):
@@ -89,10 +122,10 @@ def _check(args):
 class Suite:
     """A graph in the forms that the kernels take; making them is not timed."""
 
-    def __init__(self, args, loaded, progress):
+    def __init__(self, args, loaded, progress, world=None):
         from grb_tile.algorithms import Graph
 
-        self.args, self.progress = args, progress
+        self.args, self.progress, self.world = args, progress, world
         A = loaded.matrix
         if A.nrows != A.ncols or not A.nvals:
             raise UsageError(f"{loaded.path}: a {A.nrows} by {A.ncols} matrix of {A.nvals} entries; expected a graph")
@@ -118,7 +151,11 @@ class Suite:
             call, check = trial(number, prepared)
             if number == 0:
                 trial(number, prepared)[0]()  # compiles; on another Graph, because that of tc caches results
+            if self.world is not None:
+                self.world.barrier()
             found, took = timed(call)
+            if self.world is not None:  # a trial ends with the slowest rank
+                took = max(self.world.allgather(took))
             times.append(took * 1e3)
             if self.args.verify:
                 check(found)

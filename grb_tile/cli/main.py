@@ -81,6 +81,7 @@ def main(argv=None):
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115  (open until the process ends)
     try:
         args = parser().parse_args(argv)
+        args.given = sys.argv[1:] if argv is None else list(argv)
         if sys.stdout is None:
             raise UsageError("standard output is closed: send it to /dev/null if it is not wanted")
         module = import_module(f"grb_tile.cli.{COMMANDS[args.command][0]}")

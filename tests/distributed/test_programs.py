@@ -1,5 +1,6 @@
 """A whole program in processes that a launcher starts: over sockets, over MPI, and alone."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -34,3 +35,11 @@ def test_alone(tmp_path):
         env=environment(),
     )  # fmt: skip
     assert ranks_of(done) == ["rank 0 of 1: ok"]
+
+
+def test_the_gap_suite_on_ranks():
+    command = [sys.executable, "-m", "grb_tile", "gap", "--generate", "kron:7:4", "--trials", "1", "-n", "2", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment())
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)  # of one rank
+    assert facts["ranks"] == 2 and all(row["verified"] for row in facts["kernels"]) and len(facts["kernels"]) == 6

@@ -97,7 +97,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         if key not in forms:
             self._check_equal(store)
             layout = self.layout(store.shape[0])
-            made = self._made(own_range(self.local, self.local.copy_here(store), layout), store.shape, layout)
+            made = self.made(own_range(self.local, self.local.copy_here(store), layout), store.shape, layout)
             made._nvals = store.nvals
             if store.format == "bitmap":  # its arrays may change in place, and its forms stay
                 return made
@@ -124,7 +124,8 @@ class DistributedBackend(Building, DistributedProducts, Backend):
                 "with gb.dist.distribute(x)"
             )
 
-    def _made(self, local: Any, shape: tuple[int, ...], layout: Rows) -> Any:
+    def made(self, local: Any, shape: tuple[int, ...], layout: Rows) -> Any:
+        """The part of an object of that shape whose rows of this rank are `local`."""
         if len(shape) == 1:
             return PartVector(*shape, local, layout, self)
         return PartMatrix(*shape, local, layout, self)
@@ -150,7 +151,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         if type(x) is StoredMask:
             return StoredMask(self._spread(x.pattern, layout, call), x.complement)
         x = self.part(x)
-        return spread(x if x.layout == layout else self._made(self._local(x, layout, call), x.shape, layout))
+        return spread(x if x.layout == layout else self.made(self._local(x, layout, call), x.shape, layout))
 
     def _elementwise(self, name: str, x: Any, y: Any, op: Any, mask: Any, *args: Any, **options: Any) -> Any:
         """A primitive whose result has x's shape and is computed position by position."""
@@ -159,15 +160,15 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         if reads_positions(op):
             stores = [self._spread(s, layout, name) for s in ((x, y) if two[0] else (x,))]
             found = primitive(*stores, op, *args, **options, mask=self._spread(mask, layout, name))
-            return self._made(own_range(self.local, found, layout), x.shape, layout)
+            return self.made(own_range(self.local, found, layout), x.shape, layout)
         stores = [self._local(s, layout, name) for s in ((x, y) if two[0] else (x,))]
         found = primitive(*stores, op, *args, **options, mask=self._local(mask, layout, name))
-        return self._made(found, x.shape, layout)
+        return self.made(found, x.shape, layout)
 
     def _moved(self, found: Any, call: str) -> Any:
         """The part of a store of the whole's shape of which every rank has some entries, wherever they are."""
         layout = self.layout(found.shape[0])
-        return self._made(redistribute(self, found, layout, call), found.shape, layout)
+        return self.made(redistribute(self, found, layout, call), found.shape, layout)
 
     def together(self, function: Any, call: str, kinds: Any = GraphblasException) -> Any:
         """function(), whose error on any rank is raised on all: that of the first rank that has one."""
@@ -308,7 +309,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
     def restrict(self, x, mask):
         layout = self._joint(x, mask)
         local = self.local.restrict(self._local(x, layout, "restrict"), self._local(mask, layout, "restrict"))
-        return self._made(local, x.shape, layout)
+        return self.made(local, x.shape, layout)
 
     def select(self, x, op, thunk, mask=None):
         return self._elementwise("select", x, None, op, mask, thunk)
@@ -380,12 +381,12 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         local = self.local.overwrite(
             self._local(c, layout, "write"), self._local(t, layout, "write"), self._local(mask, layout, "write")
         )
-        return self._made(local, c.shape, layout)
+        return self.made(local, c.shape, layout)
 
     def fill(self, c, value, pattern):
         layout = self._joint(c, pattern)
         local = self.local.fill(self._local(c, layout, "write"), value, self._local(pattern, layout, "write"))
-        return local if local is NotImplemented else self._made(local, c.shape, layout)
+        return local if local is NotImplemented else self.made(local, c.shape, layout)
 
     # ------------------------------------------------------------------ placement and arrays
 

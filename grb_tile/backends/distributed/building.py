@@ -25,7 +25,7 @@ class Building:
             lambda values: self.local.build_vector(len(layout), indices[mine] - layout.first, values, dup, dtype),
             values, mine, dup,
         )  # fmt: skip
-        return self._made(local, (size,), layout)
+        return self.made(local, (size,), layout)
 
     def build_matrix(self: Any, nrows, ncols, rows, cols, values, dup, dtype):
         if nrows not in self._layouts and rows.shape[0] >= BALANCED_FROM:
@@ -38,7 +38,7 @@ class Building:
             ),
             values, mine, dup,
         )  # fmt: skip
-        return self._made(local, (nrows, ncols), layout)
+        return self.made(local, (nrows, ncols), layout)
 
     def agreed_shape(
         self: Any, nrows: int | None, ncols: int | None, rows: np.ndarray, cols: np.ndarray
@@ -61,11 +61,7 @@ class Building:
 
         one: `values` has one value, the same on all ranks, for all entries, of which repeated ones are one.
         """
-        if nrows not in self._layouts:
-            counts = np.concatenate(self.comm.allgather_array(self._sampled(rows), "build"))
-            if counts.size >= self.size:
-                self.set_layout(balanced_ranges(counts, nrows, self.size, self.total(rows.shape[0], "build")))
-        layout = self.layout(nrows)
+        layout = self.decided_layout(self._sampled(rows), nrows, rows.shape[0])
         order = layout.owners(rows).argsort(kind="stable")
         cuts = layout.owners(rows)[order].searchsorted(np.arange(self.size + 1))
         moved = []
@@ -77,7 +73,15 @@ class Building:
             moved.append(values)
             dup = self.any_of(dtype)
         local = self.together(lambda: self.local.build_matrix(len(layout), ncols, *moved, dup, dtype), "build")
-        return self._made(local, (nrows, ncols), layout)
+        return self.made(local, (nrows, ncols), layout)
+
+    def decided_layout(self: Any, sample: np.ndarray, nrows: int, count: int) -> Rows:
+        """The ranges of `nrows` rows, decided by `sample`, rows of some of the `count` entries here, if not before."""
+        if nrows not in self._layouts:
+            rows = np.concatenate(self.comm.allgather_array(np.ascontiguousarray(sample), "build"))
+            if rows.size >= self.size:
+                self.set_layout(balanced_ranges(rows, nrows, self.size, self.total(count, "build")))
+        return self.layout(nrows)
 
     def _sampled(self, rows):
         """At most SAMPLE rows of entries of this rank, evenly chosen."""
@@ -124,11 +128,11 @@ class Building:
             more = (None, len(given)) if len(store.shape) == 1 else (None, None, len(given), store.shape[1])
             store = resize(store, *more)
         store.shared = True
-        part = self._made(store, (whole, *store.shape[1:]), given)
+        part = self.made(store, (whole, *store.shape[1:]), given)
         if whole not in self._layouts and given.is_aligned:
             self._layouts[whole] = given
         layout = self.layout(whole)
-        return part if layout == given else self._made(self._local(part, layout, "from_local"), part.shape, layout)
+        return part if layout == given else self.made(self._local(part, layout, "from_local"), part.shape, layout)
 
     def _build(self: Any, make, values, mine, dup):
         """make(values of this rank's entries): without `dup` a duplicate on any rank is an error on all."""
