@@ -125,18 +125,11 @@ class GraphOperations:
         """
         return NotImplemented
 
-    def join_round(
-        self, B: Compressed, x: np.ndarray, y: np.ndarray, level: Sequence[Any], own: np.ndarray,
-        active: VectorStore | None, key: int,
-    ) -> tuple:  # fmt: skip
-        """(next, own', active', how many want, how many move): a vote within communities x, and join_half."""
-        return NotImplemented
-
     def join_rounds(self, B: Compressed, x: np.ndarray, level: Sequence[Any], seed: int, first: int) -> tuple:
-        """(parts, how many rounds): join_round from parts of one node each until no node wants to join.
+        """(parts, how many rounds): a vote within communities x and a join_half, until no node wants to join.
 
-        The keys are key_of(seed, first + 1), key_of(seed, first + 2) ...  NotImplemented: graph/communities.py repeats
-        join_round.
+        At first each node is a part.  The keys are key_of(seed, first + 1), key_of(seed, first + 2) ...
+        NotImplemented: graph/communities.py composes the rounds of best_labels and join_half.
         """
         return NotImplemented
 

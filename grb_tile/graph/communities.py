@@ -92,10 +92,6 @@ def join_round(
     _check(n, x=x, u=level[0], k=level[1], own=own)
     if isinstance(y, np.ndarray):
         by_vertex(y, n, "y", 0, n - 1)
-    found = backend.join_round(B._store, x, y, level, own, _store(active), key)
-    if found is not NotImplemented:
-        after, own, near, wanting, moving = found
-        return Round(after, own, Vector._from_store(near), np.nan, np.nan, wanting, moving)
     E, (u, k) = entries_inside(), level[:2]
     K, size = sums_by_label(y, k, n), sums_by_label(y, backend.xp.ones(n), n)
     vote = best_move(E, vector_of(y), vector_of(u), vector_of(K), vector_of(k), rows=active)

@@ -7,6 +7,7 @@ from test_communities import BOTH, planted
 
 import grb_tile as gb
 from grb_tile.algorithms import local_moves
+from grb_tile.backends.cpu.graph import communities as compiled_communities
 from grb_tile.backends.select import current
 from grb_tile.graph import communities
 from grb_tile.hashing import key_of
@@ -57,6 +58,17 @@ def test_a_compiled_round_is_the_vote_and_the_moves(seed, part, shared, monkeypa
     assert own.tolist() == before.tolist() and found[1].tolist() == sums.tolist()
     assert np.allclose(found[3:], numbers, rtol=1e-12)
     assert flags_of(found[2]) == looked_at_next(B, wants, moves)
+
+
+def test_a_round_is_composed_where_its_second_function_is_refused(monkeypatch):
+    B, n = weighted_graph(np.random.default_rng(1), 20)[0], 20
+    plain, k = compiled_communities.run, np.ones(n)
+    given = B, np.arange(n), k / n, k, np.zeros(n), None, 5
+    with gb.config.set(backend="cpu"), gb.plan(force="numba"):
+        wanted = communities.move_round(*given)
+        monkeypatch.setattr(compiled_communities, "run", lambda *a: plain(*a) if len(a) == 4 else NotImplemented)
+        found = communities.move_round(*given)
+    assert found.moving == wanted.moving and found.labels.tolist() == wanted.labels.tolist()
 
 
 @pytest.mark.parametrize("seed", range(12))

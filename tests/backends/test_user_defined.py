@@ -46,6 +46,27 @@ def test_a_function_sees_stored_values_only(backend):
     assert sorted(seen[-34:]) == sorted(u.values[flags].tolist())
 
 
+@pytest.mark.parametrize("primitive", ["union", "intersect"])
+def test_a_function_sees_stored_values_of_a_common_structure_only(backend, primitive):
+    seen = []
+
+    def quotient(x, y):
+        seen.append((float(x), float(y)))
+        if x == 0:
+            raise ZeroDivisionError("an absent place was read")
+        return y / x
+
+    op = BinaryOp.register_anonymous(quotient)["FP64"]
+    assert not op.lowerable
+    at = np.arange(0, 300, 3, dtype=np.int32)
+    x = convert.to_bitmap(SparseVector(300, dtypes.FP64, at, np.arange(100.0) + 1))
+    y = x.with_values(dtypes.FP64, x.values * 2, False)  # with the presence bits of x
+    seen.clear()
+    got = getattr(backend, primitive)(x, y, op)
+    assert sorted(seen) == [(i, 2 * i) for i in np.arange(100.0) + 1]
+    assert_same(got, getattr(REFERENCE, primitive)(x, y, op))
+
+
 def test_user_semiring(backend):
     far = BinaryOp.register_anonymous(lambda x, y: x + 2 * y)
     larger = BinaryOp.register_anonymous(lambda x, y: x if x > y else y, "any")  # a name that promises too much

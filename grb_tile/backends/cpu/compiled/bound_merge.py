@@ -22,6 +22,7 @@ from .bound import (
     INDEX,
     MOST_POSITIONS,
     NO_WORDS,
+    SOME,
     Bound,
     KernelError,
     listed,
@@ -161,6 +162,8 @@ def _prepare_pairs(op, dtype, x, y):
     if filled == ABSENT or x_iso and y_iso or op.positional or op.kind in ("pair", "first", "second", "any"):
         return None
     if x_type._is_udt or y_type._is_udt or dtype._is_udt:
+        return None
+    if form is BitmapVector and filled == SOME and not op.lowerable:  # a Python function sees stored values only
         return None
     compute, plain = op.numpy, dtype is op.return_type
     same = x_type is op.type and y_type is op.type2

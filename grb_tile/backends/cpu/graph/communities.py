@@ -25,6 +25,8 @@ def local_round(B, x, u, k, own, active, key):
     stays = mixed_by(at.astype(np.uint64), key) >> np.uint64(63)
     after, near, sums = x.copy(), np.zeros(n, np.int64), np.empty(3)
     moving = run("local_round", [B], (K, own, at, stays.astype(np.int64), best, after, near, sums))
+    if moving is NotImplemented:
+        return NotImplemented
     return after, own, _flagged(near != 0), *sums[:2].tolist(), int(sums[2]), moving
 
 

@@ -37,11 +37,9 @@ def combine(op, dtype, x, at_x, y, at_y, positions):
     if positional is not None:
         i, j = positions()
         position = i if positional.rstrip("1")[-1] == "i" else j
-        if position is None:
+        iso = position is None
+        if iso:
             position = np.zeros(1, np.int64)
-            iso = True
-        else:
-            iso = False
         return cast(cast(position + (positional[-1] == "1"), op.return_type), dtype), iso
     kind = op.kind
     if kind == "pair":
@@ -227,6 +225,8 @@ def union(x, y, op, mask=None, left_default=None, right_default=None, dtype=None
     if same_structure(x, y):
         if op is None:
             return like(y, dtype, cast(y.values, dtype), y.iso)
+        if x.format == "bitmap" and x.words is not None and not getattr(op, "lowerable", True):
+            return _union_sparse(to_sparse(x), to_sparse(y), op, None, None, dtype)  # op sees stored values only
         values, iso = combine(op, dtype, x, None, y, None, lambda: _all_positions(x))
         y.shared = True
         return like(x, dtype, values, iso)
