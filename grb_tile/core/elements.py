@@ -225,9 +225,9 @@ def merge(obj):
     Where the base's values change in place, they become what the pending elements say already.
     Raises: OutOfMemory when the merged arrays do not fit.
     """
-    base = obj._base
-    if base is not None and base.is_part and current() is not base.world:  # it stays distributed: all ranks merge
-        with using(base.world.name):
+    # no name for the base here: its references are counted below
+    if getattr(obj._base, "is_part", False) and current() is not obj._base.world:  # it stays distributed
+        with using(obj._base.world.name):
             return merge(obj)
     with current().merging:
         pending = obj._pending

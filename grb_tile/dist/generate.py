@@ -26,7 +26,8 @@ def rmat(
     """The matrix of `gb.generators.rmat` with the same arguments, distributed; no rank has more than a share of it.
 
     Raises: as there.
-    Cost: each edge is drawn by one rank and moves once (8 bytes).  Peak: the finished part, 10 bytes an edge of it and 0.1 GB.
+    Cost: each edge is drawn by one rank and moves once (8 bytes).  Peak: the finished part, 10 bytes an edge of it and
+    0.1 GB.
 
     >>> import grb_tile as gb
     >>> gb.dist.run(2, lambda world: gb.dist.rmat(5, 4, seed=1).nvals) == [gb.generators.rmat(5, 4, seed=1).nvals] * 2

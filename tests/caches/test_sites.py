@@ -63,6 +63,8 @@ REASONS = {
         backends/cuda/runtime/device.py: Device.to_device, backends/cuda/structure/arrays.py: to_bitmap,
         backends/cuda/structure/arrays.py: words_of, backends/cuda/graph/dispatch.py: _format_of,
         backends/cuda/graph/strong_components.py: _pivot, planner/choose_matvec.py: _of_small,
+        backends/distributed/backend.py: DistributedBackend._check_equal,
+        backends/distributed/backend.py: DistributedBackend._local,
         backends/distributed/backend.py: DistributedBackend.part,
         backends/distributed/backend.py: DistributedBackend.transpose,
         backends/distributed/backend.py: DistributedBackend.whole,

@@ -56,7 +56,8 @@ def main(folder):
         assert all(abs(ranks[key] - want_ranks[key]) < 1e-9 for key in ranks)
         assert world.traffic["bytes_received"] > 0
     world.barrier()
-    print(f"rank {world.rank} of {world.size}: ok", flush=True)
+    sys.stdout.write(f"rank {world.rank} of {world.size}: ok\n")  # at once: lines of several ranks must not mix
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -206,12 +206,17 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         return count if self.size == 1 else sum(self.comm.allgather(count, call))
 
     def whole(self, x: Any, call: str = "gather") -> Any:
-        """The operand with all its entries on every rank, an ordinary store of the host; kept with a part."""
+        """The operand with all its entries on every rank, an ordinary store of the host; kept with a vector.
+
+        Not with a matrix, of which no rank may have the room for more than its part.
+        """
         if not isinstance(x, Part):
             return x
+        if len(x.shape) == 2:
+            return whole_matrix(self, x, call)
         forms = forms_of(x)
         if "whole" not in forms:
-            forms["whole"] = (whole_vector if len(x.shape) == 1 else whole_matrix)(self, x, call)
+            forms["whole"] = whole_vector(self, x, call)
         return forms["whole"]
 
     def everywhere(self, x: Any, call: str) -> Any:
@@ -219,21 +224,6 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         if not isinstance(x, Part):
             self._check_equal(x)
         return self.whole(x, call)
-
-    def gathered(self, x: Any, root: int | None) -> Any:
-        """All entries of a part as an ordinary store, on every rank or on rank `root` alone (None elsewhere)."""
-        if root is None:
-            return self.whole(x)
-        is_vector = len(x.shape) == 1
-        mine = spread(x)
-        parts = self.comm.gather(
-            (self.local.tuples_vector if is_vector else self.local.tuples_matrix)(mine), root, "gather"
-        )
-        if parts is None:
-            return None
-        *positions, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        build = self.local.build_vector if is_vector else self.local.build_matrix
-        return build(*x.shape, *positions, values, None, x.dtype)
 
     def first_values(self, x: Any) -> np.ndarray:
         """An array of the value of the first entry, as slices [:1] of values have it; empty where there is none."""

@@ -1,4 +1,4 @@
-"""How distributed objects are built: of arguments that all ranks have, of entries that each has, of parts."""
+"""How distributed objects are built, of what all ranks have, of entries or parts of each, and gathered."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...exceptions import InvalidValue
 from ...storage.constructors import empty_matrix, empty_vector
 from ...storage.dense import compressed as without_dense
 from .layout import Rows, balanced_ranges
-from .movement import to_owners
+from .movement import spread, to_owners
 
 SAMPLE = 1 << 16  # rows of entries of each rank that decide about ranges: their shares are exact to 1 % for 64 ranks
 BALANCED_FROM = 4096  # entries of a matrix from which the ranges of its rows are cut by entries, not by length
@@ -121,6 +121,21 @@ class Building:
             if starts is not None:
                 self.set_layout(starts)
         return self._moved(store, "distribute")
+
+    def gathered(self: Any, x: Any, root: int | None) -> Any:
+        """All entries of a part as an ordinary store, on every rank or on rank `root` alone (None elsewhere)."""
+        if root is None:
+            return self.whole(x)
+        is_vector = len(x.shape) == 1
+        mine = spread(x)
+        parts = self.comm.gather(
+            (self.local.tuples_vector if is_vector else self.local.tuples_matrix)(mine), root, "gather"
+        )
+        if parts is None:
+            return None
+        *positions, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        build = self.local.build_vector if is_vector else self.local.build_matrix
+        return build(*x.shape, *positions, values, None, x.dtype)
 
     def of_parts(self: Any, store, first, length, error):
         """The part of the whole whose rows from `first` on are this rank's `store`; None: in the order of ranks.

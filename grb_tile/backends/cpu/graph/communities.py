@@ -14,6 +14,7 @@ CHUNKS = 64  # parts of the active vertices with as many entries, which threads 
 
 
 def local_round(B, x, u, k, own, active, key):
+    """GraphOperations.local_round, compiled: the votes, then the moves; NotImplemented where either is not."""
     n = B.nrows
     at = np.arange(n) if active is None else tuples_vector(active)[0].astype(np.int64, copy=False)
     own, best, K = own.copy(), np.empty(n, np.int64), np.bincount(x, k, n)
