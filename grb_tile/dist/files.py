@@ -27,7 +27,7 @@ from ..io.errors import bad_file
 from ..io.market_header import read_header
 from ..io.market_read import read_share
 from ..io.streams import HEAD, Source
-from .build import from_coo
+from .build import distribute, from_coo
 from .world import local, world
 
 if TYPE_CHECKING:
@@ -62,11 +62,10 @@ def read(
     kind, whole = backend.together(lambda: _kind(path), "read", Exception)
     if kind == "parts":
         return _read_parts(backend, Path(path), name)
-    if kind == "mm" and whole:
+    if kind == "mtx" and whole:
         return _read_market(backend, path, dtype, dup_op, name)
     if kind == "edges" and whole:
         return _read_edges(backend, path, dtype, dup_op, size, base, directed, name)
-    from .build import distribute
 
     def alone() -> Any:
         with local():
@@ -105,12 +104,8 @@ def _kind(path):
             raise InvalidValue(f"{path}: a folder without {INDEX}, which gb.dist.write makes")
         return "parts", True
     with Source(path) as source:
-        plain = source.plain_size is not None
-    found = files.detect_format(path)
-    if found == "mtx":
-        with Source(path) as source:
-            return "mm", plain and read_header(source).format == "coordinate"
-    return ("edges" if found in ("edges", "edgelist", "csv") else found), plain
+        found, plain = files.detect_format(source), source.plain_size is not None
+        return found, plain and (found != "mtx" or read_header(source).format == "coordinate")
 
 
 class _Bytes(io.RawIOBase):

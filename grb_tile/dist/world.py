@@ -59,7 +59,7 @@ def init(comm: Any = None, *, backend: str | None = None, timeout: float = 300.0
     comm: an mpi4py communicator; without one that of the launcher (`mpiexec`, `srun`, `grb-tile run`), or one rank.
     backend: what computes on each rank, "cpu" or "cuda"; by default the backend in use.  timeout: seconds that a rank
     waits for others in an exchange.
-    With one rank nothing is imported and nothing changes: objects stay ordinary.
+    With one rank neither mpi4py nor NCCL is imported and nothing changes: objects stay ordinary.
     Called again, it returns the same World.
     """
     from ..backends.distributed.connect import connect

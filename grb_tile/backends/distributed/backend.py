@@ -170,15 +170,11 @@ class DistributedBackend(Building, DistributedProducts, Backend):
 
     def _elementwise(self, name: str, x: Any, y: Any, op: Any, mask: Any, *args: Any, **options: Any) -> Any:
         """A primitive whose result has x's shape and is computed position by position."""
-        layout = self._joint(x, y)
-        primitive, two = getattr(self.local, name), (y is not None,)
-        if reads_positions(op):
-            stores = [self._spread(s, layout, name) for s in ((x, y) if two[0] else (x,))]
-            found = primitive(*stores, op, *args, **options, mask=self._spread(mask, layout, name))
-            return self.made(own_range(self.local, found, layout), x.shape, layout)
-        stores = [self._local(s, layout, name) for s in ((x, y) if two[0] else (x,))]
-        found = primitive(*stores, op, *args, **options, mask=self._local(mask, layout, name))
-        return self.made(found, x.shape, layout)
+        layout, spreads = self._joint(x, y), reads_positions(op)
+        of = self._spread if spreads else self._local
+        stores = [of(store, layout, name) for store in (x, y) if store is not None]
+        found = getattr(self.local, name)(*stores, op, *args, **options, mask=of(mask, layout, name))
+        return self.made(own_range(self.local, found, layout) if spreads else found, x.shape, layout)
 
     def _moved(self, found: Any, call: str) -> Any:
         """The part of a store of the whole's shape of which every rank has some entries, wherever they are."""

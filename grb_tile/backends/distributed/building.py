@@ -78,8 +78,9 @@ class Building:
         one: `values` has one value, the same on all ranks, for all entries, of which repeated ones are one.
         """
         layout = self.decided_layout(self._sampled(rows), nrows, rows.shape[0])
-        order = layout.owners(rows).argsort(kind="stable")
-        cuts = layout.owners(rows)[order].searchsorted(np.arange(self.size + 1))
+        owners = layout.owners(rows)
+        order = owners.argsort(kind="stable")
+        cuts = owners[order].searchsorted(np.arange(self.size + 1))
         moved = []
         for array in (rows, cols) if one else (rows, cols, values):
             moved.append(to_owners(self.comm, array[order], cuts, "build"))
