@@ -4,8 +4,8 @@
     aggregate   B = S' B S,   S(i, x(i)) = 1                                              until no community joins
 
 B is the adjacency matrix, k its row sums, K(c) the sum of k over community c, 2m the sum of k; x holds the communities.
-The nodes of a random half move at once (local_moves.py), so that of two nodes that swap communities, one in two times
-only one moves.  A round may lower the modularity; the best communities found are kept.  There are two passes of the
+All nodes that gain move at once, but for one in eight (local_moves.py), so that of two nodes that would swap communities
+for ever one moves alone in the end.  A round may lower the modularity; the best communities found are kept.  There are two passes of the
 levels, the second from the communities of the first; then single moves of nodes, and unions of two communities, are
 made until none gains.
 
@@ -33,7 +33,6 @@ from grb_tile.graph.communities import (
     entries,
     inside,
     labels_in_order,
-    quotient,
     sums_by_label,
     vector_of,
 )
@@ -42,7 +41,7 @@ from . import arguments
 from .connected_components import connected_components
 from .given import GraphLike
 from .graph import Graph, room_for
-from .local_moves import LocalMoves, RandomHalves
+from .local_moves import LocalMoves, RandomRounds
 from .modularity import resolution_of, weights
 from .report import Callback, Report
 from .result import Result
@@ -82,7 +81,7 @@ def louvain(
     A node may move to any community or to one of its own.
 
     resolution   gamma: above 1 gives more and smaller communities
-    seed         of the halves that move; an int
+    seed         of the draws of nodes that wait in a round; an int
     max_level    how often communities become nodes, of all passes; None: until nothing is gained.  At this limit, and
                  where a callback stops, a move may still gain
     tol          the gain of modularity below which a move, a round or a level counts as none; 0: 1e-12
@@ -110,10 +109,10 @@ def search(
     """The communities that PASSES passes of levels find, then settled.  refine: Leiden's, else Louvain's."""
     arguments.flags(weighted=weighted)
     each = 240 if refine else 140  # bytes a vertex: arrays of numbers
-    G, A, gamma, halves, max_level, tol = checked(G, name, each, resolution, seed, max_level, tol, weighted)
+    G, A, gamma, random, max_level, tol = checked(G, name, each, resolution, seed, max_level, tol, weighted)
     with Report(name, callback, weighted=weighted) as report:
         report.finish("converged", True)
-        finest = LocalMoves(A, gamma, halves)
+        finest = LocalMoves(A, gamma, random)
         x = _passes(finest, max_level, tol, report, refine) if A.nvals else np.arange(G.n)
         if refine and report.stopped_by != "converged":
             x, _ = _apart(finest, x)
@@ -133,7 +132,9 @@ def _passes(finest: LocalMoves, max_level: int | None, tol: float, report: Repor
             if level == max_level:
                 report.finish("max_level", False)
                 return x
-            label, count, quality, stop = moves.until_stable(tol, noting(report, level), start)
+            label, count, quality, stop = moves.until_stable(
+                tol, noting(report, level), start, each=report.has_callback
+            )
             gained, level = quality > best + tol, level + 1
             if gained or node is None:
                 x, best, stable = label if node is None else label[node], max(quality, best), node is None
@@ -146,15 +147,14 @@ def _passes(finest: LocalMoves, max_level: int | None, tol: float, report: Repor
             y, parts = moves.join(label) if refine else (label, count)
             if parts == moves.n:
                 break
-            # B = S' B S,  S(i, y(i)) = 1, and the community of each part
-            B = quotient(moves.graph, y, parts)
+            # the community of each part
             start = None
             if refine:
                 of_part = label[:parts].copy()
                 of_part[y] = label
                 start = labels_in_order(of_part)[0]
             node = y if node is None else y[node]
-            moves = LocalMoves(B, finest.gamma, finest.halves)
+            moves = moves.of_parts(y, parts)
         if best <= before + tol:
             break
     if level == max_level:
@@ -169,10 +169,11 @@ def _settled(finest: LocalMoves, x: Any, tol: float, note: Any, report: Report, 
     stable   x is what rounds of moves on the finest level ended with
     """
     stop = False
-    if not stable:  # halves of the nodes make most of the moves that the levels left to make, in fewer rounds
-        x, _, _, stop = finest.until_stable(tol, note, x)
+    each = report.has_callback
+    if not stable:  # many nodes at once make most of the moves that the levels left to make, in fewer rounds
+        x, _, _, stop = finest.until_stable(tol, note, x, share=0.0, each=each)
     while not stop:
-        x, count, _, stop = finest.settle(tol, note, x)
+        x, count, _, stop = finest.settle(tol, note, x, each=each)
         if stop:
             break
         if connected:
@@ -180,8 +181,7 @@ def _settled(finest: LocalMoves, x: Any, tol: float, note: Any, report: Report, 
             if parts > count:
                 continue
         # communities as nodes: their moves are unions
-        unions = LocalMoves(quotient(finest.graph, x, count), finest.gamma, finest.halves)
-        label, _, joined, stop = unions.settle(tol, note, array_namespace().arange(count))
+        label, _, joined, stop = finest.of_parts(x, count).settle(tol, note, array_namespace().arange(count), each=each)
         x = label[x]
         if not joined:
             break
@@ -203,18 +203,18 @@ def noting(report: Report, level: int) -> Callable[[float, int], Any]:
 
 def checked(
     G: Any, name: str, each: int, resolution: Any, seed: Any, max_level: Any, tol: Any, weighted: bool
-) -> tuple[Graph, Matrix, float, RandomHalves, int | None, float]:
-    """(G as a Graph, its symmetric weights, gamma, the halves that move, max_level, tol).
+) -> tuple[Graph, Matrix, float, RandomRounds, int | None, float]:
+    """(G as a Graph, its symmetric weights, gamma, the rounds' random numbers, max_level, tol).
 
     name, each: of graph.room_for.
     """
     G = room_for(G, name, each)
     gamma = resolution_of(resolution)
-    halves = RandomHalves(arguments.count(seed, "seed"))
+    random = RandomRounds(arguments.count(seed, "seed"))
     max_level, tol = arguments.limit(max_level, "max_level"), arguments.real(tol, "tol")
     if tol < 0:
         raise ValueError(f"tol: expected 0 or more, got {tol!r}; 1e-7 is usual")
-    return G, symmetric_weights(G, weighted), gamma, halves, max_level, tol
+    return G, symmetric_weights(G, weighted), gamma, random, max_level, tol
 
 
 def communities(

@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile.hashing import mixed_by
-from grb_tile.storage.bits import from_indices
-
-from . import chunked_pass
+from . import chunked_pass, local_moves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, StoredMask
@@ -38,7 +35,8 @@ class GraphOperations:
 
         s(i, c) = (+)_k A[i,k] over labels[k] = c; weighted False: every entry counts 1.  No entry without a label.
         penalty u, v, w, all full: s(i, c) = (+)_k A[i,k] + [c = labels[i]] u[i] w[i] - u[i] v[c], labels[i] always a
-        candidate and the first among equals; kept[i] is the score of labels[i], gain[i] by how much best's exceeds it.
+        candidate and the first among equals; kept[i] is the score of labels[i], gain[i] by how much that of the best
+        other label exceeds it, -inf where there is no other.
         Types: A, u, v, w FP64; labels INT64.  NotImplemented: graph/labels.py composes it of products.
         """
         return NotImplemented
@@ -54,84 +52,74 @@ class GraphOperations:
         """t[c] = (+)_k values[k] over labels[k] = c, in any order; arrays of this backend's, int64 and float64."""
         return np.bincount(labels, values, size)
 
-    def quotient(self, A: Compressed, labels: np.ndarray, count: int, dup: Any) -> Compressed:
+    def quotient(self, A: Compressed, labels: np.ndarray, count: int, dup: Any, inner: bool = True) -> Compressed:
         """C[c, d] = (dup)_ij A[i,j] over labels[i] = c and labels[j] = d, count x count, of A's type.
 
         labels: an int64 array of this backend's, 0 .. count - 1.  dup: a typed binary operator, associative and
-        commutative.  NotImplemented: graph/communities.py multiplies.
+        commutative.  inner: with C[c, c]; False only for a symmetric A.  NotImplemented: graph/communities.py
+        multiplies.
         """
         return NotImplemented
 
     def move_half(
-        self, x: np.ndarray, K: np.ndarray, found: Sequence[VectorStore], active: VectorStore | None, own: np.ndarray,
-        u: np.ndarray, k: np.ndarray, key: int,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[float]]:  # fmt: skip
-        """(next, own', wants, moves, [sum of own', sum of K^2, how many want, how many move]), a round of local moves.
+        self, B: Compressed, x: np.ndarray, K: np.ndarray, at: np.ndarray, vote: Sequence[np.ndarray],
+        slack: np.ndarray, used: np.ndarray, k: np.ndarray, key: int,
+    ) -> tuple[Any, ...]:  # fmt: skip
+        """(x', K', slack', used', looked at next (bool), change of within, how many want, how many move), one round.
 
-        found: best_labels with penalty u, K, k of labels x, for the nodes of `active` (None: all).  A node wants to
-        move where its gain is positive, and moves where the first bit of its hash is 0 besides: next(i) = best(i), else
-        x(i).  own'(i) = kept(i) + u(i) (K(x(i)) - k(i)) for active nodes, the sum of the entries to the own label, else
-        own(i).  Arrays are this backend's; wants and moves are words of bits.  key: of hashing.mixed_by.
+        vote: best, gain of best_labels with penalty u, K, k of labels x, for the vertices `at`.  One wants to move where
+        its gain is positive, and moves where local_moves.waits lets it.  slack' of a vertex that stays is -gain, of one
+        that moves 0; used' is [+_j B(i, j) (1, or 2 where it leaves x(i))] since its last vote, over neighbours j that
+        moved to other communities than its own while it did not.  Looked at next: vertices that wait, and those with
+        used' above slack'.  within: [+_ij B(i, j) over x(i) = x(j)].  Arrays of the host.
         """
-        n = x.shape[0]
-        at = np.arange(n) if active is None else self.tuples_vector(active)[0]
-        best, gain, kept = (self.tuples_vector(store)[1] for store in found)
-        own = own.copy()
-        own[at] = kept + u[at] * (K[x[at]] - k[at])
-        wants = gain > 0
-        moves = wants & (mixed_by(at.astype(np.uint64), key) >> np.uint64(63) == 0)
-        after, movers = x.copy(), at[moves]
-        after[movers] = best[moves]
-        numbers = [float(own.sum()), float((K * K).sum()), int(np.count_nonzero(wants)), movers.size]
-        return after, own, from_indices(at[wants], n), from_indices(movers, n), numbers
+        return local_moves.move_half(B, x, K, at, tuple(vote), slack, used, k, key)
 
     def join_half(
-        self, y: np.ndarray, K: np.ndarray, size: np.ndarray, found: Sequence[VectorStore], active: VectorStore | None,
-        own: np.ndarray, level: Sequence[Any], key: int,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[float]]:  # fmt: skip
-        """(next, own', wants, moves, [how many want, how many move]), a round in which nodes join parts of communities.
+        self, E: Compressed, y: np.ndarray, sums: tuple, at: np.ndarray, vote: Sequence[np.ndarray],
+        level: Sequence[Any], key: int, few: float,
+    ) -> tuple[Any, ...]:  # fmt: skip
+        """(y', sums', looked at next (bool), how many want, how many move), a round of joins of parts of communities.
 
-        y: the part of each node; K, size: by part the sum of k and the number of nodes.  found, active, own, own', key,
-        arrays and bits: as move_half.  level: u, k; within(i) the sum of the entries from i to its community, whole(i)
-        the sum of k over that; joined(i) (bool), may i join a part?; scale.  A part c is open where
-        [+_i within(i) - own'(i) over y(i) = c] >= scale K(c) (whole(c) - K(c)).  A node of positive gain that may join
-        and is alone in its part wants to, where the part best(i) is open; it moves where the first bit of its hash is 0
-        and the node best(i), after which the part is named, has no such hash or does not want to.
+        y: the part of each vertex; sums: by part that of k, of vertices, and of [+_i within(i) - its entries in the
+        part], the cut.  vote: as move_half, of labels y on the entries E within communities.  level: u, k; within(i) the
+        sum of i's entries in E; whole(i) the sum of k over its community; joined(i) (bool), may i join a part?; scale.
+        A part c is open where cut(c) >= scale K(c) (whole(c) - K(c)).  A vertex of positive gain that may join and is
+        alone in its part wants to, where the part best(i) is open; it moves where the first bit of its hash is 0 and
+        the vertex best(i), after which the part is named, has no such hash or does not want to.  None moves where no
+        more than `few` want to.  Arrays of the host.
         """
-        u, k, within, whole, joined, scale = level
-        n = y.shape[0]
-        at = np.arange(n) if active is None else self.tuples_vector(active)[0]
-        best, gain, kept = (self.tuples_vector(store)[1] for store in found)
-        own = own.copy()
-        own[at] = kept + u[at] * (K[y[at]] - k[at])
-        is_open = np.bincount(y, within - own, n) >= scale * K * (whole - K)
-        wants = (gain > 0) & joined[at] & (size[y[at]] == 1) & is_open[best]
-        asks = np.zeros(n, np.bool_)
-        asks[at] = wants & (mixed_by(at.astype(np.uint64), key) >> np.uint64(63) == 0)
-        moves = asks[at] & ~asks[best]
-        after, movers = y.copy(), at[moves]
-        after[movers] = best[moves]
-        numbers = [int(np.count_nonzero(wants)), movers.size]
-        return after, own, from_indices(at[wants], n), from_indices(movers, n), numbers
+        return local_moves.join_half(E, y, sums, at, tuple(vote), tuple(level), key, few)
 
-    def local_round(
-        self, B: Compressed, x: np.ndarray, u: np.ndarray, k: np.ndarray, own: np.ndarray, active: VectorStore | None,
-        key: int,
-    ) -> tuple:  # fmt: skip
-        """(next, own', active', sum of own', sum of K^2, how many want, how many move): a vote and move_half in one.
+    def move_rounds(
+        self, B: Compressed, x: np.ndarray | None, u: np.ndarray, k: np.ndarray, rule: Sequence[Any], seed: int,
+        first: int, each: bool,
+    ) -> Iterator[tuple[Any, float, list[tuple[float, int]]]]:  # fmt: skip
+        """Votes and move_half until local_moves.Progress ends: yields (best x, its modularity, records of rounds).
 
-        active': a vector with an entry for each vertex to look at next.  B symmetric, without diagonal, FP64.
-        NotImplemented: graph/communities.py composes it of best_labels and move_half.
+        x: the first labels, None: i of vertex i.  rule: (Measure, clear, share of Progress).  The keys are
+        key_of(seed, first + 1) ...  A record: the best modularity so far, how many moved.  each: one round at a time.
+        B symmetric, without diagonal, FP64.  NotImplemented: graph/communities.py composes it.
         """
-        return NotImplemented
+        return NotImplemented  # type: ignore[return-value]
 
-    def join_rounds(self, B: Compressed, x: np.ndarray, level: Sequence[Any], seed: int, first: int) -> tuple:
-        """(parts, how many rounds): a vote within communities x and a join_half, until no node wants to join.
+    def join_rounds(self, B: Compressed, x: np.ndarray, k: np.ndarray, scale: float, seed: int, first: int) -> tuple:
+        """(parts, how many rounds): a vote within communities x and a join_half, until few vertices want to.
 
-        At first each node is a part.  The keys are key_of(seed, first + 1), key_of(seed, first + 2) ...
+        At first each vertex is a part.  u = scale k.  The keys are key_of(seed, first + 1), key_of(seed, first + 2) ...
         NotImplemented: graph/communities.py composes the rounds of best_labels and join_half.
         """
         return NotImplemented
+
+    def settle(
+        self, B: Compressed, x: np.ndarray, u: np.ndarray, k: np.ndarray, rule: Sequence[Any], each: bool
+    ) -> Iterator[tuple[Any, list[tuple[float, int]]]]:
+        """The rounds of LocalMoves.settle: yields (x, records); rule: (Measure, least gain, greatest modularity).
+
+        Raises: InvalidValue where gains are wrong, as those of a matrix that is not symmetric are.
+        NotImplemented: algorithms/local_moves.py composes it.
+        """
+        return NotImplemented  # type: ignore[return-value]
 
     # ------------------------------------------------------------------ one pass over vectors
 

@@ -344,7 +344,8 @@ class ReferenceBackend(Backend):
             row[own] += u[i] * w[i]
             row = {c: total - u[i] * v[c] for c, total in row.items()}
             found = max(row, key=lambda c: (row[c], c == own, -c))
-            best[i], gain[i], kept[i] = (np.array([x]) for x in (found, row[found] - row[own], row[own]))
+            other = max((score for c, score in row.items() if c != own), default=-np.inf)
+            best[i], gain[i], kept[i] = (np.array([x]) for x in (found, other - row[own], row[own]))
         return vector(A.nrows, INT64, best), vector(A.nrows, FP64, gain), vector(A.nrows, FP64, kept)
 
     def least_absent(self, A, labels, mask):

@@ -85,6 +85,15 @@ def best_move(
     >>> t.to_dense().tolist(), gain.to_dense().tolist()
     ([1, 0], [2.75, 2.75])
     """
+    t, gain, kept = votes(A, labels, u, v, w, rows=rows)
+    # the gain of staying is 0
+    return t, binary.max(gain, 0.0).new(name="gain"), kept
+
+
+def votes(
+    A: Matrix, labels: Vector, u: Vector, v: Vector, w: Vector, *, rows: Vector | None = None
+) -> tuple[Vector, Vector, Vector]:
+    """`best_move` with the gain of the best other label: negative where it is worse, -inf where there is no other."""
     n = A.nrows
     if A.ncols != n:
         raise DimensionMismatch(f"A: expected a square matrix, got {n} x {A.ncols}")
@@ -109,10 +118,12 @@ def best_move(
     U = semiring.any_first[FP64](u.diag() @ C).new(name="U")
     C << binary.minus(C & binary.times(U & v).new())
     t = _argmax(C)
-    # s(i, own), and the vertices where it is the greatest too
+    # s(i, own), the greatest score of the others, and the vertices that stay
     kept = C.dup(mask=S.S).reduce_rowwise(monoid.max).new(name="kept")
-    gain = binary.minus(C.reduce_rowwise(monoid.max).new() & kept).new(name="gain")
-    stays = select.valueeq(gain, 0.0).new()
+    other = binary.second(kept, -np.inf).new(name="other")
+    other(binary.second) << C.dup(mask=~S.S).reduce_rowwise(monoid.max)
+    gain = binary.minus(other & kept).new(name="gain")
+    stays = select.valuele(gain, 0.0).new()
     t(stays.S) << labels
     return t, gain, kept
 
@@ -129,7 +140,7 @@ def sum_of_own(A: Matrix, labels: Vector) -> Vector:
     [3.0, 0.0, 0.0]
     """
     none = Vector.from_scalar(0.0, A.nrows, FP64)
-    return best_move(A, labels, none, none, none)[2]
+    return votes(A, labels, none, none, none)[2]
 
 
 def mex(A: Matrix, colours: Vector, *, mask: Any = None) -> Vector:

@@ -10,7 +10,8 @@ _ONE_MATRIX = (
     "topological_levels", "union_find",
 )  # fmt: skip
 _LISTS = "breadth_first", "label_turns", "topological_levels"  # neighbours in an order of their own, with INT64 numbers
-_NUMBERS = "floyd_warshall", "join_rounds", "local_round"  # arrays of FP64 among the arguments
+_MOVES = "join_rounds", "move_rounds", "quotient", "settle"
+_NUMBERS = "floyd_warshall", *_MOVES  # arrays of FP64 among the arguments
 # (template, constants) of every kernel of this module, for indices of 32 bits: what a release brings compiled
 KERNELS = [
     *((name, {"INDEX": "i"}) for name in _ONE_MATRIX),
@@ -25,8 +26,7 @@ KERNELS = [
     ),
     ("spanning_forest", {}),
     ("floyd_warshall", {"Z": "d"}),
-    ("join_rounds", {"INDEX": "i", "Z": "d"}),
-    ("local_round", {"INDEX": "i", "Z": "d"}),
+    *((name, {"INDEX": "i", "Z": "d"}) for name in _MOVES),
     *(
         ("best_label", {"X_ISO": iso, "VALUE": "d", "INDEX": "i", "Z": "d", "MASK": mask})
         for iso, mask in ((True, "none"), (False, "none"), (False, "pattern"))
@@ -42,29 +42,36 @@ def functions_of(kernel, seconds):
     return found
 
 
+def functions_for(name, matrices, vertices, jobs=1, numbers=True, **flags):
+    """(kernel, functions) of the template `name`, or None; what runs instead passes `jobs` times over the matrices."""
+    constants = {key: A.indices.dtype.char for key, A in zip(("INDEX", "IN_INDEX"), matrices, strict=False)}
+    if numbers:
+        constants["Z"] = "d"
+    kernel = jit.plain_kernel(name, **constants, **flags)
+    work = sum(A.nvals for A in matrices) * tuning.COMPOSED_ENTRY_SECONDS * jobs
+    functions = functions_of(kernel, 1e-3 + work + vertices * tuning.COMPOSED_VERTEX_SECONDS)
+    return None if functions is None else (kernel, functions)
+
+
 def run(name, matrices, arguments, each=None, flags=None):
     """The result of the template `name`, or NotImplemented; the row pointers and column indices of matrices come first.
 
     matrices   CSR or graph.Lists, none hypersparse
-    each    (function, jobs, workspace): threads share the jobs, so that a call is function(..., *arguments, first,
-            last, *workspace(thread))
+    each    (function, jobs, workspace): threads share the jobs, each of which passes over the matrix, so that a call is
+            function(..., *arguments, first, last, *workspace(thread))
     flags   constants of the template that reads values, too
     """
-    constants = {key: A.indices.dtype.char for key, A in zip(("INDEX", "IN_INDEX"), matrices, strict=False)}
-    if each or name in _NUMBERS:
-        constants["Z"] = "d"
-    if flags:
-        constants |= {"VALUE": matrices[0].dtype.np_type.char, **flags}
-    kernel = jit.plain_kernel(name, **constants)
-    work = sum(A.nvals for A in matrices) * tuning.COMPOSED_ENTRY_SECONDS * (each[1] if each else 1)
-    vertices = max((a.size for a in arguments if isinstance(a, np.ndarray)), default=0) * tuning.COMPOSED_VERTEX_SECONDS
-    functions = functions_of(kernel, 1e-3 + work + vertices)
-    if functions is None:
+    vertices = max((a.size for a in arguments if isinstance(a, np.ndarray)), default=0)
+    constants = {"VALUE": matrices[0].dtype.np_type.char, **flags} if flags else {}
+    numbers, jobs = bool(each) or name in _NUMBERS, each[1] if each else 1
+    found = functions_for(name, matrices, vertices, jobs, numbers, **constants)
+    if found is None:
         return NotImplemented
+    kernel, functions = found
     arrays = [jit.plain(part) for A in matrices for part in (A.indptr, A.indices, *([values_of(A)] if flags else ()))]
     if each is None:
         return jit.attempt(kernel, lambda: functions.run(*arrays, *arguments))
-    function, jobs, workspace = each
+    function, _, workspace = each
     call = getattr(functions, function)
     threads = min(jit.thread_count(), jobs) if jobs * matrices[0].nvals >= tuning.PARALLEL_ROWS else 1
 

@@ -13,7 +13,7 @@ MODULES = {
     ),
     "paths": ("distances", "floyd_warshall", "dependencies"),
     "labels": ("best_labels",),
-    "communities": ("local_round", "join_rounds"),
+    "communities": ("move_rounds", "join_rounds", "settle", "quotient"),
     "traversal": ("bfs_multi",),
 }  # fmt: skip
 

@@ -1,0 +1,129 @@
+"""What every backend's rounds of local moves share: who waits, when rounds end, and a round in NumPy.
+
+    waits       one vertex in eight of those that want to move stays in a round, so that of two vertices that swap their
+                communities for ever one moves alone in the end
+    Progress    the modularity of rounds, the best of them, and whether they still gain
+    move_half, join_half   of backends/graph.py
+
+A vertex i votes again where a neighbour has moved and [the weights to neighbours that moved away from it] exceed
+slack(i), by how much the score of its community exceeded that of the next: before that no other can be better, but for
+the sums of communities, which the last rounds of a search renew.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grb_tile.hashing import mixed_by
+
+WAITS = 61, 7  # a vertex waits where the first three bits of its hash are 1
+ROUNDS_WITHOUT_GAIN = 3  # rounds without a clear gain before a level ends
+ROUNDING = 1e-12  # modularities of equal communities differ by less, in whichever order a backend adds their terms
+FEW_JOIN = 1 / 64  # of the vertices that want to join in the first round: rounds end, and those stay parts of their own
+
+
+class Measure(NamedTuple):
+    """Q = (within + loops) / total - gamma squares / total^2, within: entries in communities, squares: [+_c K(c)^2]."""
+
+    loops: float
+    total: float
+    gamma: float
+
+    def modularity(self, within: float, squares: float) -> float:
+        return (within + self.loops) / self.total - self.gamma * squares / (self.total * self.total)
+
+
+class Progress:
+    """Of the rounds of a level.  clear: the least clear gain; share: of what the level has gained, a clear gain."""
+
+    def __init__(self, quality: float, clear: float, share: float) -> None:
+        self.best = self.first = quality
+        self.clear, self.share, self.since = clear, share, 0
+
+    def better(self, quality: float) -> bool:
+        """Note the modularity after a round: is it the best so far?"""
+        gains = quality > self.best + max(self.clear, self.share * (self.best - self.first))
+        self.since = 0 if gains else self.since + 1
+        if quality <= self.best + ROUNDING:
+            return False
+        self.best = quality
+        return True
+
+    @property
+    def ends(self) -> bool:
+        return self.since >= ROUNDS_WITHOUT_GAIN
+
+
+def waits(vertices: Any, key: int) -> Any:
+    """Which of the vertices (an array) stay in the round of this key."""
+    shift, ones = WAITS
+    return mixed_by(vertices.astype(np.uint64), key) >> np.uint64(shift) == ones
+
+
+def entries_of(B: Any, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(which of the rows, column, value) of their entries."""
+    begins, counts = B.indptr[rows], np.diff(B.indptr)[rows]
+    ends = np.cumsum(counts)
+    at = np.arange(counts.sum()) + np.repeat(begins - ends + counts, counts)
+    values = np.full(at.size, B.values[0]) if B.iso else B.values[at]
+    return np.repeat(np.arange(rows.size), counts), B.indices[at], values
+
+
+def move_half(
+    B: Any, x: np.ndarray, K: np.ndarray, at: np.ndarray, vote: tuple, slack: np.ndarray, used: np.ndarray,
+    k: np.ndarray, key: int,
+) -> tuple:  # fmt: skip
+    """GraphOperations.move_half of arrays on the host."""
+    n, (best, gain) = x.shape[0], vote[:2]
+    wants = gain > 0
+    stay = waits(at, key)
+    movers, slack, used, after = at[wants & ~stay], slack.copy(), used.copy(), x.copy()
+    slack[at], used[at], slack[movers] = -gain, 0.0, 0.0
+    after[movers] = best[wants & ~stay]
+    K = K + np.bincount(after[movers], k[movers], n) - np.bincount(x[movers], k[movers], n)
+    moves = np.zeros(n, np.bool_)
+    moves[movers] = True
+    row, col, weight = entries_of(B, movers)
+    joins, left = after[col] == after[movers[row]], x[col] == x[movers[row]]
+    # an entry between two vertices that move is seen from both
+    change = float((weight * (joins.astype(np.int64) - left) * (2 - moves[col])).sum())
+    near = ~moves[col] & ~joins
+    used += np.bincount(col[near], (weight * (1 + left))[near], n)
+    looked_at = np.zeros(n, np.bool_)
+    looked_at[col[near]] = True
+    looked_at &= used > slack
+    looked_at[at[wants & stay]] = True
+    return after, K, slack, used, looked_at, change, int(np.count_nonzero(wants)), movers.size
+
+
+def join_half(
+    E: Any, y: np.ndarray, sums: tuple, at: np.ndarray, vote: tuple, level: tuple, key: int, few: float
+) -> tuple:  # fmt: skip
+    """GraphOperations.join_half of arrays on the host."""
+    (K, size, cut), (u, k, within, whole, joined, scale) = sums, level
+    n, (best, gain) = y.shape[0], vote[:2]
+    is_open = cut >= scale * K * (whole - K)
+    wants = (gain > 0) & joined[at] & (size[y[at]] == 1) & is_open[best]
+    wanting = int(np.count_nonzero(wants))
+    asks, moves = np.zeros((2, n), np.bool_)
+    asks[at] = wants & (mixed_by(at.astype(np.uint64), key) >> np.uint64(63) == 0)
+    going = asks[at] & ~asks[best]
+    if wanting <= few:
+        going[:] = False
+    movers, after = at[going], y.copy()
+    after[movers] = best[going]
+    moves[movers] = True
+    row, col, weight = entries_of(E, movers)
+    joins = after[col] == after[movers[row]]
+    K, size, cut = K.copy(), size.copy(), cut.copy()
+    K[movers] = size[movers] = cut[movers] = 0.0
+    to = after[movers]
+    K += np.bincount(to, k[movers], n)
+    size += np.bincount(to, minlength=n)
+    cut += np.bincount(to, within[movers], n) - np.bincount(to[row], weight * joins * (2 - moves[col]), n)
+    looked_at = np.zeros(n, np.bool_)
+    looked_at[at[wants]] = looked_at[col] = True
+    looked_at &= (size == 1) & (after == np.arange(n))
+    return after, (K, size, cut), looked_at, wanting, movers.size
