@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from grb_tile import Matrix, monoid, select
 from grb_tile.graph.communities import (
     array_namespace,
@@ -66,7 +68,7 @@ class LocalMoves:
 
     def until_stable(
         self, tol: float, note: Callable[[float, int], Any], start: Any = None, *, share: float = SMALL_SHARE,
-        each: bool = True,
+        each: bool = True, twice: bool = False,
     ) -> tuple[Any, int, float, bool]:  # fmt: skip
         """(communities 0 .. count - 1 of the nodes, count, their modularity, did `note` stop it?)
 
@@ -74,19 +76,23 @@ class LocalMoves:
         start   the first communities; None: each node by itself
         share   of what the rounds have gained, the gain below which one counts as none
         each    False: what `note` returns is not looked at, so that rounds need not wait for it
+        twice   where rounds end others begin, which look at all nodes: sums of communities have changed
         """
         if not self.total:
             return *labels_in_order(array_namespace().arange(self.n) if start is None else start), 0.0, False
         rule, random = (self.measure, tol, share), self.random
-        kept, best, stop = start, 0.0, False
-        for kept, best, records in move_rounds(
-            self.B, start, self.u, self.k, rule, random.seed, random.rounds, each=each
-        ):
-            random.rounds += len(records)
-            stop = any([note(*record) for record in records]) and each
-            if stop:
-                break
-        return *labels_in_order(kept), best, stop
+        kept, best, stop = start, -np.inf, False
+        for _ in range(1 + twice):
+            found = move_rounds(self.B, kept, self.u, self.k, rule, random.seed, random.rounds, each=each)
+            for label, quality, records in found:
+                random.rounds += len(records)
+                stopped = [note(*record) for record in records]
+                if quality > best:
+                    kept, best = label, quality
+                stop = each and any(stopped)
+                if stop:
+                    return *labels_in_order(kept), best, True
+        return *labels_in_order(kept), best, False
 
     def join(self, communities: Any) -> tuple[Any, int]:
         """(parts 0 .. count - 1 of the communities, count): nodes that are alone join the best part, until few would.
@@ -114,8 +120,9 @@ class LocalMoves:
         # a gain of modularity in the unit of scores
         rule = self.measure, max(tol, ROUNDING) * self.total / 2, 1 + tol
         changed = False
-        for x, records in settle(self.B, x, self.u, self.k, rule, each=each):
+        for label, records in settle(self.B, x, self.u, self.k, rule, each=each):
             changed = changed or bool(records)
-            if any([note(*record) for record in records]) and each:
+            x, stopped = label, [note(*record) for record in records]
+            if each and any(stopped):
                 return *labels_in_order(x), changed, True
         return *labels_in_order(x), changed, False

@@ -4,9 +4,9 @@
     aggregate   B = S' B S,   S(i, x(i)) = 1                                              until no community joins
 
 B is the adjacency matrix, k its row sums, K(c) the sum of k over community c, 2m the sum of k; x holds the communities.
-All nodes that gain move at once, but for one in eight (local_moves.py), so that of two nodes that would swap communities
-for ever one moves alone in the end.  A round may lower the modularity; the best communities found are kept.  There are two passes of the
-levels, the second from the communities of the first; then single moves of nodes, and unions of two communities, are
+All nodes that gain move at once, but for one in eight (local_moves.py), so that of two nodes that would swap
+communities for ever one moves alone in the end.  A round may lower the modularity; the best communities found are
+kept.  There are two passes of the levels, the second from the communities of the first; then single moves of nodes, and unions of two communities, are
 made until none gains.
 
 Contract: G is not changed.  labels number the communities 0 .. count - 1 by their first nodes.  The same seed gives
@@ -123,7 +123,7 @@ def _passes(finest: LocalMoves, max_level: int | None, tol: float, report: Repor
     """The community of each node."""
     best, level = -np.inf, 0
     x: Any = array_namespace().arange(finest.n)
-    stable = False
+    stable, each = False, report.has_callback
     for turn in range(PASSES):
         before = best
         moves, start = finest, x if turn else None
@@ -133,7 +133,7 @@ def _passes(finest: LocalMoves, max_level: int | None, tol: float, report: Repor
                 report.finish("max_level", False)
                 return x
             label, count, quality, stop = moves.until_stable(
-                tol, noting(report, level), start, each=report.has_callback
+                tol, noting(report, level), start, each=each, twice=refine and level > 0
             )
             gained, level = quality > best + tol, level + 1
             if gained or node is None:

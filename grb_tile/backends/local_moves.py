@@ -102,7 +102,7 @@ def join_half(
     E: Any, y: np.ndarray, sums: tuple, at: np.ndarray, vote: tuple, level: tuple, key: int, few: float
 ) -> tuple:  # fmt: skip
     """GraphOperations.join_half of arrays on the host."""
-    (K, size, cut), (u, k, within, whole, joined, scale) = sums, level
+    (K, size, cut), (_, k, within, whole, joined, scale) = sums, level
     n, (best, gain) = y.shape[0], vote[:2]
     is_open = cut >= scale * K * (whole - K)
     wants = (gain > 0) & joined[at] & (size[y[at]] == 1) & is_open[best]

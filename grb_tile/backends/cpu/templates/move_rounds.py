@@ -96,10 +96,10 @@ def move(
 ):
     """The moves of a round after its votes: 0, or 1 where no round follows.
 
-    hashing: the key of the round before, what the next one has more, the constants of hashing.mixed_by, and a place where
-    products wrap.  state: [active vertices, rounds, rounds without a clear gain, rounds since kept = x].
-    sums: of quality_of, and [best, first quality; the least clear gain, share of the gain that is a clear one, rounding,
-    rounds without a clear gain that end it].  quality[at], moved[at]: the record of this round.
+    hashing: the key of the round before, what the next one has more, the constants of hashing.mixed_by, and a place
+    where products wrap.  state: [active vertices, rounds, rounds without a clear gain, rounds since kept = x].
+    sums: of quality_of, and [best, first quality; the least clear gain, share of the gain that is a clear one,
+    rounding, rounds without a clear gain that end it].  quality[at], moved[at]: the record of this round.
     """
     count = state[0]
     rounds = state[1] + 1
