@@ -23,6 +23,25 @@ __global__ void look_up(const int64_t* wanted, int64_t n, const I* list, int64_t
   }
 }
 
+// out: how many of the ascending positions are before `low`, and up to `high`.  Launch: two threads.
+template <class I>
+__global__ void range_bounds(const I* positions, int64_t n, int64_t low, int64_t high, word* out) {
+  GRB_EACH(k, 2) out[k] = word(k == 0 ? lower_bound(positions, int64_t(0), n, low)
+                                      : upper_bound(positions, int64_t(0), n, high));
+}
+
+// at[k] = the place of positions[k] in the range of `count` numbers from `start` by `step`; hit[k]: is it there?
+// hit null: all are.
+template <class I>
+__global__ void places_in_range(const I* positions, int64_t n, int64_t start, int64_t step, int64_t count, int64_t* at,
+                                bool* hit) {
+  GRB_EACH(k, n) {
+    const int64_t offset = int64_t(positions[k]) - start, place = step == 1 ? offset : offset / step;
+    at[k] = place;
+    if (hit != nullptr) hit[k] = place >= 0 && place < count && place * step == offset;
+  }
+}
+
 // Gather from a bitmap: bit k and value k of the result are those of wanted[k]; the set bits are added to *count.
 // Launch: whole warps over n rounded up to 64, so that every half word is written.
 template <class T>

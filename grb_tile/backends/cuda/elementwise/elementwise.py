@@ -33,12 +33,12 @@ from ..structure.positions import (
     is_empty,
     is_matrix,
     join_words,
-    keep_entries,
+    keep_flagged,
     keep_matrix_entries,
-    listed,
     locate,
     member_flags,
 )
+from ..structure.prefix_sums import listed
 from .values import (
     all_plain,
     base_of,
@@ -76,15 +76,13 @@ def restrict(device, x, mask):
     few = is_matrix(x) and not complement and pattern.nvals * tuning.GPU_RESTRICT_LOOK_UP < x.nvals
     if not few and merges(x, pattern):
         return _merged_restriction(device, x, pattern, WITHOUT if complement else AND)
-    if is_matrix(x):
-        if few:
-            at, hit = locate(device, pattern, x, at_type=index_dtype(x.nvals))
-            return keep_matrix_entries(device, x, gather(device, at, listed(device, hit)))
-        return keep_matrix_entries(device, x, listed(device, flags_within(device, x, mask)))
-    if x.format == "sparse":
+    if few:
+        at, hit = locate(device, pattern, x, at_type=index_dtype(x.nvals))
+        return keep_matrix_entries(device, x, gather(device, at, listed(device, hit)))
+    if x.format != "bitmap":
         if pattern.format == "bitmap" and pattern.words is None:
             return empty_like(device, x, x.dtype) if complement else x
-        return keep_entries(device, x, listed(device, flags_within(device, x, mask)))
+        return keep_flagged(device, x, flags_within(device, x, mask))
     return _restrict_bitmap(device, x, pattern, complement)
 
 

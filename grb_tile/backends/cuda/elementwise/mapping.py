@@ -13,7 +13,7 @@ from ....storage.convert import share
 from ..runtime.mailbox import OnDevice
 from ..structure.arrays import counted_later, index_type
 from ..structure.merging import merges
-from ..structure.positions import empty_like, flags_within, is_empty, keep_entries, listed, view
+from ..structure.positions import empty_like, flags_within, is_empty, keep_flagged, view
 from .elementwise import restrict
 from .values import (
     all_plain,
@@ -74,7 +74,7 @@ def select(device, x, op, thunk, mask):
         join = flags is not None
         flags = device.empty(n, np.bool_) if flags is None else flags
         kernel.over(rounded, (*arguments, join, flags, None, None))
-        return keep_entries(device, x, listed(device, flags))
+        return keep_flagged(device, x, flags)
     words, count = device.empty((n + 63) >> 6, np.uint64), device.counters()
     kernel.over(rounded, (*arguments, False, None, words, count))
     return share(x, counted_later(device, n, x.dtype, words, x.values, count, x.iso))

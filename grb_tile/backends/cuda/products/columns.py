@@ -24,6 +24,7 @@ from ..structure.arrays import (
     words_of,
 )
 from ..structure.formats import convert
+from ..structure.prefix_sums import numbers_of, running_sums
 from ..structure.sorting import stable_order
 from .column_launch import merge_of
 from .row_schedule import pointers
@@ -136,8 +137,7 @@ def sorted_products(device, AT, x, s, mask):
         starts, lengths = device.empty(count, np.int64), device.empty(count, np.int64)
         kernel = device.launcher.kernel("structure/transpose.cuh", "pick_rows", "", (index_type(AT.indptr),))
         kernel.over(count, (wanted, count, AT.indptr, AT.rows, AT.indptr.shape[0] - 1, starts, lengths))
-    ends = device.xp.cumsum(lengths)
-    total = device.read(ends[-1:])[0]
+    ends, total = running_sums(device, lengths, total=True)
     if total == 0:
         return empty_vector(device, size, s.dtype)
     segment, at = ranges(device, device.array(starts), ends, total)
@@ -160,7 +160,7 @@ def sorted_products(device, AT, x, s, mask):
     ))  # fmt: skip
     rows = gather(device, AT.indices, at)
     if mask is not None:
-        kept = device.xp.nonzero(keep)[0]
+        kept = numbers_of(device, keep)
         if kept.shape[0] == 0:
             return empty_vector(device, size, s.dtype)
         rows = gather(device, rows, kept)

@@ -40,6 +40,7 @@ from ..structure.arrays import (
     words_of,
 )
 from ..structure.formats import choose_format
+from ..structure.prefix_sums import numbers_of
 from . import bitblocks, columns, pull, segments as row_segments, tiles
 from .row_schedule import chosen_rows, longest_row, schedule_of
 
@@ -256,7 +257,7 @@ def _hypersparse_rows(device, A, x, s, mask):
         A.rows, A.indptr, held, A.indices, A.values if s.reads_a else None, x_words, x_indices, x_count,
         x.values if s.reads_x else None, mask_words, mask_indices, mask_count, masked, complement, out, hit,
     ))  # fmt: skip
-    places = device.xp.nonzero(hit)[0]
+    places = numbers_of(device, hit)
     rows = places if A.rows is None else gather(device, A.rows, places)
     if s.structure_only:
         return vector_of(device, A.nrows, s.dtype, rows, s.value(device, A, x), True)

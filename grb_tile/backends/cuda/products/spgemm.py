@@ -23,6 +23,7 @@ from ....storage import convert as conversions
 from ....storage.store import Compressed, index_dtype
 from ..structure.arrays import gather, index_type
 from ..structure.formats import choose_format
+from ..structure.prefix_sums import stored_lines
 from .spgemm_split import SplitRows
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ class Product:
         self._run(self.rows_of_bins, s, self.c_ptr, cols, None if s.structure_only else values)
         rows, indptr = A.rows, self.c_ptr
         if rows is not None:  # rows without entries are not stored
-            kept = device.xp.nonzero(indptr[1:] != indptr[:-1])[0]
+            kept = stored_lines(device, indptr)
             rows = gather(device, rows, kept)
             indptr = device.xp.concatenate((indptr[:1], gather(device, indptr[1:], kept)))
         result = choose_format(device, Compressed(A.nrows, B.ncols, s.dtype, indptr, cols, values, iso, rows))

@@ -11,35 +11,15 @@ from ....planner.choose_kernel import stays_bitmap
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 from ..runtime.late_vector import LateVector
+from .prefix_sums import numbers_of, words_to_list
+from .type_names import INDEX, index_type, moved_type
 
-_INDEX = {
-    "i": "int32_t",
-    "l": "int64_t",
-    "q": "int64_t",
-    "I": "uint32_t",
-    "L": "word",
-    "Q": "word",
-    "H": "uint16_t",
-    "B": "uint8_t",
-    "?": "bool",
-}
-_MOVED = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t", 16: "ulonglong2"}
 _FACTS_START = np.array([0, 0, 2**63 - 1, 2**64 - 1, 0], np.uint64)
-
-
-def index_type(array):
-    """The C++ type of an array of indices, counts or flags."""
-    return _INDEX[array.dtype.char]
 
 
 def positions_of(u):
     """(C++ type of the indices, indices, words) of a list, which has no words, or of a bitmap, which has no indices."""
     return ("void", None, u.words) if u.format == "bitmap" else (index_type(u.indices), u.indices, None)
-
-
-def moved_type(array):
-    """The C++ type in which values of this size are copied, so that one kernel instance serves all types of a size."""
-    return _MOVED[array.dtype.itemsize]
 
 
 def is_plain(dtype):
@@ -79,7 +59,7 @@ def ranges(device, starts, ends, total, *, names=None, segment_dtype=np.int64, w
             "structure/gather.cuh",
             "ranges_of",
             "",
-            (index_type(ends), "int64_t" if names is None else index_type(names), _INDEX[np.dtype(segment_dtype).char]),
+            (index_type(ends), "int64_t" if names is None else index_type(names), INDEX[np.dtype(segment_dtype).char]),
         )
         kernel.over(total, (ends, names, starts, ends.shape[0], total, segment, at))
     return segment, at
@@ -214,7 +194,7 @@ def segment_starts(device, rows, cols):
         "structure/build.cuh", "segment_flags", "", ("int64_t" if rows is None else index_type(rows), index_type(cols))
     )
     kernel.over(count, (rows, cols, count, fresh))
-    return device.xp.nonzero(fresh)[0]
+    return numbers_of(device, fresh)
 
 
 def row_ids(device, A, dtype=np.int64):
@@ -302,14 +282,3 @@ def to_sparse(device, u):
     if u.iso:
         return conversions.share(u, SparseVector(size, u.dtype, indices, u.values, True))
     return SparseVector(size, u.dtype, indices, values)
-
-
-def words_to_list(device, words, dense, indices, values=None):
-    """Write the set bits' positions to `indices`, and dense[position] to `values` unless that is None."""
-    count = words.shape[0]
-    counts = device.empty(count, indices.dtype)
-    name = index_type(indices)
-    device.launcher.kernel("structure/convert.cuh", "count_members", "", (name,)).over(count, (words, count, counts))
-    ends = device.xp.cumsum(counts, dtype=indices.dtype)
-    kernel = device.launcher.kernel("structure/convert.cuh", "words_to_positions", "", (name, name, moved_type(dense)))
-    kernel.over(count, (words, ends, count, dense, indices, values))

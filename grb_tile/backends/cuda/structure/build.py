@@ -24,6 +24,7 @@ from .arrays import (
     to_sparse,
     vector_of,
 )
+from .prefix_sums import running_sums
 from .sorting import sorted_pairs, sorted_with
 
 LONG, PIECE = 1024, 256  # longest segment that one thread folds; chunk size of longer segments
@@ -140,7 +141,7 @@ def fold(device, values, iso, starts, total, op, dtype):
     while op.monoid is not None and op.monoid.type is dtype and op.type is dtype:
         lengths = _ends(device, starts, total) - starts
         chunks = (lengths + (PIECE - 1)) // PIECE
-        ends = device.xp.cumsum(chunks)
+        ends = running_sums(device, chunks)
         longest, count = device.read(lengths.max(), ends[-1:])
         if longest <= LONG:
             break

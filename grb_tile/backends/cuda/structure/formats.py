@@ -16,6 +16,7 @@ from .arrays import (
     to_bitmap,
     to_sparse,
 )
+from .prefix_sums import running_sums, stored_lines
 from .sorting import transposed_entries
 
 
@@ -40,11 +41,11 @@ def _to_csr(device, A):
     device.check_room(8 * A.nrows, f"CSR of {A.nrows} rows")
     counts = device.zeros(A.nrows + 1, np.int64)
     counts[A.rows + 1] = A.indptr[1:] - A.indptr[:-1]
-    return _same_entries(A, device.xp.cumsum(counts), None)
+    return _same_entries(A, running_sums(device, counts), None)
 
 
 def _to_dcsr(device, A):
-    used = device.xp.nonzero(A.indptr[1:] != A.indptr[:-1])[0].astype(np.int64)
+    used = stored_lines(device, A.indptr)
     indptr = device.empty(used.shape[0] + 1, np.int64)
     indptr[:-1] = A.indptr[used]
     indptr[-1] = A.indices.shape[0]

@@ -21,7 +21,7 @@ from .arrays import (
 )
 from .formats import choose_format
 from .index_lists import ascends, columns_in_list, find_in_range, positions_of
-from .positions import listed
+from .prefix_sums import listed, running_sums
 from .sorting import pair_order, sorted_pairs, stable_order
 
 # ---------------------------------------------------------------------- gather
@@ -126,8 +126,8 @@ def entries_of_rows(device, A, wanted):
     stored = A.indptr.shape[0] - 1
     kernel = device.launcher.kernel("structure/transpose.cuh", "pick_rows", "", (index_type(A.indptr),))
     kernel.over(count, (wanted, count, A.indptr, A.rows, stored, starts, lengths))
-    ends = device.xp.cumsum(lengths)
-    return ranges(device, starts, ends, device.read(ends[-1:])[0])
+    ends, total = running_sums(device, lengths, total=True)
+    return ranges(device, starts, ends, total)
 
 
 # ---------------------------------------------------------------------- expand

@@ -56,17 +56,16 @@ class Merge:
         items = threads * EACH
         self._chunks = chunks = -(-(n + m + lines) // items)
         splits = None if chunks == 1 else device.empty(3 * chunks, np.int64)
-        bits, counts = device.empty(chunks * threads, np.uint32), device.empty(chunks, np.int64)
+        bits, self._ends = device.empty(chunks * threads, np.uint32), device.empty(chunks, np.int64)
         self._path = starts_x, x.indices, n, starts_y, y.indices, m, lines, chunks, splits, bits
         self._template = template = str(threads), index_type(x.indices)
         if chunks > 1:
             launcher.kernel(HEADER, "merge_partition", "", template).over(chunks - 1, self._path)
-        launcher.kernel(HEADER, "merge_counts", "", template)(
-            min(chunks, MOST_BLOCKS), threads, (*self._path, mode, counts),
-            shared=shared_bytes(threads, x.indices.dtype.itemsize),
-        )  # fmt: skip
-        self._ends = counts if chunks == 1 else device.xp.cumsum(counts)
-        self.count = device.read_count(self._ends[-1:])
+        kernel, finished = launcher.kernel(HEADER, "merge_counts", "", template), device.partial_results(0)[1]
+        blocks, shared = min(chunks, MOST_BLOCKS), shared_bytes(threads, x.indices.dtype.itemsize)
+        (self.count,) = device.sent(
+            lambda sent: kernel(blocks, threads, (*self._path, mode, self._ends, finished, sent), shared=shared)
+        )
 
     def write(self, functors, values, *arguments):
         """Launch merge_write, which writes the structure and values of the C++ type `values` with these fields."""

@@ -10,7 +10,8 @@ from ....storage.store import Compressed
 from .arrays import gather, is_plain, ranges
 from .formats import choose_format
 from .index_lists import ascends, look_up, positions_of
-from .positions import keep_entries, listed
+from .positions import keep_flagged
+from .prefix_sums import running_sums
 from .sorting import sorted_by_key
 
 _LIMIT = 1 << 62  # above every position
@@ -23,7 +24,7 @@ def outside(device, A, I, J):
     if len(I) == 0 or A.indices.shape[0] == 0:
         return A
     if A.format == "sparse":
-        return keep_entries(device, A, listed(device, ~_named(device, A.indices, I)))
+        return keep_flagged(device, A, ~_named(device, A.indices, I))
     adjacent = type(I) is range and abs(I.step) == 1
     indptr, indices, values = (_without_adjacent if adjacent else _without_rows)(device, A, I)
     count = indices.shape[0]
@@ -56,8 +57,7 @@ def _without_rows(device, A, I):
     else:
         lengths[positions_of(device, I)] = 0
     indptr = device.zeros(A.nrows + 1, np.int64)
-    indptr[1:] = device.xp.cumsum(lengths)
-    total = device.read(indptr[-1:])[0]
+    indptr[1:], total = running_sums(device, lengths, total=True)
     at = ranges(device, A.indptr[:-1], indptr[1:], total, want_segment=False)[1]
     return indptr, gather(device, A.indices, at), A.values if A.iso else gather(device, A.values, at)
 
