@@ -59,14 +59,6 @@ GRB_DEVICE int64_t start_of(const int64_t* starts, int64_t row, int64_t n) {
   return starts != nullptr ? starts[row] : row == 0 ? 0 : n;
 }
 
-// out[k] = entries before row rows[k] (null: row k) of the DCSR matrix (indptr, stored_rows); out[n] = all of them.
-template <class = void>
-__global__ void align_starts(const int64_t* indptr, const int64_t* stored_rows, int64_t stored, const int64_t* rows,
-                             int64_t n, int64_t* out) {
-  GRB_EACH(k, n + 1)
-    out[k] = indptr[k == n ? stored : lower_bound(stored_rows, int64_t(0), stored, rows == nullptr ? k : rows[k])];
-}
-
 // How many of the first `here` entries of a merged row are of `a`, which has la entries and `b` lb.
 template <class I, class N> GRB_DEVICE N merge_split(const I* a, N la, const I* b, N lb, N here) {
   N low = max(N(0), here - lb), high = min(here, la);

@@ -31,14 +31,13 @@ __global__ void range_bounds(const I* positions, int64_t n, int64_t low, int64_t
 }
 
 // at[k] = the place of positions[k] in the range of `count` numbers from `start` by `step`; hit[k]: is it there?
-// hit null: all are.
 template <class I>
 __global__ void places_in_range(const I* positions, int64_t n, int64_t start, int64_t step, int64_t count, int64_t* at,
                                 bool* hit) {
   GRB_EACH(k, n) {
     const int64_t offset = int64_t(positions[k]) - start, place = step == 1 ? offset : offset / step;
     at[k] = place;
-    if (hit != nullptr) hit[k] = place >= 0 && place < count && place * step == offset;
+    hit[k] = place >= 0 && place < count && place * step == offset;
   }
 }
 

@@ -6,7 +6,7 @@ Kernels: elementwise/kronecker.cuh.  Read-backs: the number of entries kept, whe
 import numpy as np
 
 from ....storage.store import index_dtype
-from ..structure.arrays import compressed, gather, index_type, is_plain, row_ids
+from ..structure.arrays import as_type, compressed, gather, index_type, is_plain, row_ids
 from ..structure.formats import choose_format, convert
 from ..structure.gather import gather_vector
 from ..structure.positions import empty_like, is_empty, keep_matrix_entries
@@ -21,7 +21,7 @@ def broadcast(device, u, pattern, axis):
     if is_empty(u) or is_empty(pattern):
         return empty_like(device, pattern, u.dtype)
     pattern = like(pattern, pattern.dtype, device.constant(pattern.dtype.np_type.type(0)), True)
-    at = pattern.indices.astype(np.int64, copy=False) if axis == 1 else row_ids(device, pattern)
+    at = as_type(device, pattern.indices, np.dtype(np.int64)) if axis == 1 else row_ids(device, pattern)
     w = gather_vector(device, u, at)  # u at each entry's row or column
     if w.nvals == at.shape[0]:
         return like(pattern, u.dtype, w.values, w.iso)

@@ -15,13 +15,7 @@ from ....dtypes import cast as host_cast
 from ....planner import tuning
 from ....storage.convert import share
 from ....storage.store import BitmapVector, index_dtype, same_structure
-from ..structure.arrays import (
-    counted_later,
-    gather,
-    to_bitmap,
-    vector_of,
-    words_of,
-)
+from ..structure.arrays import as_type, counted_later, gather, progression, to_bitmap, vector_of, words_of
 from ..structure.formats import choose_format
 from ..structure.merging import Merge, merges
 from ..structure.positions import (
@@ -161,7 +155,7 @@ def intersect(device, x, y, op, mask):
         indices = found.indices
     else:
         indices = gather(device, thin.indices, kept)
-    at_wide = indices.astype(at_type, copy=False) if at_wide is None else gather(device, at_wide, kept)
+    at_wide = as_type(device, indices, at_type) if at_wide is None else gather(device, at_wide, kept)
     at_x, at_y = (kept, at_wide) if thin is x else (at_wide, kept)
     if is_matrix(x):
         values, iso = common_values(device, op, dtype, count, x, y, at_x, at_y, positions=_positions_of(device, found))
@@ -228,7 +222,14 @@ def _intersect_bitmaps(device, x, y, op, mask):
     if x.words is not None and y.words is not None:
         words, count = join_words(device, x.words, y.words, size, AND)
     values, iso = common_values(
-        device, op, dtype, size, x, y, words=words, positions=lambda base: _vector_positions(device.arange(size), base)
+        device,
+        op,
+        dtype,
+        size,
+        x,
+        y,
+        words=words,
+        positions=lambda base: _vector_positions(progression(device, size, np.dtype(np.int64)), base),
     )
     if count is None:
         return choose_format(device, share(x, y, structure.with_values(dtype, values, iso)))
@@ -293,7 +294,7 @@ def _union_bitmaps(device, x, y, op, dtype, defaults):
         (x.words, y.words),
         defaults,
         True,
-        lambda base: _vector_positions(device.arange(size), base),
+        lambda base: _vector_positions(progression(device, size, np.dtype(np.int64)), base),
     )
     if words is None:
         return BitmapVector(size, dtype, None, values, size, iso)

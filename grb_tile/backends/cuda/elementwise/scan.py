@@ -5,7 +5,7 @@ Kernels: elementwise/scan.cuh.  Read-backs: the number of chunks, once for each 
 
 import numpy as np
 
-from ..structure.arrays import gather, ranges, repeated, to_sparse
+from ..structure.arrays import gather, progression, ranges, repeated, to_sparse
 from ..structure.prefix_sums import running_sums
 from .values import all_plain, functor_text, like, values_as
 
@@ -34,7 +34,7 @@ def _scanned(device, functors, dtype, values, ends, count):
     xp, size = device.xp, device.launcher.size(_CHUNK, 64)
     if ends.shape[0] == 1:
         total = longest = -(-count // size)
-        number, last = device.arange(total), None
+        number, last = progression(device, total, np.dtype(np.int64)), None
         begins = number * size
     else:
         starts = xp.concatenate((device.zeros(1, ends.dtype), ends[:-1]))

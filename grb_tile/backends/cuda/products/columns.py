@@ -13,6 +13,7 @@ from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, index_dtype
 from ..runtime.late_vector import LateVector
 from ..structure.arrays import (
+    as_type,
     empty_vector,
     gather,
     index_type,
@@ -133,7 +134,7 @@ def sorted_products(device, AT, x, s, mask):
         count = u.indices.shape[0]
         if count == 0:
             return empty_vector(device, size, s.dtype)
-        wanted, values, x_indices = u.indices.astype(np.int64, copy=False), u.values, u.indices
+        wanted, values, x_indices = as_type(device, u.indices, np.dtype(np.int64)), u.values, u.indices
         starts, lengths = device.empty(count, np.int64), device.empty(count, np.int64)
         kernel = device.launcher.kernel("structure/transpose.cuh", "pick_rows", "", (index_type(AT.indptr),))
         kernel.over(count, (wanted, count, AT.indptr, AT.rows, AT.indptr.shape[0] - 1, starts, lengths))

@@ -30,15 +30,7 @@ from ....planner.record import UNRECORDED
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, forms_of, index_dtype
 from ..lowering.semirings import lowered_plain
-from ..structure.arrays import (
-    counted_later,
-    empty_vector,
-    gather,
-    index_type,
-    to_bitmap,
-    vector_of,
-    words_of,
-)
+from ..structure.arrays import as_type, counted_later, empty_vector, gather, index_type, to_bitmap, vector_of, words_of
 from ..structure.formats import choose_format
 from ..structure.prefix_sums import numbers_of
 from . import bitblocks, columns, pull, segments as row_segments, tiles
@@ -128,7 +120,7 @@ def _rows(device, A, x, held, s, mask, plan, precision):
         words, found = row_segments.multiply_rows(device, A, s, given, w, selected, plan, precision)
         return counted_later(device, size, s.dtype, words, w, found)
     if kernel == "listed_rows":
-        rows = pattern.indices.astype(np.int64, copy=False)
+        rows = as_type(device, pattern.indices, np.dtype(np.int64))
     elif mask is not None:
         mask_words = words_of(device, pattern)
     if kernel == "pull_early_exit":

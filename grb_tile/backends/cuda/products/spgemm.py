@@ -21,7 +21,7 @@ from ....planner import tuning
 from ....planner.record import UNRECORDED
 from ....storage import convert as conversions
 from ....storage.store import Compressed, index_dtype
-from ..structure.arrays import gather, index_type
+from ..structure.arrays import closed_starts, gather, index_type
 from ..structure.formats import choose_format
 from ..structure.prefix_sums import stored_lines
 from .spgemm_split import SplitRows
@@ -183,7 +183,7 @@ class Product:
         if rows is not None:  # rows without entries are not stored
             kept = stored_lines(device, indptr)
             rows = gather(device, rows, kept)
-            indptr = device.xp.concatenate((indptr[:1], gather(device, indptr[1:], kept)))
+            indptr = closed_starts(device, indptr, total, kept)
         result = choose_format(device, Compressed(A.nrows, B.ncols, s.dtype, indptr, cols, values, iso, rows))
         result.shared = iso
         return result

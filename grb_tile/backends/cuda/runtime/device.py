@@ -132,8 +132,10 @@ class Device:
     def upload(self, data: np.ndarray) -> Any:
         """A copy of a contiguous NumPy array on the device; a small one by one call of the driver."""
         self.needs_host("an array of the host is copied to the device: make it before the loop")
-        if data.nbytes == 0 or data.dtype.char not in _TYPES or not data.dtype.isnative:
+        if data.dtype.char not in _TYPES or not data.dtype.isnative:
             return self.xp.asarray(data)
+        if data.nbytes == 0:
+            return self.empty(data.shape, data.dtype)
         array, size = self.array_class(data.shape, data.dtype), data.nbytes
         if size > _FEW_BYTES:
             self.copies.to_device(array, data)

@@ -7,18 +7,19 @@ import numpy as np
 
 from ....planner import tuning
 from ... import indices as host_indices
-from .arrays import gather, index_type, order_facts, ranges, segment_starts
+from .arrays import as_type, gather, index_type, order_facts, progression, ranges, segment_starts
 from .prefix_sums import Flagged, numbers_of, running_sums
 from .sorting import sorted_by_key
 
 _HEADER = "structure/gather.cuh"
+_INT64 = np.dtype(np.int64)
 _FEW = 4  # positions that are many in tests
 
 
 def positions_of(device, I):
     """An index argument (host array, range or device array) as an int64 device array."""
     if type(I) is range:
-        return device.xp.arange(I.start, I.stop, I.step, dtype=np.int64)
+        return progression(device, len(I), _INT64, I.start, I.step)
     return device.positions(I) if type(I) is np.ndarray else device.array(I, np.int64)
 
 
@@ -62,7 +63,7 @@ def last_of_each(device, I, size):
         ends[-1:] = I.shape[0]
         ends -= 1
         ordered, last = gather(device, ordered, ends), gather(device, last, ends)
-    return device.note_order(ordered, True), last.astype(np.int64, copy=False)
+    return device.note_order(ordered, True), as_type(device, last, _INT64)
 
 
 def region_positions(device, I, J, width):
@@ -83,27 +84,20 @@ def find_in_range(device, positions, I):
     )
     window = positions[first:stop]
     if abs(I.step) == 1:
-        return device.xp.arange(first, stop), _places_in_range(device, window, I, None)
+        at = progression(device, stop - first, _INT64, -I.start * I.step, I.step, window)
+        return progression(device, stop - first, _INT64, first), at
     chosen, at = choose_in_range(device, window, I)
     return chosen + first, at
 
 
 def choose_in_range(device, positions, I):
     """find_in_range for positions in any order, each of which is looked at."""
-    hit = device.empty(positions.shape[0], np.bool_)
-    at = _places_in_range(device, positions, I, hit)
-    found = Flagged(device, hit)
-    chosen = found.numbers(device, np.dtype(np.int64))
-    return chosen, found.of(at, None)[0] if found.n else at
-
-
-def _places_in_range(device, positions, I, hit):
-    """The place in the range I of each of the positions; hit: flags to fill, whether it is there."""
     n = positions.shape[0]
-    at = device.empty(n, np.int64)
+    at, hit = device.empty(n, _INT64), device.empty(n, np.bool_)
     kernel = device.launcher.kernel(_HEADER, "places_in_range", "", (index_type(positions),))
     kernel.over(n, (positions, n, I.start, I.step, len(I), at, hit))
-    return at
+    found = Flagged(device, hit)
+    return found.numbers(device, _INT64), found.of(at, None)[0] if n else at
 
 
 def look_up(device, positions, I):
@@ -111,7 +105,7 @@ def look_up(device, positions, I):
     count = positions.shape[0]
     at, hit = device.empty(count, np.int64), device.empty(count, np.bool_)
     kernel = device.launcher.kernel(_HEADER, "look_up", "", ("int64_t",))
-    kernel.over(count, (positions.astype(np.int64, copy=False), count, I, I.shape[0], at, hit))
+    kernel.over(count, (as_type(device, positions, _INT64), count, I, I.shape[0], at, hit))
     return at, hit
 
 
@@ -140,7 +134,7 @@ def columns_in_list(device, cols, J, ncols):
     if 1 < count and ncols <= count + cols.shape[0]:
         # the place of each column in the list, where none is in it twice
         wanted, place = positions_of(device, J), device.full(ncols, -1, np.int64)
-        number = device.arange(count, np.int64)
+        number = progression(device, count, _INT64)
         place[wanted] = number
         distinct, ordered = device.host(
             device.xp.stack(((place[wanted] == number).all(), (wanted[1:] > wanted[:-1]).all()))
@@ -162,7 +156,7 @@ def columns_in_list(device, cols, J, ncols):
         return chosen, gather(device, at, chosen), True
     J = positions_of(device, J)
     order = device.xp.argsort(J)  # CuPy's is always stable
-    ordered, wanted = gather(device, J, order), cols.astype(np.int64)
+    ordered, wanted = gather(device, J, order), as_type(device, cols, _INT64)
     left = device.xp.searchsorted(ordered, wanted, side="left")
     times = device.xp.searchsorted(ordered, wanted, side="right") - left
     ends, total = running_sums(device, times, total=True)

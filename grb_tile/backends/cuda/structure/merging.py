@@ -10,7 +10,7 @@ import numpy as np
 from ....dtypes import BOOL
 from ....planner import tuning
 from ....storage.store import Compressed, SparseVector
-from .arrays import index_type, vector_of
+from .arrays import index_type, starts_in, vector_of
 from .formats import choose_format
 from .positions import OR
 
@@ -115,12 +115,4 @@ def _aligned(device, x, y):
         names = (SparseVector(x.nrows, BOOL, A.rows, device.constant(np.bool_(True)), True) for A in (x, y))
         rows = Merge(device, *names, OR).structure()[0]
         lines = rows.shape[0]
-    return *(A.indptr if A.rows is None else _starts_in(device, A, rows, lines) for A in (x, y)), rows
-
-
-def _starts_in(device, A, rows, lines):
-    """The row pointers of a DCSR matrix for `rows`, among which its own are (None: all)."""
-    starts = device.empty(lines + 1, np.int64)
-    kernel = device.launcher.kernel(HEADER, "align_starts", "", ("void",))
-    kernel.over(lines + 1, (A.indptr, A.rows, A.rows.shape[0], rows, lines, starts))
-    return starts
+    return *(A.indptr if A.rows is None else starts_in(device, A, rows, lines) for A in (x, y)), rows

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....storage.convert import share
 from ....storage.store import Compressed
-from .arrays import compressed, empty_vector, gather, index_type, vector_of
+from .arrays import closed_starts, compressed, empty_vector, gather, index_type, vector_of
 from .formats import choose_format
 from .prefix_sums import Flagged, stored_lines
 
@@ -103,10 +103,7 @@ def _kept_matrix(device, A, indptr, indices, values):
         used = stored_lines(device, indptr)
         if used.shape[0] != rows.shape[0]:
             rows = gather(device, rows, used)
-            starts = device.empty(used.shape[0] + 1, np.int64)
-            starts[:-1] = gather(device, indptr, used)
-            starts[-1:] = indptr[-1:]
-            indptr = starts
+            indptr = closed_starts(device, indptr, indices.shape[0], used)
     result = Compressed(A.nrows, A.ncols, A.dtype, indptr, indices, values, A.iso, rows)
     if A.iso or rows is A.rows:
         share(A, result)
