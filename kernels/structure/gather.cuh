@@ -4,7 +4,9 @@
 // Values are moved as unsigned integers of their size.
 // Launch: one thread for each result; ranges_of: a grid-stride loop over warps.
 #pragma once
+#include "base/bits.cuh"
 #include "base/views.cuh"
+#include "base/warp.cuh"
 
 namespace grb {
 
@@ -30,14 +32,15 @@ __global__ void range_bounds(const I* positions, int64_t n, int64_t low, int64_t
                                       : upper_bound(positions, int64_t(0), n, high));
 }
 
-// at[k] = the place of positions[k] in the range of `count` numbers from `start` by `step`; hit[k]: is it there?
+// at[k] = the place of positions[k] in the range of `count` numbers from `start` by `step` (at null: not wanted);
+// hit[k]: is it there?  outside: is it not?
 template <class I>
-__global__ void places_in_range(const I* positions, int64_t n, int64_t start, int64_t step, int64_t count, int64_t* at,
-                                bool* hit) {
+__global__ void places_in_range(const I* positions, int64_t n, int64_t start, int64_t step, int64_t count, bool outside,
+                                int64_t* at, bool* hit) {
   GRB_EACH(k, n) {
     const int64_t offset = int64_t(positions[k]) - start, place = step == 1 ? offset : offset / step;
-    at[k] = place;
-    hit[k] = place >= 0 && place < count && place * step == offset;
+    if (at != nullptr) at[k] = place;
+    hit[k] = (place >= 0 && place < count && place * step == offset) != outside;
   }
 }
 
@@ -54,7 +57,7 @@ __global__ void gather_bitmap(const int64_t* wanted, int64_t n, const word* word
     if (there && out != nullptr) out[k] = in[i];
     found += there;
   }
-  if (found) atomicAdd(count, found);
+  add_to_count(found, count);
 }
 
 // Load-balanced expansion of segments (as moderngpu's load-balancing search): k belongs to the segment s with

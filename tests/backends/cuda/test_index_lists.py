@@ -129,7 +129,7 @@ WRITES = {  # call: (launches, read-backs) at most, of a list, a NumPy array or 
 
 
 class Costs:
-    """Counts of launches (of kernels, and of CuPy's functions on whole arrays) and of read-backs, while it is in use."""
+    """Counts of launches, CuPy's functions of whole arrays included, and of read-backs, while it is in use."""
 
     def __init__(self, monkeypatch):
         self.launches = self.reads = 0

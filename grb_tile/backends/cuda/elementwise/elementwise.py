@@ -68,7 +68,7 @@ def restrict(device, x, mask):
     if same_structure(x, pattern):
         return empty_like(device, x, x.dtype) if complement else x
     few = is_matrix(x) and not complement and pattern.nvals * tuning.GPU_RESTRICT_LOOK_UP < x.nvals
-    if not few and merges(x, pattern):
+    if not few and merges(device, x, pattern):
         return _merged_restriction(device, x, pattern, WITHOUT if complement else AND)
     if few:
         at, hit = locate(device, pattern, x, at_type=index_dtype(x.nvals))
@@ -132,7 +132,7 @@ def intersect(device, x, y, op, mask):
     if x.format == "bitmap" and y.format == "bitmap":
         return _intersect_bitmaps(device, x, y, op, mask)
     thin, wide = (x, y) if _is_thinner(x, y) else (y, x)
-    if merges(thin, wide):
+    if merges(device, thin, wide):
         return _merged_intersection(device, x, y, op, mask)
     at_type = index_dtype(x.size if not is_matrix(x) else max(x.nvals, y.nvals))
     if wide.format == "bitmap":

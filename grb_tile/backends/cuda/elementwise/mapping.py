@@ -44,6 +44,8 @@ def _indexed_call(device, x, op, thunk):
         where, words, n, index = (None, None, 0, None), x.words, x.size, "int32_t"
     else:
         where, words, n, index = view(x), None, x.nvals, index_type(x.indices)
+        if 1 not in op.uses:  # rows, which the kernel searches for
+            where = (*where[:2], -1, where[3])
     values = values_as(device, x, op.type) if op.uses_values else None
     arguments = (*where, words, n, values, x.iso, thunk_of(device, op, thunk))
     return arguments, (index, op.type.cuda_type, op.thunk_type.cuda_type), n
@@ -56,7 +58,7 @@ def select(device, x, op, thunk, mask):
     if not all_plain(x.dtype, op.type, op.thunk_type, op.return_type):
         return NotImplemented
     functors = functor_text(op, op.return_type)
-    if mask is not None and (x.format == "bitmap" or merges(x, mask.pattern)):
+    if mask is not None and (x.format == "bitmap" or merges(device, x, mask.pattern)):
         x, mask = restrict(device, x, mask), None
     if is_empty(x):
         return x

@@ -21,9 +21,8 @@ from ....planner import tuning
 from ....planner.record import UNRECORDED
 from ....storage import convert as conversions
 from ....storage.store import Compressed, index_dtype
-from ..structure.arrays import closed_starts, gather, index_type
+from ..structure.arrays import index_type, stored_rows
 from ..structure.formats import choose_format
-from ..structure.prefix_sums import stored_lines
 from .spgemm_split import SplitRows
 
 if TYPE_CHECKING:
@@ -179,11 +178,7 @@ class Product:
         else:
             values, iso = device.accumulators(total, dtype), False
         self._run(self.rows_of_bins, s, self.c_ptr, cols, None if s.structure_only else values)
-        rows, indptr = A.rows, self.c_ptr
-        if rows is not None:  # rows without entries are not stored
-            kept = stored_lines(device, indptr)
-            rows = gather(device, rows, kept)
-            indptr = closed_starts(device, indptr, total, kept)
+        rows, indptr = stored_rows(device, A.rows, self.c_ptr, total)
         result = choose_format(device, Compressed(A.nrows, B.ncols, s.dtype, indptr, cols, values, iso, rows))
         result.shared = iso
         return result

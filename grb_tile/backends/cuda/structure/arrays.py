@@ -11,7 +11,7 @@ from ....planner.choose_kernel import stays_bitmap
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 from ..runtime.late_vector import LateVector
-from .prefix_sums import numbers_of, words_to_list
+from .prefix_sums import numbers_of, stored_lines, words_to_list
 from .type_names import INDEX, index_type, moved_type
 
 _WITHIN = 3  # of cudaMemcpyKind: from device to device
@@ -72,6 +72,16 @@ def closed_starts(device, starts, end, at=None):
     kernel = device.launcher.kernel("structure/convert.cuh", "closed_starts", "", ("void",))
     kernel.over(n + 1, (starts, at, n, end, out))
     return out
+
+
+def stored_rows(device, rows, indptr, total):
+    """(rows, row pointers) without the rows that have none of the `total` entries; rows None (CSR): as they are."""
+    if rows is None:
+        return None, indptr
+    used = stored_lines(device, indptr)
+    if used.shape[0] == rows.shape[0]:
+        return rows, indptr
+    return gather(device, rows, used), closed_starts(device, indptr, total, used)
 
 
 def starts_in(device, A, rows, lines):

@@ -92,12 +92,18 @@ def find_in_range(device, positions, I):
 
 def choose_in_range(device, positions, I):
     """find_in_range for positions in any order, each of which is looked at."""
+    at = device.empty(positions.shape[0], _INT64)
+    found = Flagged(device, in_range(device, positions, I, at))
+    return found.numbers(device, _INT64), found.of(at, None)[0] if found.n else at
+
+
+def in_range(device, positions, I, at=None, *, outside=False):
+    """Which of the positions are in the range I, or outside it?  at: an array for their places in it."""
     n = positions.shape[0]
-    at, hit = device.empty(n, _INT64), device.empty(n, np.bool_)
+    hit = device.empty(n, np.bool_)
     kernel = device.launcher.kernel(_HEADER, "places_in_range", "", (index_type(positions),))
-    kernel.over(n, (positions, n, I.start, I.step, len(I), at, hit))
-    found = Flagged(device, hit)
-    return found.numbers(device, _INT64), found.of(at, None)[0] if n else at
+    kernel.over(n, (positions, n, I.start, I.step, len(I), outside, at, hit))
+    return hit
 
 
 def look_up(device, positions, I):

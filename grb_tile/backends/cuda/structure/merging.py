@@ -10,7 +10,7 @@ import numpy as np
 from ....dtypes import BOOL
 from ....planner import tuning
 from ....storage.store import Compressed, SparseVector
-from .arrays import index_type, starts_in, vector_of
+from .arrays import index_type, starts_in, stored_rows, vector_of
 from .formats import choose_format
 from .positions import OR
 
@@ -19,16 +19,17 @@ THREADS, EACH = 256, 7  # of a block; items of a thread, as in elementwise/merge
 MOST_BLOCKS = 1 << 30
 
 
-def merges(x, y):
+def merges(device, x, y):
     """Is x merged with y, rather than each entry of x searched in y?  For AND and WITHOUT.
 
-    Not bitmaps; not if y is much longer, and not DCSR matrices, because an intersection may have few of their rows.
+    Not bitmaps; not if y is much longer.  DCSR matrices only where they are long, because their rows are merged first.
     """
     if x.format == "bitmap" or y.format == "bitmap":
         return False
     if y.indices.shape[0] > x.indices.shape[0] * tuning.GPU_SEARCHED_RATIO:
         return False
-    return x.format == "sparse" or x.rows is None and y.rows is None
+    long = device.launcher.size(tuning.GPU_MERGED_DCSR, 100)
+    return x.format == "sparse" or x.rows is None and y.rows is None or x.indices.shape[0] > long
 
 
 def shared_bytes(threads, itemsize):
@@ -91,7 +92,14 @@ class Merge:
         x, true = self._x, self._device.constant(np.bool_(True))
         if starts is None:
             return SparseVector(x.size, BOOL, indices, true, True)
-        return Compressed(x.nrows, x.ncols, BOOL, starts, indices, true, True, self._rows)
+        rows, starts = self._rows_of(starts)
+        return Compressed(x.nrows, x.ncols, BOOL, starts, indices, true, True, rows)
+
+    def _rows_of(self, starts):
+        """(rows, row pointers) of the result: a union has all rows of either, the others may have few of them."""
+        if self._mode == OR:
+            return self._rows, starts
+        return stored_rows(self._device, self._rows, starts, self.count)
 
     def store(self, dtype, values, iso):
         """The result with these values, in the format of choose_format."""
@@ -99,7 +107,8 @@ class Merge:
         device, x = self._device, self._x
         if starts is None:
             return vector_of(device, x.size, dtype, indices, values, iso)
-        result = Compressed(x.nrows, x.ncols, dtype, starts, indices, values, iso, self._rows)
+        rows, starts = self._rows_of(starts)
+        result = Compressed(x.nrows, x.ncols, dtype, starts, indices, values, iso, rows)
         result.shared = iso
         return choose_format(device, result)
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from ....storage.convert import share
 from ....storage.store import Compressed
-from .arrays import closed_starts, compressed, empty_vector, gather, index_type, vector_of
+from .arrays import compressed, empty_vector, gather, index_type, stored_rows, vector_of
 from .formats import choose_format
-from .prefix_sums import Flagged, stored_lines
+from .prefix_sums import Flagged
 
 AND, OR, WITHOUT = 0, 1, 2
 
@@ -98,12 +98,7 @@ def keep_matrix_entries(device, A, kept):
 
 def _kept_matrix(device, A, indptr, indices, values):
     """The matrix of some entries of A; indptr: of the rows that A has, of which some may have none now."""
-    rows = A.rows
-    if rows is not None:
-        used = stored_lines(device, indptr)
-        if used.shape[0] != rows.shape[0]:
-            rows = gather(device, rows, used)
-            indptr = closed_starts(device, indptr, indices.shape[0], used)
+    rows, indptr = stored_rows(device, A.rows, indptr, indices.shape[0])
     result = Compressed(A.nrows, A.ncols, A.dtype, indptr, indices, values, A.iso, rows)
     if A.iso or rows is A.rows:
         share(A, result)
