@@ -63,7 +63,9 @@ __global__ void gather_bitmap(const int64_t* wanted, int64_t n, const word* word
 // Load-balanced expansion of segments (as moderngpu's load-balancing search): k belongs to the segment s with
 // ends[s-1] <= k < ends[s], found by binary search; segment[k] = names[s] (s when names is null), at[k] = starts[s] +
 // (k - ends[s-1]).  Null outputs are not written; starts is null when at is.  A warp takes at most 1024 neighbouring k.
-// It searches all segments for the first and the last k only; the others are searched between these two results.
+// It searches all segments for the first and the last k only; the others are searched between these two results,
+// SEARCHES at once in each thread.
+constexpr int SEARCHES = 4;
 template <class E, class N, class S>
 __global__ void ranges_of(const E* ends, const N* names, const int64_t* starts, int64_t segments, int64_t total,
                           S* segment, int64_t* at) {
@@ -75,14 +77,25 @@ __global__ void ranges_of(const E* ends, const N* names, const int64_t* starts, 
     if (lane_number() < 2) s = upper_bound(ends, int64_t(0), segments, lane_number() ? to - 1 : from);
     int64_t low = __shfl_sync(ALL_LANES, s, 0);
     const int64_t high = __shfl_sync(ALL_LANES, s, 1);
-    for (int64_t base = from; base < to; base += 32) {
-      const int64_t k = base + lane_number();
-      if (k < to) {
-        s = upper_bound(ends, low, high, k);
-        if (segment != nullptr) segment[k] = S(names == nullptr ? s : int64_t(names[s]));
-        if (at != nullptr) at[k] = starts[s] + (k - (s == 0 ? int64_t(0) : int64_t(ends[s - 1])));
+    for (int64_t base = from; base < to; base += 32 * SEARCHES) {
+      int64_t place[SEARCHES], found[SEARCHES];
+#pragma unroll
+      for (int u = 0; u < SEARCHES; u++) place[u] = min(base + 32 * u + lane_number(), to - 1), found[u] = low;
+      for (int64_t left = high - low; left > 0;) {  // the same steps for all, so that their loads overlap
+        const int64_t half = (left + 1) >> 1;
+#pragma unroll
+        for (int u = 0; u < SEARCHES; u++)
+          if (ends[found[u] + half - 1] <= place[u]) found[u] += half;
+        left -= half;
       }
-      low = __shfl_sync(ALL_LANES, s, 31);  // what is stale comes after the last turn
+#pragma unroll
+      for (int u = 0; u < SEARCHES; u++) {
+        const int64_t k = place[u], t = found[u];
+        if (base + 32 * u + lane_number() >= to) continue;
+        if (segment != nullptr) segment[k] = S(names == nullptr ? t : int64_t(names[t]));
+        if (at != nullptr) at[k] = starts[t] + (k - (t == 0 ? int64_t(0) : int64_t(ends[t - 1])));
+      }
+      low = __shfl_sync(ALL_LANES, found[SEARCHES - 1], 31);
     }
   }
 }
