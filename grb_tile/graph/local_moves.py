@@ -54,7 +54,7 @@ def move_rounds(
     """
     n, backend = B.nrows, current()
     flags(each=each)
-    _check(n, x=backend.xp.zeros(n, np.int64) if x is None else x, u=u, k=k)
+    _check(n, x, u=u, k=k)
     found = backend.move_rounds(B._store, x, u, k, rule, seed, first, each)
     if found is not NotImplemented:
         return found

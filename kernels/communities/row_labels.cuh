@@ -19,7 +19,7 @@
 namespace grb {
 
 enum Aggregate { MODE, MOVE, MEX };
-enum Weights { COUNTED, EQUAL, STORED };       // every entry counts 1; has the value values[0]; has its own
+enum Weights { COUNTED, EQUAL, WHOLE, STORED };  // every entry counts 1; has values[0]; an int32_t of its own; a double
 
 constexpr int NO_LABEL = -1;
 
@@ -39,7 +39,12 @@ struct RowLabels {
   double *part_score, *part_own;
   int32_t* part_label;
   unsigned* arrived;
+  const int32_t* inside;                       // null, or entries count whose column has the row's number here
 };
+
+GRB_DEVICE bool counts(const RowLabels& o, int64_t i, int64_t column) {
+  return o.inside == nullptr || o.inside[column] == o.inside[i];
+}
 
 // Products and sums that the compiler does not contract.
 GRB_DEVICE double times_rounded(double x, double y) {
@@ -80,7 +85,7 @@ template <Aggregate KIND> GRB_DEVICE void write_label(const RowLabels& o, int64_
     if (mine != NO_LABEL) kept = kept - times_rounded(u, o.v[mine]);
     bool moves = best.label != NO_LABEL && best.score > kept;
     o.best[i] = moves ? best.label : mine;
-    o.gain[i] = moves ? best.score - kept : 0;
+    o.gain[i] = best.label == NO_LABEL ? -1.0 / 0.0 : best.score - kept;
     o.kept[i] = kept;
   } else if (best.label != NO_LABEL) {
     o.best[i] = best.label;
@@ -98,8 +103,11 @@ GRB_DEVICE void consider(const RowLabels& o, double u, int mine, int c, double s
 }
 
 template <Weights WEIGHTS> GRB_DEVICE double weight_of(const RowLabels& o, int64_t k) {
-  if constexpr (WEIGHTS == COUNTED) return 1; else return o.values[WEIGHTS == EQUAL ? 0 : k];
+  if constexpr (WEIGHTS == COUNTED) return 1;
+  else if constexpr (WEIGHTS == WHOLE) return reinterpret_cast<const int32_t*>(o.values)[k];
+  else return o.values[WEIGHTS == EQUAL ? 0 : k];
 }
+constexpr bool has_own(Weights weights) { return weights == STORED || weights == WHOLE; }
 
 // Rows of at most G entries, a group of G lanes for each.
 template <Aggregate KIND, Weights WEIGHTS, int G>
@@ -111,7 +119,7 @@ __global__ void __launch_bounds__(256) row_labels_lanes(RowLabels o) {
     const int64_t i = there ? o.rows[first + group] : 0;
     const int64_t k = o.start[i] + sub;
     const bool entry = there && k < o.start[i + 1];
-    const int c = entry ? o.label[o.columns[k]] : NO_LABEL;
+    const int c = entry && counts(o, i, o.columns[k]) ? o.label[o.columns[k]] : NO_LABEL;
     if constexpr (KIND == MEX) {
       // at most G labels: the least free number is at most G
       unsigned low = 0;
@@ -125,7 +133,7 @@ __global__ void __launch_bounds__(256) row_labels_lanes(RowLabels o) {
       double sum = 0;
       for (int e = 0; e < G; e++) {
         int other = __shfl_sync(ALL_LANES, c, e, G);
-        if constexpr (WEIGHTS == STORED) {
+        if constexpr (has_own(WEIGHTS)) {
           registers_of<double> p = to_registers(x);
           for (unsigned& part : p.part) part = __shfl_sync(ALL_LANES, part, e, G);
           if (other == c) sum += from_registers<double>(p);
@@ -180,7 +188,10 @@ template <class T> struct LabelTable {
     return false;
   }
 };
-template <Weights WEIGHTS> using sum_type = choose<WEIGHTS == COUNTED, unsigned, double>;
+template <Weights WEIGHTS> using sum_type = choose<WEIGHTS == STORED, double, unsigned>;
+template <Weights WEIGHTS> GRB_DEVICE double sum_of(const RowLabels& o, sum_type<WEIGHTS> sum) {
+  if constexpr (WEIGHTS == EQUAL) return sum * o.values[0]; else return double(sum);
+}
 
 // Bits of a label that deal it to a part, and to a half of a part, independent of its slot (finaliser of MurmurHash3).
 GRB_DEVICE unsigned mixed_label(int c) {
@@ -194,19 +205,20 @@ GRB_DEVICE unsigned mixed_label(int c) {
 // first lane are summed first, because a label that most columns have would be one address for all atomics.  Warps call
 // together.  False where the table is full.
 template <Weights WEIGHTS, class Chosen>
-GRB_DEVICE bool add_entries(const RowLabels& o, LabelTable<sum_type<WEIGHTS>>& table, int64_t begin, int64_t end,
+GRB_DEVICE bool add_entries(const RowLabels& o, int64_t i, LabelTable<sum_type<WEIGHTS>>& table, int64_t begin, int64_t end,
                             int thread, int threads, Chosen chosen) {
   using T = sum_type<WEIGHTS>;
   constexpr int AHEAD_LABELS = 4;
   bool fits = true;
   for (int64_t base = begin + thread - lane_number(); base < end; base += int64_t(threads) * AHEAD_LABELS) {
     int label[AHEAD_LABELS];
-    double weight[AHEAD_LABELS];
+    T weight[AHEAD_LABELS];
 #pragma unroll
     for (int a = 0; a < AHEAD_LABELS; a++) {
       int64_t k = base + int64_t(a) * threads + lane_number();
-      label[a] = k < end ? o.label[o.columns[k]] : NO_LABEL;
-      if constexpr (WEIGHTS == STORED) weight[a] = k < end ? o.values[k] : 0;
+      label[a] = k < end && counts(o, i, o.columns[k]) ? o.label[o.columns[k]] : NO_LABEL;
+      weight[a] = 1;
+      if constexpr (has_own(WEIGHTS)) weight[a] = k < end ? T(weight_of<WEIGHTS>(o, k)) : 0;
     }
 #pragma unroll
     for (int a = 0; a < AHEAD_LABELS; a++) {
@@ -214,18 +226,17 @@ GRB_DEVICE bool add_entries(const RowLabels& o, LabelTable<sum_type<WEIGHTS>>& t
       bool there = c != NO_LABEL && chosen(c);
       unsigned lanes = __ballot_sync(ALL_LANES, there);
       if (!lanes) continue;
-      T x = WEIGHTS == COUNTED ? T(1) : T(WEIGHTS == EQUAL ? o.values[0] : weight[a]);
+      T x = weight[a];
       int leader = __ffs(int(lanes)) - 1;
       const int most = __shfl_sync(ALL_LANES, c, leader);
       bool same = there && c == most;
       unsigned peers = __ballot_sync(ALL_LANES, same);
-      if (__popc(peers) > (WEIGHTS == STORED ? 4 : 1)) {
-        if constexpr (WEIGHTS == STORED) {
-          double sum = warp_sum(same ? double(x) : 0.0);
-          x = T(shuffle(sum, 0));
-          if (!same) x = T(weight[a]);
+      if (__popc(peers) > (has_own(WEIGHTS) ? 4 : 1)) {
+        if constexpr (has_own(WEIGHTS)) {
+          const T sum = shuffle(warp_sum(same ? x : T(0)), 0);
+          if (same) x = sum;
         } else if (same) {
-          x = T(__popc(peers)) * x;
+          x = T(__popc(peers));
         }
         if (same && lane_number() != leader) there = false;
       }
@@ -267,14 +278,14 @@ __global__ void __launch_bounds__(256) row_labels_warp(RowLabels o) {
       LabelTable<T> table(mine_of_pool, own_slots, slots);
       table.clear(lane, 32);
       __syncwarp();
-      add_entries<WEIGHTS>(o, table, begin, end, lane, 32, [](int) { return true; });
+      add_entries<WEIGHTS>(o, i, table, begin, end, lane, 32, [](int) { return true; });
       __syncwarp();
       const int mine = KIND == MOVE ? o.label[i] : NO_LABEL;
       const double u = KIND == MOVE ? o.u[i] : 0;
       Candidate best = {0, NO_LABEL};
       double own = 0;
       for (int s = lane; s < own_slots; s += 32)
-        consider<KIND>(o, u, mine, table.labels[s], double(table.sums[s]), best, own);
+        consider<KIND>(o, u, mine, table.labels[s], sum_of<WEIGHTS>(o, table.sums[s]), best, own);
       own = warp_sum(own);                     // one lane has it
       best = best_of_lanes<32>(best);
       if (lane == 0) write_label<KIND>(o, i, best, own);
@@ -335,7 +346,7 @@ __global__ void __launch_bounds__(1024) row_labels_block(RowLabels o) {
       for (unsigned pieces = 1, piece = 0; piece < pieces;) {
         table.clear(threadIdx.x, blockDim.x);
         __syncthreads();
-        bool fits = add_entries<WEIGHTS>(o, table, begin, end, threadIdx.x, blockDim.x, [&](int c) {
+        bool fits = add_entries<WEIGHTS>(o, i, table, begin, end, threadIdx.x, blockDim.x, [&](int c) {
           if (parts == 1 && pieces == 1) return true;
           unsigned h = mixed_label(c);
           return unsigned(word(h) * parts >> 32) == part && (h * 0x9E3779B1u & (pieces - 1)) == piece;
@@ -347,7 +358,7 @@ __global__ void __launch_bounds__(1024) row_labels_block(RowLabels o) {
           continue;
         }
         for (int s = threadIdx.x; s < own_slots; s += blockDim.x)
-          consider<KIND>(o, u, mine, table.labels[s], double(table.sums[s]), best, own);
+          consider<KIND>(o, u, mine, table.labels[s], sum_of<WEIGHTS>(o, table.sums[s]), best, own);
         piece++;
         __syncthreads();
       }

@@ -35,7 +35,8 @@ DECLINING = {  # where a function returns NotImplemented, so does the primitive
     "products.spmm": {"spmm": "A"},
     "products.sddmm": {"sddmm": "pattern"},
     "communities.quotient": {"quotient": "A"},
-    "communities.row_labels": {"sum_by_label": "", "move_half": "", "join_half": ""},
+    "communities.row_labels": {"sum_by_label": ""},
+    "communities.local_moves": {"move_rounds": "B", "join_rounds": "B"},
 }
 
 

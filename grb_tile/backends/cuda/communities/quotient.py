@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..structure.arrays import gather, row_ids
 from ..structure.build import build_matrix
+from ..structure.prefix_sums import Flagged
 
 if TYPE_CHECKING:
     from ....storage.store import Compressed
@@ -18,9 +19,13 @@ if TYPE_CHECKING:
 BYTES = 64  # for an entry, at most: two labels, keys and values before and after the sort
 
 
-def quotient(device: Device, A: Compressed, labels: Any, count: int, dup: Any) -> Any:
+def quotient(device: Device, A: Compressed, labels: Any, count: int, dup: Any, inner: bool = True) -> Any:
     """See GraphOperations.quotient; NotImplemented where memory is short."""
     if A.nvals * BYTES > device.memory()[0]:
         return NotImplemented
     rows, cols = gather(device, labels, row_ids(device, A)), gather(device, labels, A.indices)
-    return build_matrix(device, count, count, rows, cols, A.values[:1] if A.iso else A.values, dup, A.dtype)
+    values = A.values[:1] if A.iso else A.values
+    if not inner:
+        kept = Flagged(device, rows != cols)
+        (rows, cols), values = kept.of(rows, cols), values if A.iso else kept.of(None, values)[1]
+    return build_matrix(device, count, count, rows, cols, values, dup, A.dtype)

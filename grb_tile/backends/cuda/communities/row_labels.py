@@ -13,7 +13,6 @@ import numpy as np
 from ....dtypes import FP64, INT64
 from ....storage.store import BitmapVector, SparseVector
 from ..runtime.late_vector import LateVector
-from ..runtime.launch import bits_of
 from ..runtime.mailbox import SentWords
 from ..structure.formats import convert
 
@@ -70,44 +69,6 @@ def sum_by_label(device: Device, labels: Any, values: Any, size: int) -> Any:
     return sums
 
 
-def move_half(
-    device: Device, x: Any, K: Any, found: Any, active: Any, own: Any, u: Any, k: Any, key: int
-) -> tuple[Any, Any, Any, Any, list[float]]:
-    """(next, own', wants, moves, numbers); see GraphOperations.move_half."""
-    n, (best, gain, kept), pattern = x.shape[0], *_vote(device, found, active)
-    after, sums = device.empty(n, np.int64), device.empty(n, np.float64)
-    wants, moves = device.zeros((n + 63) >> 6, np.uint64), device.zeros((n + 63) >> 6, np.uint64)
-    numbers = device.zeros(4, np.float64)
-    device.launcher.kernel("communities/move_half.cuh", "move_half").over(-(-n // 32) * 32, (
-        x, K, best, gain, kept, pattern, own, u, k, n, bits_of(key), after, sums, wants, moves, numbers,
-    ))  # fmt: skip
-    return after, sums, wants, moves, device.host(numbers).tolist()
-
-
-def join_half(
-    device: Device, y: Any, K: Any, size: Any, found: Any, active: Any, own: Any, level: Any, key: int
-) -> tuple[Any, Any, Any, Any, list[float]]:
-    """(next, own', wants, moves, numbers); see GraphOperations.join_half."""
-    n, (best, gain, kept), pattern = y.shape[0], *_vote(device, found, active)
-    u, k, within, whole, joined, scale = level
-    after, sums, cut = device.empty(n, np.int64), device.empty(n, np.float64), device.zeros(n, np.float64)
-    wants, asks, moves = device.zeros((3, (n + 63) >> 6), np.uint64)
-    numbers = device.zeros(2, np.float64)
-    operands = (
-        y, K, size, best, gain, kept, pattern, own, u, k, within, whole, joined, bits_of(scale), n, bits_of(key), after,
-        sums, cut, wants, asks, moves, numbers,
-    )  # fmt: skip
-    for name in ("join_own", "join_wants", "join_moves"):
-        device.launcher.kernel("communities/join_half.cuh", name).over(-(-n // 32) * 32, operands)
-    return after, sums, wants, moves, device.host(numbers).tolist()
-
-
-def _vote(device: Device, found: Any, active: Any) -> tuple[list[Any], Any]:
-    """([best, gain, kept] of a best_labels by vertex, the bits of the active vertices, None for all)."""
-    words = None if active is None else convert(device, device.to_device(active), "bitmap").words
-    return [convert(device, device.to_device(store), "bitmap").values for store in found], words
-
-
 def _unsuited(A: Compressed, mask: StoredMask | None) -> bool:
     large = max(A.nrows, A.ncols) >= 2**31 - 128
     return A.rows is not None or large or A.indices.dtype != np.int32 or (mask is not None and mask.complement)
@@ -119,7 +80,6 @@ def _aggregate(device, A, labels, kind, weights, mask, best, gain=None, kept=Non
     False where a label is not one of the columns: the composition of products names it.  That is one read-back, but for
     MEX.
     """
-    launcher = device.launcher
     listed = present = None
     count = A.nrows
     if mask is not None:
@@ -133,44 +93,63 @@ def _aggregate(device, A, labels, kind, weights, mask, best, gain=None, kept=Non
     label = device.empty(A.ncols, np.int32)
     words = labels.words if labels.format == "bitmap" else convert(device, labels, "bitmap").words
     values = labels.values if labels.format == "bitmap" else convert(device, labels, "bitmap").values
-    kernel = launcher.kernel(BINNING, "labels_of_columns")
+    kernel = device.launcher.kernel(BINNING, "labels_of_columns")
     most = 2**31 - 1 if kind == "MEX" else A.ncols  # no colour that a row lacks is greater than the row is long
     wrong = None if kind == "MEX" else device.counters()
     kernel.over(A.ncols, (values, words, A.ncols, bool(labels.iso), most, label, wrong))
     sent = None if wrong is None else SentWords(device, wrong)  # read at the end: the device computes meanwhile
-    warp_row, block_row = launcher.size(WARP_ROW, 40), launcher.size(BLOCK_ROW, 60)
-    width = 4 if kind == "MEX" else 8 if weights == "COUNTED" else 12  # bytes of a slot
-    slots = launcher.size(launcher.limits.power_of_two_with(MOST_SLOTS, width), 64)
-    capacity = int(slots * FILLED) if kind != "MEX" else 1 << 40
-    items = A.indices.shape[0] // capacity + min(count, A.indices.shape[0] // block_row) + 1
-    lists = device.empty((BINS - 1) * count + items, np.int32)
-    counts = device.zeros(8, np.uint64)
-    part, arrived = device.empty(items, np.uint64), device.empty(items, np.uint32)
-    kernel = launcher.kernel(BINNING, "bin_label_rows")
-    kernel.over(-(-count // 32) * 32, (
-        A.indptr, listed, present, count, warp_row, block_row, capacity, kind != "MODE", lists, counts, part, arrived,
-    ))  # fmt: skip
-    found = device.empty(items, np.float64), device.empty(items, np.float64), device.empty(items, np.int32)
-    values = A.values if weights != "COUNTED" else None
-    operands = A.indptr, A.indices, values, label, *dense, best, gain, kept
-    template = kind, weights
-
-    def run(name, more, k, table, blocks, threads, shared=0, parts=(None,) * 5):
-        kernel = launcher.kernel(HEADER, name, "", (*template, *more))
-        where = lists[k * count :], counts[k : k + 1]
-        threads = launcher.threads(threads)
-        kernel(launcher.blocks(blocks), threads, (*operands, *where, table, *parts), shared)
-
-    processors = launcher.processors
-    for k, lanes in ((0, "8"), (1, "32")):
-        run("row_labels_lanes", (lanes,), k, 0, 8 * processors, 256)
-    table = _power(2 * warp_row)
-    run("row_labels_warp", (), 2, table, 4 * processors, 256, launcher.threads(256) // 32 * table * width)
-    table = _power(2 * block_row)
-    run("row_labels_block", (), 3, table, 4 * processors, 256, table * width)
-    parts = part, found[0], found[1], found[2], arrived
-    run("row_labels_block", (), 4, slots, processors, 1024, slots * width, parts)
+    Votes(device, A, kind, weights).launch(label, listed, present, count, dense, best, gain, kept)
     return sent is None or not sent.read()[0]
+
+
+class Votes:
+    """Launches of the kernels that aggregate labels of the rows of A: rows binned, one launch for each bin.
+
+    values   None: those of A; of WHOLE an array of int32
+    """
+
+    def __init__(self, device, A, kind, weights, values=None):
+        launcher = device.launcher
+        self.device, self.A, self.kind, self.weights = device, A, kind, weights
+        self.warp_row, self.block_row = launcher.size(WARP_ROW, 40), launcher.size(BLOCK_ROW, 60)
+        self.width = width = 4 if kind == "MEX" else 12 if weights == "STORED" else 8  # bytes of a slot
+        self.slots = launcher.size(launcher.limits.power_of_two_with(MOST_SLOTS, width), 64)
+        self.capacity = int(self.slots * FILLED) if kind != "MEX" else 1 << 40
+        self.values = A.values if values is None and weights != "COUNTED" else values
+        self.bins = range(BINS)  # those that may have rows
+
+    def launch(self, label, listed, present, count, dense, best, gain=None, kept=None, inside=None):
+        """The rows listed, or `present`, of `count`; returns how many are in each bin, an array."""
+        device, launcher, A = self.device, self.device.launcher, self.A
+        items = A.indices.shape[0] // self.capacity + min(count, A.indices.shape[0] // self.block_row) + 1
+        lists = device.empty((BINS - 1) * count + items, np.int32)
+        counts = device.zeros(8, np.uint64)
+        part, arrived = device.empty(items, np.uint64), device.empty(items, np.uint32)
+        launcher.kernel(BINNING, "bin_label_rows").over(-(-count // 32) * 32, (
+            A.indptr, listed, present, count, self.warp_row, self.block_row, self.capacity, self.kind != "MODE", lists,
+            counts, part, arrived,
+        ))  # fmt: skip
+        found = device.empty(items, np.float64), device.empty(items, np.float64), device.empty(items, np.int32)
+        operands = A.indptr, A.indices, self.values, label, *dense, best, gain, kept
+        template, processors = (self.kind, self.weights), launcher.processors
+
+        def run(name, more, k, table, blocks, threads, shared=0, parts=(None,) * 5):
+            if k not in self.bins:
+                return
+            kernel = launcher.kernel(HEADER, name, "", (*template, *more))
+            where = lists[k * count :], counts[k : k + 1]
+            threads = launcher.threads(threads)
+            kernel(launcher.blocks(blocks), threads, (*operands, *where, table, *parts, inside), shared)
+
+        for k, lanes in ((0, "8"), (1, "32")):
+            run("row_labels_lanes", (lanes,), k, 0, 8 * processors, 256)
+        table = _power(2 * self.warp_row)
+        run("row_labels_warp", (), 2, table, 4 * processors, 256, launcher.threads(256) // 32 * table * self.width)
+        table = _power(2 * self.block_row)
+        run("row_labels_block", (), 3, table, 4 * processors, 256, table * self.width)
+        parts = part, found[0], found[1], found[2], arrived
+        run("row_labels_block", (), 4, self.slots, processors, 1024, self.slots * self.width, parts)
+        return counts
 
 
 def _power(least: int) -> int:
