@@ -1,6 +1,6 @@
 // Counter-based random bits: the finaliser of splitmix64, equal to grb_tile/hashing.py.
 //
-// Who includes it: communities/move_half.cuh, communities/join_half.cuh, graph/random_walks.cuh.
+// Who includes it: communities/move_rounds.cuh, communities/join_rounds.cuh, graph/random_walks.cuh.
 #pragma once
 #include "base/launch.cuh"
 

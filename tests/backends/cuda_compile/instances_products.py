@@ -259,6 +259,7 @@ def instances():
         ("MODE", "STORED"),
         ("MOVE", "EQUAL"),
         ("MOVE", "STORED"),
+        ("MOVE", "WHOLE"),
         ("MEX", "COUNTED"),
     ):
         for lanes in ("8", "32"):
@@ -267,6 +268,7 @@ def instances():
             yield "communities/row_labels.cuh", name, "", (kind, weights)
     for name in ("labels_of_columns", "bin_label_rows", "sum_by_label", "present_labels"):
         yield "communities/row_labels_bin.cuh", name, "", ()
-    yield "communities/move_half.cuh", "move_half", "", ()
-    for name in ("join_own", "join_wants", "join_moves"):
-        yield "communities/join_half.cuh", name, "", ()
+    for name in ("move_decide", "move_follow", "whole_numbers"):
+        yield "communities/move_rounds.cuh", name, "", ()
+    for name in ("join_first", "join_wants", "join_moves", "join_follow"):
+        yield "communities/join_rounds.cuh", name, "", ()

@@ -95,7 +95,7 @@ DYNAMIC = {
     "split_merge": lambda limits, template: limits.dynamic_shared // spgemm_split.RESIDENT,
     "masked_rows": lambda limits, template: limits.dynamic_shared,
     "masked_push": lambda limits, template: limits.dynamic_shared,
-    "row_labels_warp": lambda limits, template: 48 << 10 if template[1] != "COUNTED" else 32 << 10,
+    "row_labels_warp": lambda limits, template: 48 << 10 if template[1] == "STORED" else 32 << 10,
     "row_labels_block": lambda limits, template: limits.dynamic_shared,
     "radix_pass": lambda limits, template: 256 * sorting.ITEMS * (8 if "word" in template else 4),
 }
