@@ -6,8 +6,8 @@
 B is the adjacency matrix, k its row sums, K(c) the sum of k over community c, 2m the sum of k; x holds the communities.
 All nodes that gain move at once, but for one in eight (local_moves.py), so that of two nodes that would swap
 communities for ever one moves alone in the end.  A round may lower the modularity; the best communities found are
-kept.  There are two passes of the levels, the second from the communities of the first; then single moves of nodes, and unions of two communities, are
-made until none gains.
+kept.  There are two passes of the levels, the second from the communities of the first; then single moves of nodes, and
+unions of two communities, are made until none gains.
 
 Contract: G is not changed.  labels number the communities 0 .. count - 1 by their first nodes.  The same seed gives
 the same communities, on every backend, where sums of weights are exact (integers below 2^53); others a GPU adds in any
@@ -123,7 +123,7 @@ def _passes(finest: LocalMoves, max_level: int | None, tol: float, report: Repor
     """The community of each node."""
     best, level = -np.inf, 0
     x: Any = array_namespace().arange(finest.n)
-    stable, each = False, report.has_callback
+    each = report.has_callback
     for turn in range(PASSES):
         before = best
         moves, start = finest, x if turn else None
@@ -137,7 +137,7 @@ def _passes(finest: LocalMoves, max_level: int | None, tol: float, report: Repor
             )
             gained, level = quality > best + tol, level + 1
             if gained or node is None:
-                x, best, stable = label if node is None else label[node], max(quality, best), node is None
+                x, best = label if node is None else label[node], max(quality, best)
             if stop:
                 report.finish("callback", False)
                 return x
@@ -160,18 +160,14 @@ def _passes(finest: LocalMoves, max_level: int | None, tol: float, report: Repor
     if level == max_level:
         report.finish("max_level", False)
         return x
-    return _settled(finest, x, tol, noting(report, level), report, refine, stable)
+    return _settled(finest, x, tol, noting(report, level), report, refine)
 
 
-def _settled(finest: LocalMoves, x: Any, tol: float, note: Any, report: Report, connected: bool, stable: bool) -> Any:
-    """x after moves of nodes and unions of communities, until none of either gains more than tol.
-
-    stable   x is what rounds of moves on the finest level ended with
-    """
-    stop = False
+def _settled(finest: LocalMoves, x: Any, tol: float, note: Any, report: Report, connected: bool) -> Any:
+    """x after moves of nodes and unions of communities, until none of either gains more than tol."""
     each = report.has_callback
-    if not stable:  # many nodes at once make most of the moves that the levels left to make, in fewer rounds
-        x, _, _, stop = finest.until_stable(tol, note, x, share=0.0, each=each)
+    # many nodes at once make most of the moves that the levels left to make, in fewer rounds
+    x, _, _, stop = finest.until_stable(tol, note, x, share=0.0, each=each)
     while not stop:
         x, count, _, stop = finest.settle(tol, note, x, each=each)
         if stop:

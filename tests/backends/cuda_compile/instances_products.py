@@ -270,5 +270,7 @@ def instances():
         yield "communities/row_labels_bin.cuh", name, "", ()
     for name in ("move_decide", "move_follow", "whole_numbers"):
         yield "communities/move_rounds.cuh", name, "", ()
+    for name in ("settle_wants", "settle_moves", "settle_follow", "settle_alone"):
+        yield "communities/settle.cuh", name, "", ()
     for name in ("join_first", "join_wants", "join_moves", "join_follow"):
         yield "communities/join_rounds.cuh", name, "", ()

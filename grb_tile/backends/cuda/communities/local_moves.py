@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....hashing import key_of
+from ....operations import checks
 from ...local_moves import FEW_JOIN, Progress
 from ..runtime.launch import bits_of
 from ..runtime.mailbox import SentWords
+from ..structure.prefix_sums import listed
 from .row_labels import Votes, sum_by_label
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 MOVES = "communities/move_rounds.cuh"
 JOINS = "communities/join_rounds.cuh"
+SETTLE = "communities/settle.cuh"
 LONG_ROW = 1024  # entries from which a block, no warp, looks at the neighbours of a vertex that moved
 
 
@@ -101,6 +104,49 @@ def join_rounds(device: Device, B: Compressed, x: Any, k: Any, scale: float, see
         if wanting <= few:
             return part.astype(np.int64), rounds
         active = follows
+
+
+def settle(
+    device: Device, B: Compressed, x: Any, u: Any, k: Any, rule: Sequence[Any], each: bool
+) -> Iterator[tuple[Any, list[tuple[float, int]]]]:
+    """See GraphOperations.settle; at most 2^31 - 129 rows."""
+    n, (measure, least, greatest) = B.nrows, rule
+    votes, label = _votes(device, B, measure.total), _numbers(device, n, x)
+    K, size = sum_by_label(device, x, k, n), sum_by_label(device, x, device.full(n, 1.0, np.float64), n)
+    best, gain, kept = device.empty(n, np.int64), device.empty(n, np.float64), device.empty(n, np.float64)
+    target, movers = device.empty(n, np.int32), device.empty(n, np.int32)
+    active, quality, records, changed = None, 0.0, [], False
+    wants, moves, follow = (device.launcher.kernel(SETTLE, f"settle_{name}") for name in ("wants", "moves", "follow"))
+    while True:
+        votes.launch(label, None, active, n, (u, K, k), best, gain, kept)
+        following, numbers = device.zeros((n + 63) >> 6, np.uint64), device.zeros(8, np.float64)
+        first, alone = device.full(n, n, np.int32), device.zeros(n, np.bool_)
+        operands = (
+            B.indptr, B.indices, label, best, gain, kept, active, u, k, K, size, bits_of(float(least)), n, target,
+            first, following, movers, numbers[7:].view(np.uint64), alone, numbers,
+        )  # fmt: skip
+        for kernel in (wants, moves):
+            kernel.over(-(-n // 32) * 32, operands, most=8 * device.launcher.processors)
+        wanting, moving, lonely, gained, within, squares = device.host(numbers).tolist()[:6]
+        if active is None:
+            expected, quality = quality, measure.modularity(within, squares)
+            checks.symmetric("local moves", not changed or abs(quality - expected) < 1e-6)  # else gains are wrong
+        checks.symmetric("local moves", quality <= greatest)  # no communities have more
+        if not wanting and active is None:
+            yield label.astype(np.int64), records
+            return
+        active = None  # sums of communities have changed, for vertices that are no neighbours, too
+        if not wanting:
+            continue
+        if lonely:
+            vertices, free = listed(device, alone, np.dtype(np.int32)), listed(device, size == 0, np.dtype(np.int32))
+            device.launcher.kernel(SETTLE, "settle_alone").over(int(lonely), (vertices, free, int(lonely), target))
+        follow.over(32 * int(moving), operands)
+        quality, active, changed = quality + 2 * gained / measure.total, following, True
+        records.append((quality, int(moving)))
+        if each:
+            yield label.astype(np.int64), records
+            records = []
 
 
 def _votes(device: Device, B: Compressed, total: float) -> Votes:
