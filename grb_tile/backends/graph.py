@@ -69,9 +69,9 @@ class GraphOperations:
 
         vote: best, gain of best_labels with penalty u, K, k of labels x, for the vertices `at`.  One wants to move
         where its gain is positive, and moves where local_moves.waits lets it.  slack' of a vertex that stays is
-        -gain, of one that moves 0; used' is [+_j B(i, j) (1, or 2 where it leaves x(i))] since its last vote, over neighbours j that
-        moved to other communities than its own while it did not.  Looked at next: vertices that wait, and those with
-        used' above slack'.  within: [+_ij B(i, j) over x(i) = x(j)].  Arrays of the host.
+        -gain, of one that moves 0; used' is [+_j B(i, j) (1, or 2 where it leaves x(i))] since its last vote, over
+        neighbours j that moved to other communities than its own while it did not.  Looked at next: vertices that wait,
+        and those with used' above slack'.  within: [+_ij B(i, j) over x(i) = x(j)].  Arrays of the host.
         """
         return local_moves.move_half(B, x, K, at, tuple(vote), slack, used, k, key)
 
@@ -84,10 +84,10 @@ class GraphOperations:
         y: the part of each vertex; sums: by part that of k, of vertices, and of [+_i within(i) - its entries in the
         part], the cut.  vote: as move_half, of labels y on the entries E within communities.  level: u, k; within(i)
         the sum of i's entries in E; whole(i) the sum of k over its community; joined(i) (bool), may i join a part?;
-        scale.  A part c is open where cut(c) >= scale K(c) (whole(c) - K(c)).  A vertex of positive gain that may join and is
-        alone in its part wants to, where the part best(i) is open; it moves where the first bit of its hash is 0 and
-        the vertex best(i), after which the part is named, has no such hash or does not want to.  None moves where no
-        more than `few` want to.  Arrays of the host.
+        scale.  A part c is open where cut(c) >= scale K(c) (whole(c) - K(c)).  A vertex of positive gain that
+        may join and is alone in its part wants to, where the part best(i) is open; it moves where the first bit of its
+        hash is 0 and the vertex best(i), after which the part is named, has no such hash or does not want to.  None
+        moves where no more than `few` want to.  Arrays of the host.
         """
         return local_moves.join_half(E, y, sums, at, tuple(vote), tuple(level), key, few)
 

@@ -8,12 +8,13 @@
 //   numbers    the change of the weight within communities, [+_c K(c)^2], how many want to move, how many move
 // Algorithm: parallel local moves of the Louvain method.  move_follow: a block for each long row of a vertex that moves, a
 //   warp for the others.
-// Launch: move_decide, move_follow, one after the other; backends/cuda/communities/local_moves.py.
+// Launch: move_decide, move_follow, one after the other (in a first round after vote_alone); backends/cuda/communities/local_moves.py.
 // Preconditions: moves, next, counts and numbers are zero.
 #pragma once
 #include "base/bits.cuh"
 #include "base/hashing.cuh"
 #include "base/warp.cuh"
+#include "communities/row_labels.cuh"
 
 namespace grb {
 
@@ -106,6 +107,28 @@ template <int = 0> __global__ void __launch_bounds__(256) move_follow(MoveRound 
   if (threadIdx.x == 0) {
     if (change != 0) atomicAdd(o.numbers, change);
     if (squares != 0) atomicAdd(o.numbers + 1, squares);
+  }
+}
+
+// The votes where each vertex has the label of its number, a warp for each row: an entry is a label.
+template <int = 0>
+__global__ void __launch_bounds__(256)
+vote_alone(const int64_t* start, const int32_t* columns, const double* values, bool equal, const double* u,
+           const double* K, int64_t n, int64_t* best, double* gain) {
+  GRB_EACH_WARP(i, n) {
+    const double mine = u[i];
+    const int64_t end = start[i + 1];
+    Candidate found = {0, NO_LABEL};
+#pragma unroll 4
+    for (int64_t e = start[i] + lane_number(); e < end; e += 32) {
+      const int j = columns[e];
+      found.take(values[equal ? 0 : e] - times_rounded(mine, K[j]), j);
+    }
+    found = best_of_lanes<32>(found);
+    if (lane_number() == 0) {
+      best[i] = found.label == NO_LABEL ? int(i) : found.label;
+      gain[i] = found.label == NO_LABEL ? -1.0 / 0.0 : found.score;  // the score of staying alone is 0
+    }
   }
 }
 

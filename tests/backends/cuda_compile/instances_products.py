@@ -268,9 +268,10 @@ def instances():
             yield "communities/row_labels.cuh", name, "", (kind, weights)
     for name in ("labels_of_columns", "bin_label_rows", "sum_by_label", "present_labels"):
         yield "communities/row_labels_bin.cuh", name, "", ()
-    for name in ("move_decide", "move_follow", "whole_numbers"):
+    for name in ("vote_alone", "move_decide", "move_follow", "whole_numbers"):
         yield "communities/move_rounds.cuh", name, "", ()
     for name in ("settle_wants", "settle_moves", "settle_follow", "settle_alone"):
         yield "communities/settle.cuh", name, "", ()
+    yield "communities/quotient.cuh", "between_classes", "", ()
     for name in ("join_first", "join_wants", "join_moves", "join_follow"):
         yield "communities/join_rounds.cuh", name, "", ()

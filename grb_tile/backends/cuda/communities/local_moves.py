@@ -45,17 +45,21 @@ def move_rounds(
     within, records = 0.0, []
     while True:
         first += 1
-        counts = votes.launch(label, None, active, n, (u, K, k), best, gain, own)
-        if progress is None:
-            within = float((own + u * (K[label] - k)).sum())
-            progress = Progress(measure.modularity(within, float((K * K).sum())), *shares)
-            sizes = device.host(counts)[:5]
-            votes.bins = [b for b in votes.bins if sizes[b]]
+        if progress is None and x is None:
+            kernel = device.launcher.kernel(MOVES, "vote_alone")
+            kernel.over(32 * n, (B.indptr, B.indices, B.values, bool(B.iso), u, K, n, best, gain))
+            progress = Progress(measure.modularity(0.0, float((K * K).sum())), *shares)
+        else:
+            votes.launch(label, None, active, n, (u, K, k), best, gain, own)
+            if progress is None:
+                within = float((own + u * (K[label] - k)).sum())
+                progress = Progress(measure.modularity(within, float((K * K).sum())), *shares)
         moves, follows = device.zeros((2, words), np.uint64)
         numbers = device.zeros(6, np.float64)
         operands = (
             B.indptr, B.indices, B.values, bool(B.iso), label, before, best, gain, active, k, K, slack, used, n,
-            bits_of(key_of(seed, first)), moves, follows, movers, numbers[4:].view(np.uint64), _long_row(device), numbers,
+            bits_of(key_of(seed, first)), moves, follows, movers, numbers[4:].view(np.uint64), _long_row(device),
+            numbers,
         )  # fmt: skip
         decide.over(-(-n // 32) * 32, operands)
         follow.over(-(-n // 32) * 32, operands, most=8 * device.launcher.processors)
@@ -151,6 +155,14 @@ def settle(
 
 def _votes(device: Device, B: Compressed, total: float) -> Votes:
     """The votes of moves on B, with sums of integers of 32 bits where its weights are whole and sum to `total`."""
+    found = _weighed(device, B, total)
+    longest = int((B.indptr[1:] - B.indptr[:-1]).max())
+    ends = 8, 32, found.warp_row, found.block_row
+    found.bins = range(1 + sum(longest > end for end in ends))  # longer rows have none
+    return found
+
+
+def _weighed(device: Device, B: Compressed, total: float) -> Votes:
     if B.iso:
         return Votes(device, B, "MOVE", "EQUAL")
     if total < 2.0**31:

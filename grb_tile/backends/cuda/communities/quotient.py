@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..structure.arrays import gather, row_ids
+import numpy as np
+
+from ..structure.arrays import gather, ranges, row_ids
 from ..structure.build import build_matrix
 from ..structure.prefix_sums import Flagged
 
@@ -23,9 +25,19 @@ def quotient(device: Device, A: Compressed, labels: Any, count: int, dup: Any, i
     """See GraphOperations.quotient; NotImplemented where memory is short."""
     if A.nvals * BYTES > device.memory()[0]:
         return NotImplemented
-    rows, cols = gather(device, labels, row_ids(device, A)), gather(device, labels, A.indices)
     values = A.values[:1] if A.iso else A.values
-    if not inner:
-        kept = Flagged(device, rows != cols)
-        (rows, cols), values = kept.of(rows, cols), values if A.iso else kept.of(None, values)[1]
+    if inner or A.rows is not None or A.indices.dtype != np.int32:
+        rows, cols = gather(device, labels, row_ids(device, A)), gather(device, labels, A.indices)
+        if not inner:
+            kept = Flagged(device, rows != cols)
+            (rows, cols), values = kept.of(rows, cols), values if A.iso else kept.of(None, values)[1]
+    else:
+        label, flags = labels.astype(np.int32), device.empty(A.indices.shape[0], np.bool_)
+        kernel = device.launcher.kernel("communities/quotient.cuh", "between_classes")
+        kernel.over(32 * A.nrows, (A.indptr, A.indices, label, A.nrows, flags))
+        kept = Flagged(device, flags)
+        columns, found = kept.of(A.indices, None if A.iso else values)
+        values, cols = values if A.iso else found, gather(device, label, columns)
+        ends = kept.starts(A.indptr)[1:] if kept.n else A.indptr[1:]
+        rows = ranges(device, None, ends, kept.count, names=label, segment_dtype=np.int32, want_at=False)[0]
     return build_matrix(device, count, count, rows, cols, values, dup, A.dtype)

@@ -119,7 +119,7 @@ class Votes:
         self.bins = range(BINS)  # those that may have rows
 
     def launch(self, label, listed, present, count, dense, best, gain=None, kept=None, inside=None):
-        """The rows listed, or `present`, of `count`; returns how many are in each bin, an array."""
+        """The rows listed, or `present`, of `count`."""
         device, launcher, A = self.device, self.device.launcher, self.A
         items = A.indices.shape[0] // self.capacity + min(count, A.indices.shape[0] // self.block_row) + 1
         lists = device.empty((BINS - 1) * count + items, np.int32)
@@ -149,7 +149,6 @@ class Votes:
         run("row_labels_block", (), 3, table, 4 * processors, 256, table * self.width)
         parts = part, found[0], found[1], found[2], arrived
         run("row_labels_block", (), 4, self.slots, processors, 1024, self.slots * self.width, parts)
-        return counts
 
 
 def _power(least: int) -> int:
