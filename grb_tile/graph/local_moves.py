@@ -173,6 +173,7 @@ def _composed_settling(B: Matrix, x: Any, u: Any, k: Any, rule: Any) -> Any:
         checks.symmetric("local moves", quality <= greatest)  # no communities have more
         if not at.shape[0]:
             if active is None:
+                yield x, []
                 return
             active = None  # sums of communities have changed, for nodes that are no neighbours, too
             continue

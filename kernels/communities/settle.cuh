@@ -93,6 +93,7 @@ template <int = 0> __global__ void __launch_bounds__(256) settle_follow(SettleRo
   const int64_t count = int64_t(*o.count);
   for (int64_t r = warp_number(); r < count; r += warp_count()) {
     const int i = o.movers[r];
+    if (o.target[i] < 0) continue;             // no label is free: not with a symmetric matrix
     if (lane_number() == 0) {
       const int old = o.label[i], now = o.target[i];
       o.label[i] = now;

@@ -11,7 +11,7 @@ from backends.cpu.fenced import TEMPLATES, fenced_kernels
 import grb_tile as gb
 from grb_tile import graph
 from grb_tile.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
-from grb_tile.graph.communities import move_round
+from grb_tile.graph.local_moves import move_rounds
 from support import seeds
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "algorithms"))
@@ -61,8 +61,8 @@ def test_arguments_that_are_positions_are_checked():
         (lambda: graph.breadth_first(near, np.array([2]), 5), IndexOutOfBound, "sources has 2; expected vertices"),
         (lambda: graph.label_turns(near, order + 1, order, ones), ValueError, "order: expected each of the 2"),
         (lambda: graph.label_turns(near, order, order + 1, ones), IndexOutOfBound, "label: expected numbers"),
-        (lambda: move_round(B, 5 * ones, x, x, x, None, 1), IndexOutOfBound, "x: expected numbers from 0 to 3"),
-        (lambda: move_round(B, ones, x[:2], x, x, None, 1), DimensionMismatch, "u: expected 4 numbers"),
+        (lambda: move_rounds(B, 5 * ones, x, x, None, 1, 0), IndexOutOfBound, "x: expected numbers from 0 to 3"),
+        (lambda: move_rounds(B, ones, x[:2], x, None, 1, 0), DimensionMismatch, "u: expected 4 numbers"),
         (lambda: graph.floyd_warshall(np.zeros((2, 3))), DimensionMismatch, "D: expected n x n weights"),
         (lambda: graph.Lists(np.array([0, 3]), np.array([0])), InvalidValue, "indptr: expected numbers"),
         (lambda: graph.Lists(np.array([0, 1]), np.array([1])), IndexOutOfBound, "indices: expected vertices"),

@@ -12,7 +12,7 @@ from scipy.sparse import csgraph, csr_array
 import grb_tile as gb
 from grb_tile import Matrix, Vector, graph
 from grb_tile.dtypes import lookup_dtype
-from grb_tile.graph.communities import join_rounds, move_round
+from grb_tile.graph.local_moves import Measure, join_rounds, move_rounds, settle
 from grb_tile.storage.store import Compressed
 from support import graph_loops as plain, seeds
 from support.graphs import GRAPHS, graph_of, random_graph, transposed
@@ -234,30 +234,27 @@ def test_floyd_warshall():
 @pytest.mark.parametrize("salt", range(4))
 @every
 def test_rounds_of_moves(salt, some):
-    """One loop gives what the vote, the moves and the product of the composition give."""
+    """One loop gives what the votes and the rounds of the composition give."""
     rng = rng_of(50 + salt)
     n = 40
     A = symmetric(random_graph(n, 90, 60 + salt))
     i, j = plain.edges(A)
     B = matrix_of(A, (1.0 + (i + j) % 3 + i * j % 2)) if salt % 2 else matrix_of(A, np.ones(1))
-    x, community = rng.integers(0, 6, n), rng.integers(0, 3, n)
-    u, k, own = (rng.integers(0, 4, n).astype(float) / 8 for _ in range(3))
-    active = Vector.from_coo(np.flatnonzero(rng.random(n) < 0.6), True, size=n) if some else None
-    within, whole = rng.integers(0, 9, n).astype(float), rng.integers(2, 9, n).astype(float)
-    level = u, k, within, whole, rng.random(n) < 0.8, 0.5
+    x, community = rng.integers(0, 6, n) if some else None, rng.integers(0, 3, n)
+    k = B.reduce_rowwise("plus").new().to_dense(0.0)
+    total = 2.0 ** np.ceil(np.log2(k.sum() + 1))
+    rule = Measure(0.0, total, 1.0), 1e-7, 1e-3
     for key in (7, 11):
         calls = (
-            lambda: move_round(B, x, u, k, own, active, key),
-            lambda: join_rounds(B, community, level, key, 5),
+            lambda: list(move_rounds(B, x, k / total, k, rule, key, 5))[-1][:2],
+            lambda: join_rounds(B, community, k, 1 / total, key, 5),
+            lambda: list(settle(B, community, k / total, k, (rule[0], 1e-7 * total, 2.0)))[-1][:1],
         )
         for call in calls:
             found = call()
             with gb.plan(force="reference"):
                 wanted = call()
-            assert not hasattr(found, "wanting") or found.wanting > 0
             for ours, theirs in zip(found, wanted, strict=True):
-                if isinstance(theirs, Vector):
-                    ours, theirs = ours.to_coo(values=False)[0], theirs.to_coo(values=False)[0]
                 np.testing.assert_array_equal(ours, theirs)
 
 

@@ -40,16 +40,16 @@ FAULTS = [
         survives="results outside of the mask are not presented: the work is wasted, the entries are the same",
     ),
     Fault(
-        "kernels/communities/move_half.cuh",
-        "nodes that are not active move",
-        "        own = o.own_before[i];\n",
-        "        own = o.own_before[i];\n        wants = moves = true;\n",
+        "kernels/communities/move_rounds.cuh",
+        "an entry between two vertices that move is seen from one side",
+        "change += weight * (int(c == now) - int(o.before[j] == old));",
+        "change += 2 * weight * (int(c == now) - int(o.before[j] == old));",
     ),
     Fault(
-        "kernels/communities/join_half.cuh",
+        "kernels/communities/join_rounds.cuh",
         "a node joins a part that moves itself",
-        "moves = has_or_all(o.asks, i) && !has_or_all(o.asks, o.best[i]);",
-        "moves = has_or_all(o.asks, i);",
+        "moves = has(o.asks, i) && !has(o.asks, o.best[i]);",
+        "moves = has(o.asks, i);",
     ),
     Fault(
         "kernels/communities/row_labels_bin.cuh",

@@ -158,6 +158,7 @@ def quotient(A, labels, count, dup, inner=True):
     nvals = run("quotient", [A], (_values(A), label, members, begins, *work, indices, values))
     if nvals is NotImplemented:
         return NotImplemented
+    checks.symmetric("quotient", nvals >= 0)
     return Compressed(count, count, A.dtype, starts, indices[:nvals].copy(), values[:nvals].copy())
 
 

@@ -22,7 +22,7 @@ def run(
     out_indices: INT32,
     out_values: Z,
 ):
-    """starts, out_indices, out_values: the rows of C; returns how many entries it has.
+    """starts, out_indices, out_values: the rows of C; returns how many entries it has, -1 where A is not symmetric.
 
     members: the vertices by class, class c from begins[c] on.  total: zeros, one a class; fills: one a class;
     columns, weights: workspace; they and the output have as many places as A has entries.
@@ -51,6 +51,8 @@ def run(
         for e in range(starts[c], starts[c + 1]):
             d = columns[e]
             at = fills[d]
+            if at == starts[d + 1]:
+                return -1
             fills[d] = at + 1
             out_indices[at] = c
             out_values[at] = weights[e]

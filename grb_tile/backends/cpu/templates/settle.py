@@ -105,10 +105,10 @@ def run(
         for a in range(moving):
             i = active[a]
             if target[i] < 0:
-                while size[free] > 0:
+                while free < n and size[free] > 0:
                     free += 1
-                target[i] = free
-                free += 1
+                target[i] = free if free < n else x[i]  # there is one, unless A is not symmetric
+                free = min(free + 1, n)
         state[3] = free
         after = wanting
         for a in range(moving):

@@ -144,7 +144,8 @@ def settle(
             continue
         if lonely:
             vertices, free = listed(device, alone, np.dtype(np.int32)), listed(device, size == 0, np.dtype(np.int32))
-            device.launcher.kernel(SETTLE, "settle_alone").over(int(lonely), (vertices, free, int(lonely), target))
+            some = min(vertices.shape[0], free.shape[0])
+            device.launcher.kernel(SETTLE, "settle_alone").over(some, (vertices, free, some, target))
         follow.over(32 * int(moving), operands)
         quality, active, changed = quality + 2 * gained / measure.total, following, True
         records.append((quality, int(moving)))
