@@ -14,6 +14,7 @@ References: Blondel, Guillaume, Lambiotte, Lefebvre, "Fast unfolding of communit
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from grb_tile.graph.communities import (
     symmetric_rows,
 )
 from grb_tile.graph.local_moves import Measure, join_rounds, move_rounds, settle
+from grb_tile.operations import checks
 
 SMALL_SHARE = 3e-3  # of what the level has gained: a clear gain; what is left is found when communities are nodes
 ROUNDING = 1e-12  # modularities of equal communities differ by less, in whichever order a backend adds their terms
@@ -118,7 +120,7 @@ class LocalMoves:
         if not self.total:
             return *labels_in_order(x), False, False
         # a gain of modularity in the unit of scores
-        rule = self.measure, max(tol, ROUNDING) * self.total / 2, 1 + tol
+        rule = self.measure, max(tol, ROUNDING) * self.total / 2, 1 + tol, partial(checks.symmetric, "local moves")
         changed = False
         for label, records in settle(self.B, x, self.u, self.k, rule, each=each):
             changed = changed or bool(records)

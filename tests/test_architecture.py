@@ -19,7 +19,7 @@ WIDTH_LIMIT = 120
 
 # Lowest first; a module may import its own layer and those below it.
 LAYERS = (
-    ("exceptions", "config", "dtypes", "terminal", "hashing", "spelling"),
+    ("exceptions", "config", "dtypes", "terminal", "hashing", "spelling", "community_rounds"),
     ("kernels",),
     ("operators",),
     ("unary", "binary", "indexunary", "select", "monoid", "semiring", "op"),

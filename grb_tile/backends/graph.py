@@ -68,7 +68,7 @@ class GraphOperations:
         """(x', K', slack', used', looked at next (bool), change of within, how many want, how many move), one round.
 
         vote: best, gain of best_labels with penalty u, K, k of labels x, for the vertices `at`.  One wants to move
-        where its gain is positive, and moves where local_moves.waits lets it.  slack' of a vertex that stays is
+        where its gain is positive, and moves where community_rounds.waits lets it.  slack' of a vertex that stays is
         -gain, of one that moves 0; used' is [+_j B(i, j) (1, or 2 where it leaves x(i))] since its last vote, over
         neighbours j that moved to other communities than its own while it did not.  Looked at next: vertices that wait,
         and those with used' above slack'.  within: [+_ij B(i, j) over x(i) = x(j)].  Arrays of the host.
@@ -95,7 +95,7 @@ class GraphOperations:
         self, B: Compressed, x: np.ndarray | None, u: np.ndarray, k: np.ndarray, rule: Sequence[Any], seed: int,
         first: int, each: bool,
     ) -> Iterator[tuple[Any, float, list[tuple[float, int]]]]:  # fmt: skip
-        """Votes and move_half until local_moves.Progress ends: yields (best x, its modularity, records of rounds).
+        """Votes and move_half until community_rounds.Progress ends: yields (best x, its modularity, records of rounds).
 
         x: the first labels, None: i of vertex i.  rule: (Measure, clear, share of Progress).  The keys are
         key_of(seed, first + 1) ...  A record: the best modularity so far, how many moved.  each: one round at a time.
@@ -114,10 +114,11 @@ class GraphOperations:
     def settle(
         self, B: Compressed, x: np.ndarray, u: np.ndarray, k: np.ndarray, rule: Sequence[Any], each: bool
     ) -> Iterator[tuple[Any, list[tuple[float, int]]]]:
-        """The rounds of LocalMoves.settle: yields (x, records); rule: (Measure, least gain, greatest modularity).
+        """The rounds of LocalMoves.settle: yields (x, records); rule: (Measure, least gain, greatest
+        modularity, a function that raises InvalidValue where it gets False).
 
         Raises: InvalidValue where gains are wrong, as those of a matrix that is not symmetric are.
-        NotImplemented: algorithms/local_moves.py composes it.
+        NotImplemented: graph/local_moves.py composes it.
         """
         return NotImplemented  # type: ignore[return-value]
 

@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 
 from .. import binary, semiring
-from ..backends.local_moves import FEW_JOIN, Measure, Progress
 from ..backends.select import current
+from ..community_rounds import FEW_JOIN, Measure, Progress
 from ..core.arguments import flags
 from ..core.matrix import Matrix
 from ..core.vector import Vector
 from ..dtypes import BOOL
 from ..hashing import key_of
-from ..operations import checks
 from .communities import array_namespace, dense, entries, inside, positions, sums_by_label, vector_of
 from .labels import votes
 from .operands import by_vertex, of_length
@@ -40,7 +39,7 @@ def move_rounds(
     """Rounds of moves until the modularity stays: yields (the best labels, their modularity, records) once or more.
 
     In a round the vertices looked at go to the community of the greatest score, B S(i, c) - u(i) K(c) less the own
-    part, but for one in eight (backends/local_moves.py).
+    part, but for one in eight (community_rounds.py).
 
     B        symmetric, CSR, FP64, without diagonal; the vote is `best_move` with K as v and k as w
     x        labels 0 .. n - 1, INT64; None: each vertex its own; u, k: FP64, one for each vertex
@@ -135,13 +134,14 @@ def join_rounds(B: Matrix, x: Any, k: Any, scale: float, seed: int, first: int) 
 
 
 def settle(
-    B: Matrix, x: Any, u: Any, k: Any, rule: tuple[Measure, float, float], *, each: bool = False
+    B: Matrix, x: Any, u: Any, k: Any, rule: tuple[Measure, float, float, Any], *, each: bool = False
 ) -> Iterator[tuple[Any, list[tuple[float, int]]]]:
     """Rounds of single moves from labels x, until no vertex gains: yields (labels, records) once or more.
 
     A vertex goes to the community of the greatest score, or to one of its own; of those that leave or join a community
     only the first moves in a round, so that gains add up.  The last round looks at all vertices.
-    rule   (Measure, the least gain in the unit of scores, the greatest modularity that there can be)
+    rule   (Measure, the least gain in the unit of scores, the greatest modularity that there can be, a function of
+           whether a modularity is what it should be, which raises where it is not)
     B, x, u, k, each: as `move_rounds`; a record: (the modularity after the round, how many moved)
 
     Raises: as `move_rounds`; InvalidValue where gains are not what they should be: B is not symmetric.
@@ -154,7 +154,7 @@ def settle(
 
 def _composed_settling(B: Matrix, x: Any, u: Any, k: Any, rule: Any) -> Any:
     xp, n, changed, quality = array_namespace(), B.nrows, False, 0.0
-    (measure, least, greatest), active = rule, None
+    (measure, least, greatest, confirm), active = rule, None
     while True:
         K = sums_by_label(x, k, n)
         vote = votes(B, vector_of(x), vector_of(u), vector_of(K), vector_of(k), rows=active)
@@ -163,14 +163,14 @@ def _composed_settling(B: Matrix, x: Any, u: Any, k: Any, rule: Any) -> Any:
             at = xp.arange(n)
             own = kept + u * (K[x] - k)
             expected, quality = quality, measure.modularity(float(own.sum()), float((K * K).sum()))
-            checks.symmetric("local moves", not changed or abs(quality - expected) < 1e-6)  # else gains are wrong
+            confirm(not changed or abs(quality - expected) < 1e-6)  # else gains are wrong
         else:
             at = positions(active)
         alone = gain < -kept  # the score of a community of its own is 0
         gain = xp.where(alone, -kept, gain)
         wants = gain > least
         at, target, gain, alone = at[wants], target[wants], gain[wants], alone[wants]
-        checks.symmetric("local moves", quality <= greatest)  # no communities have more
+        confirm(quality <= greatest)  # no communities have more
         if not at.shape[0]:
             if active is None:
                 yield x, []

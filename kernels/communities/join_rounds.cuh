@@ -11,7 +11,8 @@
 //   numbers      how many want to move, how many move
 // Source: Traag, Waltman, van Eck, "From Louvain to Leiden" (Scientific Reports 9, 2019), algorithm A.2,
 //   MergeNodesSubset.
-// Launch: join_wants, join_moves, join_follow, one after the other, after votes; backends/cuda/communities/local_moves.py.
+// Launch: join_wants, join_moves, join_follow, one after the other, after votes;
+//   backends/cuda/communities/local_moves.py.
 // Preconditions: numbers, counts and the words of bits are all zero.
 #pragma once
 #include "base/bits.cuh"

@@ -1,14 +1,15 @@
 // A round of local moves between communities after its votes (row_labels.cuh, MOVE): who moves, and what follows of it.
 //
 // Result (backends/graph.py, move_half), label, K, slack and used in place:
-//   moves      vertices looked at of positive gain, but for one in eight by their hashes; label(i) = best(i), before(i)
-//              the label that i leaves
-//   next       those that wait, and those j with used(j) > slack(j), used(j) the weight of neighbours that went to other
-//              communities than j's own, twice where they left j's
+//   moves      vertices looked at of positive gain, but for one in eight by their hashes; label(i) = best(i),
+//              before(i) the label that i leaves
+//   next       those that wait, and those j with used(j) > slack(j), used(j) the weight of neighbours that went to
+//              other communities than j's own, twice where they left j's
 //   numbers    the change of the weight within communities, [+_c K(c)^2], how many want to move, how many move
-// Algorithm: parallel local moves of the Louvain method.  move_follow: a block for each long row of a vertex that moves, a
-//   warp for the others.
-// Launch: move_decide, move_follow, one after the other (in a first round after vote_alone); backends/cuda/communities/local_moves.py.
+// Algorithm: parallel local moves of the Louvain method.  move_follow: a block for each long row of a mover, a warp for
+//   a warp for the others.
+// Launch: move_decide, move_follow, one after the other (in a first round after vote_alone);
+//   backends/cuda/communities/local_moves.py.
 // Preconditions: moves, next, counts and numbers are zero.
 #pragma once
 #include "base/bits.cuh"

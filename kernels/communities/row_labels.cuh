@@ -19,7 +19,7 @@
 namespace grb {
 
 enum Aggregate { MODE, MOVE, MEX };
-enum Weights { COUNTED, EQUAL, WHOLE, STORED };  // every entry counts 1; has values[0]; an int32_t of its own; a double
+enum Weights { COUNTED, EQUAL, WHOLE, STORED };  // entries count 1; have values[0]; an int32_t each; a double each
 
 constexpr int NO_LABEL = -1;
 
@@ -205,8 +205,8 @@ GRB_DEVICE unsigned mixed_label(int c) {
 // first lane are summed first, because a label that most columns have would be one address for all atomics.  Warps call
 // together.  False where the table is full.
 template <Weights WEIGHTS, class Chosen>
-GRB_DEVICE bool add_entries(const RowLabels& o, int64_t i, LabelTable<sum_type<WEIGHTS>>& table, int64_t begin, int64_t end,
-                            int thread, int threads, Chosen chosen) {
+GRB_DEVICE bool add_entries(const RowLabels& o, int64_t i, LabelTable<sum_type<WEIGHTS>>& table, int64_t begin,
+                            int64_t end, int thread, int threads, Chosen chosen) {
   using T = sum_type<WEIGHTS>;
   constexpr int AHEAD_LABELS = 4;
   bool fits = true;

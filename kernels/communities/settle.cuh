@@ -108,7 +108,8 @@ template <int = 0> __global__ void __launch_bounds__(256) settle_follow(SettleRo
 }
 
 // target(i) = the k-th label without vertices, for the k-th of the vertices listed.
-template <int = 0> __global__ void settle_alone(const int32_t* vertices, const int32_t* labels, int64_t n, int32_t* target) {
+template <int = 0>
+__global__ void settle_alone(const int32_t* vertices, const int32_t* labels, int64_t n, int32_t* target) {
   GRB_EACH(k, n) target[vertices[k]] = labels[k];
 }
 

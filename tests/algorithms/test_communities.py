@@ -10,8 +10,8 @@ from samples import edges, karate, matrix, random_graph
 
 import grb_tile as gb
 from grb_tile.algorithms import Graph, label_propagation, leiden, local_moves, louvain, modularity, partition_quality
-from grb_tile.backends.local_moves import Measure
 from grb_tile.backends.select import current
+from grb_tile.community_rounds import Measure
 from grb_tile.storage.place import host_array
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]

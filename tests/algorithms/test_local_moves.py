@@ -6,7 +6,7 @@ from samples import matrix
 from test_communities import BOTH, planted
 
 import grb_tile as gb
-from grb_tile.backends import local_moves as rounds
+from grb_tile import community_rounds as rounds
 from grb_tile.backends.cpu.graph import communities as compiled_communities
 from grb_tile.backends.select import current
 from grb_tile.graph import communities, local_moves
@@ -36,6 +36,10 @@ def without_loops(monkeypatch):
     """The backend in use has none of the loops."""
     for name in LOOPS:
         monkeypatch.setitem(vars(current()), name, lambda *a, **more: NotImplemented)
+
+
+def confirmed(right):
+    assert right
 
 
 def listed(steps):
@@ -85,7 +89,7 @@ def test_compiled_settling_is_its_rounds(seed, monkeypatch):
     with gb.config.set(backend="cpu"), gb.plan(force="numba"):
         rng, B, k, u, measure = level(seed, 40)
         x = rng.integers(0, max(B.nrows // 3, 1), B.nrows)
-        given = B, x, u, k, (measure, 1e-7 * measure.total, 2.0)
+        given = B, x, u, k, (measure, 1e-7 * measure.total, 2.0, confirmed)
         assert current().settle(B._store, *given[1:], True) is not NotImplemented
         found, whole = listed(local_moves.settle(*given, each=True)), listed(local_moves.settle(*given))
         without_loops(monkeypatch)

@@ -248,7 +248,7 @@ def test_rounds_of_moves(salt, some):
         calls = (
             lambda: list(move_rounds(B, x, k / total, k, rule, key, 5))[-1][:2],
             lambda: join_rounds(B, community, k, 1 / total, key, 5),
-            lambda: list(settle(B, community, k / total, k, (rule[0], 1e-7 * total, 2.0)))[-1][:1],
+            lambda: list(settle(B, community, k / total, k, (rule[0], 1e-7 * total, 2.0, bool)))[-1][:1],
         )
         for call in calls:
             found = call()

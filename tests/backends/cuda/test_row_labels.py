@@ -171,7 +171,7 @@ def test_loops_of_local_moves_are_those_of_the_host(weights):
         found.append((host_of(y).tolist(), rounds))
         many = array(np.arange(n) // 30)
         for start, least in ((many, 1e-7), (array(x), 1e-7), (array(np.zeros(n, np.int64)), 1e-7)):
-            steps = list(local_moves.settle(B, start, u, k, (measure, least * total, 2.0)))
+            steps = list(local_moves.settle(B, start, u, k, (measure, least * total, 2.0, bool)))
             found.append((host_of(steps[-1][0]).tolist(), [moved for step in steps for _, moved in step[1]]))
         C = communities.quotient(B, array(x), 9, inner=False)
         found.append(C.to_dicts())

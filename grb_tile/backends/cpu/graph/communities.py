@@ -2,11 +2,10 @@
 
 import numpy as np
 
+from ....community_rounds import FEW_JOIN, ROUNDING, ROUNDS_WITHOUT_GAIN
 from ....hashing import FACTORS, key_of
-from ....operations import checks
 from ....planner import tuning
 from ....storage.store import MAX_INT32_DIMENSION, Compressed, forms_of
-from ...local_moves import FEW_JOIN, ROUNDING, ROUNDS_WITHOUT_GAIN
 from ..jit import cache as jit
 from .compiled import functions_for, run, values_of
 
@@ -98,6 +97,7 @@ def join_rounds(B, x, k, scale, seed, first):
 
 
 def settle(B, x, u, k, rule, each):
+    """Rounds in one call."""
     n = B.nrows
     if n > MAX_INT32_DIMENSION:
         return NotImplemented
@@ -105,7 +105,7 @@ def settle(B, x, u, k, rule, each):
     if loaded is None:
         return NotImplemented
     kernel, functions = loaded
-    measure, least, greatest = rule
+    measure, least, greatest, confirm = rule
     label = x.astype(np.int32)
     active, following, target, first, looked_at, touched = np.empty((6, n), np.int32)
     active[:], first[:], looked_at[:] = np.arange(n), n, 0
@@ -119,7 +119,7 @@ def settle(B, x, u, k, rule, each):
 
     def step():
         count = functions.run(*operands)
-        checks.symmetric("local moves", count > -WRONG)  # else gains are wrong
+        confirm(count > -WRONG)
         return count
 
     return _stepped(kernel, step, lambda done: (label.astype(np.int64), _records(quality, moved, done)))
@@ -156,9 +156,8 @@ def quotient(A, labels, count, dup, inner=True):
     work = starts, np.empty(count, np.int64), np.zeros(count), columns, weights
     members = np.argsort(label, kind="stable")
     nvals = run("quotient", [A], (_values(A), label, members, begins, *work, indices, values))
-    if nvals is NotImplemented:
+    if nvals is NotImplemented or nvals < 0:
         return NotImplemented
-    checks.symmetric("quotient", nvals >= 0)
     return Compressed(count, count, A.dtype, starts, indices[:nvals].copy(), values[:nvals].copy())
 
 

@@ -3,7 +3,7 @@
 s(i, c) = [+_j A(i, j) over x(j) = c] - u(i) K(c) + [c = x(i)] u(i) k(i),   K(c) = [+_i k(i) over x(i) = c]
 
 A round is graph.best_move for the active vertices, move_half of backends/graph.py, and Progress of
-backends/local_moves.py.  It costs what the active vertices have of edges, the first one a pass over all.
+community_rounds.py.  It costs what the active vertices have of edges, the first one a pass over all.
 Paper: Lu, Halappanavar, Kalyanaraman, "Parallel heuristics for scalable community detection" (Parallel Computing 47,
 2015), section 4.
 """

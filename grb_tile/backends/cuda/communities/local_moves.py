@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....community_rounds import FEW_JOIN, Progress
 from ....hashing import key_of
-from ....operations import checks
-from ...local_moves import FEW_JOIN, Progress
+from ....storage.store import forms_of
 from ..runtime.launch import bits_of
 from ..runtime.mailbox import SentWords
 from ..structure.prefix_sums import listed
@@ -35,7 +35,7 @@ def move_rounds(
 ) -> Iterator[tuple[Any, float, list[tuple[float, int]]]]:
     """See GraphOperations.move_rounds; at most 2^31 - 129 rows."""
     n, (measure, *shares) = B.nrows, rule
-    votes, label = _votes(device, B, measure.total), _numbers(device, n, x)
+    votes, label = _votes(device, B), _numbers(device, n, x)
     K = k.copy() if x is None else sum_by_label(device, x, k, n)
     best, gain, own = device.empty(n, np.int64), device.empty(n, np.float64), device.empty(n, np.float64)
     slack, used = device.empty(n, np.float64), device.empty(n, np.float64)
@@ -80,7 +80,7 @@ def move_rounds(
 def join_rounds(device: Device, B: Compressed, x: Any, k: Any, scale: float, seed: int, first: int) -> tuple[Any, int]:
     """See GraphOperations.join_rounds; at most 2^31 - 129 rows."""
     n, u = B.nrows, scale * k
-    votes, community = _votes(device, B, float(B.values.sum())), _numbers(device, n, x)
+    votes, community = _votes(device, B), _numbers(device, n, x)
     part, of_community = _numbers(device, n, None), sum_by_label(device, x, k, n)
     best, gain, own = device.empty(n, np.int64), device.empty(n, np.float64), device.empty(n, np.float64)
     within, cut = device.empty(n, np.float64), device.empty(n, np.float64)
@@ -114,8 +114,8 @@ def settle(
     device: Device, B: Compressed, x: Any, u: Any, k: Any, rule: Sequence[Any], each: bool
 ) -> Iterator[tuple[Any, list[tuple[float, int]]]]:
     """See GraphOperations.settle; at most 2^31 - 129 rows."""
-    n, (measure, least, greatest) = B.nrows, rule
-    votes, label = _votes(device, B, measure.total), _numbers(device, n, x)
+    n, (measure, least, greatest, confirm) = B.nrows, rule
+    votes, label = _votes(device, B), _numbers(device, n, x)
     K, size = sum_by_label(device, x, k, n), sum_by_label(device, x, device.full(n, 1.0, np.float64), n)
     best, gain, kept = device.empty(n, np.int64), device.empty(n, np.float64), device.empty(n, np.float64)
     target, movers = device.empty(n, np.int32), device.empty(n, np.int32)
@@ -134,8 +134,8 @@ def settle(
         wanting, moving, lonely, gained, within, squares = device.host(numbers).tolist()[:6]
         if active is None:
             expected, quality = quality, measure.modularity(within, squares)
-            checks.symmetric("local moves", not changed or abs(quality - expected) < 1e-6)  # else gains are wrong
-        checks.symmetric("local moves", quality <= greatest)  # no communities have more
+            confirm(not changed or abs(quality - expected) < 1e-6)  # else gains are wrong
+        confirm(quality <= greatest)  # no communities have more
         if not wanting and active is None:
             yield label.astype(np.int64), records
             return
@@ -154,24 +154,29 @@ def settle(
             records = []
 
 
-def _votes(device: Device, B: Compressed, total: float) -> Votes:
-    """The votes of moves on B, with sums of integers of 32 bits where its weights are whole and sum to `total`."""
-    found = _weighed(device, B, total)
-    longest = int((B.indptr[1:] - B.indptr[:-1]).max())
+def _votes(device: Device, B: Compressed) -> Votes:
+    """The votes of moves on B, with sums of integers of 32 bits where its weights are whole and sum to less."""
+    forms = forms_of(B)
+    facts = forms.get("votes")
+    if facts is None:
+        facts = forms["votes"] = *_weights(device, B), int((B.indptr[1:] - B.indptr[:-1]).max())
+    kind, values, longest = facts
+    found = Votes(device, B, "MOVE", kind, values)
     ends = 8, 32, found.warp_row, found.block_row
     found.bins = range(1 + sum(longest > end for end in ends))  # longer rows have none
     return found
 
 
-def _weighed(device: Device, B: Compressed, total: float) -> Votes:
+def _weights(device: Device, B: Compressed) -> tuple[str, Any]:
+    """The kind of weights in row_labels.cuh, and their values where B has others."""
     if B.iso:
-        return Votes(device, B, "MOVE", "EQUAL")
-    if total < 2.0**31:
+        return "EQUAL", None
+    if float(B.values.sum()) < 2.0**31:
         whole, wrong = device.empty(B.values.shape[0], np.int32), device.counters()
         device.launcher.kernel(MOVES, "whole_numbers").over(B.values.shape[0], (B.values, whole.shape[0], whole, wrong))
         if not SentWords(device, wrong).read()[0]:
-            return Votes(device, B, "MOVE", "WHOLE", whole)
-    return Votes(device, B, "MOVE", "STORED")
+            return "WHOLE", whole
+    return "STORED", None
 
 
 def _numbers(device: Device, n: int, x: Any) -> Any:
