@@ -52,6 +52,13 @@ class GraphOperations:
         """t[c] = (+)_k values[k] over labels[k] = c, in any order; arrays of this backend's, int64 and float64."""
         return np.bincount(labels, values, size)
 
+    def first_by_label(self, labels: np.ndarray, size: int) -> np.ndarray:
+        """t[c] = the least k with labels[k] = c, their number where there is none; labels: int64, this backend's."""
+        n = labels.shape[0]
+        first = np.full(size, n)
+        first[labels[::-1]] = np.arange(n)[::-1]  # of equal labels the last that is assigned is the first
+        return first
+
     def quotient(self, A: Compressed, labels: np.ndarray, count: int, dup: Any, inner: bool = True) -> Compressed:
         """C[c, d] = (dup)_ij A[i,j] over labels[i] = c and labels[j] = d, count x count, of A's type.
 

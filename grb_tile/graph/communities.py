@@ -58,10 +58,8 @@ def labels_in_order(labels: Any) -> tuple[Any, int]:
     if not n:
         return labels, 0
     labels = current().array(labels)
-    nodes = xp.arange(n, dtype=index_dtype(n))
-    first = xp.full(n, n, nodes.dtype)
-    xp.minimum.at(first, labels, nodes)
-    head = first[labels]  # the first node of each node's label
+    nodes, backend = xp.arange(n, dtype=index_dtype(n)), current()
+    head = backend.first_by_label(backend.array(labels, np.int64), n)[labels]  # the first node of each node's label
     number = xp.cumsum(head == nodes) - 1
     return number[head], int(number[-1]) + 1
 

@@ -7,7 +7,7 @@
 //              other communities than j's own, twice where they left j's
 //   numbers    the change of the weight within communities, [+_c K(c)^2], how many want to move, how many move
 // Algorithm: parallel local moves of the Louvain method.  move_follow: a block for each long row of a mover, a warp for
-//   a warp for the others.
+//   each of the others.
 // Launch: move_decide, move_follow, one after the other (in a first round after vote_alone);
 //   backends/cuda/communities/local_moves.py.
 // Preconditions: moves, next, counts and numbers are zero.

@@ -78,6 +78,14 @@ __global__ void sum_by_label(const int64_t* label, const double* values, int64_t
   }
 }
 
+// first[label[k]] = the least k.  The word is read first: most vertices of a large class need no atomic.
+template <int = 0> __global__ void first_by_label(const int64_t* label, int64_t n, int32_t* first) {
+  GRB_EACH(k, n) {
+    int32_t* place = first + label[k];
+    if (*(volatile int32_t*)place > int32_t(k)) atomicMin(place, int32_t(k));
+  }
+}
+
 // words: the positions i with best[i] >= 0; *count of them.
 template <int = 0>
 __global__ void present_labels(const int64_t* best, int64_t n, word* words, word* count) {

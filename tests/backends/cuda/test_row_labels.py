@@ -133,6 +133,9 @@ def test_sum_by_label():
         device = shim().device
         found = shim().sum_by_label(device.array(labels), device.array(values), size)
         assert device.host(found).tolist() == np.bincount(labels, values, size).tolist()
+        firsts = [next((k for k in range(n) if labels[k] == c), n) for c in range(size)]
+        assert device.host(shim().first_by_label(device.array(labels), size)).tolist() == firsts
+        assert REFERENCE.first_by_label(labels, size).tolist() == firsts
 
 
 def _pattern(A):

@@ -266,7 +266,7 @@ def instances():
             yield "communities/row_labels.cuh", "row_labels_lanes", "", (kind, weights, lanes)
         for name in ("row_labels_warp", "row_labels_block"):
             yield "communities/row_labels.cuh", name, "", (kind, weights)
-    for name in ("labels_of_columns", "bin_label_rows", "sum_by_label", "present_labels"):
+    for name in ("labels_of_columns", "bin_label_rows", "sum_by_label", "first_by_label", "present_labels"):
         yield "communities/row_labels_bin.cuh", name, "", ()
     for name in ("vote_alone", "move_decide", "move_follow", "whole_numbers"):
         yield "communities/move_rounds.cuh", name, "", ()

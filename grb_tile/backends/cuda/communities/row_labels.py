@@ -69,6 +69,16 @@ def sum_by_label(device: Device, labels: Any, values: Any, size: int) -> Any:
     return sums
 
 
+def first_by_label(device: Device, labels: Any, size: int) -> Any:
+    """first[labels[k]] = the least k; see GraphOperations.first_by_label."""
+    n = labels.shape[0]
+    if n > 2**31 - 1:
+        return NotImplemented
+    first = device.full(size, n, np.int32)
+    device.launcher.kernel(BINNING, "first_by_label").over(n, (labels, n, first))
+    return first
+
+
 def _unsuited(A: Compressed, mask: StoredMask | None) -> bool:
     large = max(A.nrows, A.ncols) >= 2**31 - 128
     return A.rows is not None or large or A.indices.dtype != np.int32 or (mask is not None and mask.complement)
