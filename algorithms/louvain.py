@@ -48,7 +48,6 @@ from .result import Result
 
 PASSES = 2  # through all levels: the second, from the communities of the first, finds a fiftieth more on graphs without
 # clear communities; each further one gains little and takes as long
-LEVEL_SHARE = 1e-4  # of the modularity: a level that gains less is the last of its pass; the next finds what is left
 
 
 @dataclass(frozen=True)
@@ -137,14 +136,13 @@ def _passes(finest: LocalMoves, max_level: int | None, tol: float, report: Repor
                 tol, noting(report, level), start, each=each, twice=refine and level > 0
             )
             gained, level = quality > best + tol, level + 1
-            clear = quality > best + max(tol, LEVEL_SHARE * abs(best))
             if gained or node is None:
                 x, best = label if node is None else label[node], max(quality, best)
             if stop:
                 report.finish("callback", False)
                 return x
             # Louvain's communities are the nodes of the next level, where the pass before ended
-            if level == max_level or (not clear and (node is not None or (turn and not refine))):
+            if level == max_level or (not gained and (node is not None or (turn and not refine))):
                 break
             y, parts = moves.join(label) if refine else (label, count)
             if parts == moves.n:

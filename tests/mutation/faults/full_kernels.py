@@ -154,8 +154,8 @@ FAULTS = [
     Fault(
         "grb_tile/backends/cuda/communities/row_labels.py",
         "tables of labels without space for the labels of the last warp",
-        "launcher.threads(256) // 32 * table * width)",
-        "launcher.threads(256) // 32 * table * width - 4 * table)",
+        "launcher.threads(256) // 32 * table * self.width)",
+        "launcher.threads(256) // 32 * table * self.width - 4 * table)",
         STRUCTURE,
     ),
     Fault(

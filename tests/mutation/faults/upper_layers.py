@@ -282,11 +282,11 @@ FAULTS = [
         ("tests/io/test_matrix_market.py",),
     ),
     Fault(
-        "algorithms/local_moves.py",
+        "grb_tile/graph/local_moves.py",
         "the last round looks at neighbours of moved nodes only",
-        "                if active is None:\n                    break\n                active = None  # sums",
-        "                if True:\n                    break\n                active = None  # sums",
-        ("tests/algorithms/test_communities.py",),
+        "            if active is None:\n                yield x, []",
+        "            if True:\n                yield x, []",
+        ("tests/algorithms/test_local_moves.py",),
     ),
     Fault(
         "grb_tile/grb/methods.py",
