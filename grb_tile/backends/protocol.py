@@ -342,8 +342,8 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
         return self._missing("scan")
 
     def first_of_rows(self, x: Store, how: str, k: int, seed: int = 0) -> Store:
-        """T = the first k entries of each row of x, or of a vector, in the order "first", "last" (by column), "smallest"
-        (NaN last, equal values by column), "largest" (its reverse), "random" (by hashes of the numbers under `seed`).
+        """T = the first k entries of each row of x, or of a vector, by `how`: "first", "last" (by column); "smallest"
+        (NaN last, equal values by column), "largest" (its reverse); "random" (by hashes of the numbers under `seed`).
         """
         return self._missing("first_of_rows")
 
@@ -393,7 +393,7 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
         return self._missing("overwrite")
 
     def fill(self, c: VectorStore, value: np.generic, pattern: VectorStore) -> VectorStore:
-        """C<M> = value of C's type, M the structure of `pattern`; C as in `overwrite`.  NotImplemented: that is as good."""
+        """C<M> = value, which has C's type, M the structure of `pattern`.  NotImplemented: `overwrite` is as good."""
         return self._missing("fill")
 
     def put_entries(self, words: np.ndarray | None, dense: np.ndarray, u: SparseVector) -> int:
@@ -452,7 +452,7 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
         """The name of the device that computes; None: the host's processor."""
         return None
 
-    # ------------------------------------------------------------------ arrays, for input and output
+    # ------------------------------------------------------------------ arrays
 
     @property
     def xp(self) -> ModuleType:
@@ -462,8 +462,7 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
     def array(self, data: Any, dtype: Any = None) -> Any:
         """`data` as a contiguous array of this backend's (`data` itself where it is one), from the host or from a GPU.
 
-        Types: NumPy arrays, arrays of a device whose backend was in use, and what offers `__cuda_array_interface__`
-        or, on the GPU, `__dlpack__`.
+        Types: NumPy's, a device's, and what offers `__cuda_array_interface__` or, on the GPU, `__dlpack__`.
         """
         return plain.host_array(data, dtype)
 

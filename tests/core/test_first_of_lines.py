@@ -89,3 +89,13 @@ def test_few_entries_are_sorted(monkeypatch):
         assert A.ss.selectk(how, 4).nvals == 80 and not sizes
         assert A.ss.compactify(how, 4).nvals == 80
         assert sizes.pop() == 80
+
+
+@pytest.mark.parametrize("x", [gb.Matrix.from_dense([[1, 2], [3, 4]]), gb.Vector.from_dense([1, 2])])
+def test_counts_are_checked(x):
+    """By name and value, before anything is computed."""
+    for call, name in ((x.ss.selectk, "k"), (x.ss.compactify, "k" if x.ndim == 2 else "size")):
+        with pytest.raises(ValueError, match=f"{name}=-1: negative {name} is not allowed"):
+            call("first", -1)
+        with pytest.raises(TypeError, match=f"`{name}` must be an integer; got 1.5"):
+            call("first", 1.5)
