@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from grb_tile import Matrix, Vector, dtypes, graph, semiring
 
@@ -35,6 +35,7 @@ class BfsResult(Result):
     Vectors of size n from `bfs`, matrices of a row per source from `bfs_multi`.
     """
 
+    _of_vertices: ClassVar[frozenset[str]] = frozenset({"parents"})
     levels: Any
     parents: Any
     report: Report

@@ -129,7 +129,7 @@ def _floyd_warshall(G: Graph, weights: Weights | None, report: Report) -> Matrix
         if cycle is not None:
             if cycle < G.n:
                 raise _negative_cycle(G, cycle)
-            return Matrix.from_dense(dense, missing_value=np.inf, name="distances").dup(result)
+            return Matrix.from_dense(dense, missing_value=np.inf).dup(result, name="distances")
     for k in range(G.n):
         if D[k, k].value < 0:
             raise _negative_cycle(G, k)

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,6 +50,7 @@ LARGE, HUBS = 1 << 22, 16
 class SsspResult(Result):
     """distances (Vector), predecessors (INT64 Vector or None), report."""
 
+    _of_vertices: ClassVar[frozenset[str]] = frozenset({"predecessors"})
     distances: Vector
     predecessors: Any
     report: Report
