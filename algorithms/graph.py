@@ -73,9 +73,9 @@ class Graph:
         options = {key: value for key, value in options.items() if value is not None}
         A, default_name, kind, own_labels = describe(A, directed, options)
         _check_square(A)
-        self.A = A
+        self.A: Matrix = A
         self.name = name if name is not None else default_name
-        self.labels = _check_labels(own_labels if labels is None else labels, A.nrows)
+        self.labels: Sequence[Any] | None = _check_labels(own_labels if labels is None else labels, A.nrows)
         self._numbers: dict[Any, int] | None = None  # of the labels, see number_of
         self._declared = directed if directed is not None else kind
         self._of_symmetric = False

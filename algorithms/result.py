@@ -19,7 +19,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
 
@@ -28,8 +28,17 @@ from grb_tile import Matrix, Vector, binary, monoid, select, semiring, unary
 from . import arguments, display_html
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from .report import Report
 
+    Kind = TypeVar("Kind", bound="Vector | Matrix", default=Vector)  # of a result: by vertex, or by source and vertex
+else:
+    from typing import TypeVar
+
+    Kind = TypeVar("Kind")
+
+NOT_ASKED_FOR: Any = None  # in the place of values: typed as if they were there, because who reads them has asked
 # Entries among which NumPy finds the greatest.  Of more, GraphBLAS selects them where they are stored, because a copy
 # of more from a GPU takes longer than the selection.
 MOST_COPIED = 1 << 16
@@ -199,7 +208,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class VertexResult(Result):
+class VertexResult(Result, Generic[Kind]):
     """values (a Vector: a value by vertex, or a Matrix: a row by source), report.
 
     >>> import grb_tile as gb
@@ -214,7 +223,7 @@ class VertexResult(Result):
     [1, 1, 1, 0]
     """
 
-    values: Any
+    values: Kind
     report: Report
 
 

@@ -13,6 +13,7 @@ from .collection import aggregate, default_op, find_aggregator, reduce_expressio
 from .expression import MatrixExpression, VectorExpression
 from .index import Resolved
 from .indexed import MatrixIndexExpr, ScalarIndexExpr, VectorIndexExpr
+from .operand import MatrixOperand
 
 if TYPE_CHECKING:
     from typing import Any
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _NEEDS_POSITION = {"argmin", "argmax", "first_index", "last_index"}
 
 
-class MatrixOperations:
+class MatrixOperations(MatrixOperand):
     """Mixin: what can be computed from a matrix, transposed or not."""
 
     __slots__ = ()

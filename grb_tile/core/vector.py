@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
     from .annotations import Array, ArrayLike, DTypeLike, MatrixLike, OperatorLike, ScalarLike, VectorLike
     from .matrix import Matrix
+    from .ss import VectorTools
 
 
 @kinds.register
@@ -69,7 +70,10 @@ class Vector(VectorItems, Stored):
     __slots__ = ("_dtype", "name", "_shape", "_size", "_store", "_pending", "_base", "_exported", "__weakref__")
     ndim = 1
     _name_counter = itertools.count()
-    ss = ToolsProperty("VectorTools")
+    if TYPE_CHECKING:
+        ss: VectorTools
+    else:
+        ss = ToolsProperty("VectorTools")
     _expression_type = VectorExpression
 
     def __init__(self, dtype: DTypeLike = FP64, size: int = 0, *, name: str | None = None) -> None:
