@@ -75,7 +75,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     def error(self, message):
-        """Exit with the message.  Python 3.14 suggests choices itself where `suggest_on_error` is set; 3.11 does not."""
+        """Exit with the message; Pythons before 3.14 suggest nothing themselves."""
         found = re.search(r"argument (\S+): invalid choice: '([^']*)'.*choose from (.*)\)", message)
         if found and found[1] == "COMMAND":
             near = OTHER_NAMES.get(found[2].lower().replace("_", "-"))

@@ -1,5 +1,5 @@
-"""What a type checker finds in a user's program: .ci/run checks it with mypy --strict, which reports each comment that
-ignores nothing.  It is not run.
+"""What a type checker finds in a user's program: .ci/run checks it with mypy --strict and with pyright, which report
+each comment that ignores nothing.  It is not run.
 """
 
 from typing import Any, assert_type
