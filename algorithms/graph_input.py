@@ -31,7 +31,7 @@ def describe(A: Any, directed: bool | None, options: dict[str, Any], name: str =
     if hasattr(A, "labels") and (hasattr(A, "matrix") or hasattr(A, "obj")):
         _use(A, options)
         return _of_record(A)
-    if hasattr(A, "new") and getattr(A, "ndim", None) == 2:
+    if hasattr(A, "new") and hasattr(A, "nrows"):  # tensors of PyTorch have `new` too
         _use(A, options)
         return A.new(), None, None, None
     if is_table(A):

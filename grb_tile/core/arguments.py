@@ -258,6 +258,8 @@ def _maker(data, cls):
         return "write gb.io.from_networkx(G)"
     if hasattr(data, "tocoo"):
         return "write gb.io.from_scipy_sparse(x)"
+    if "sparse" in str(getattr(data, "layout", "")):
+        return "write gb.io.from_torch(x)"
     if cls == "Matrix" and (hasattr(data, "column_names") or hasattr(data, "columns")):
         return "write gb.io.from_dataframe(x) for a table of edges, gb.Matrix.from_dense(x.to_numpy()) for values"
     if isinstance(data, dict):

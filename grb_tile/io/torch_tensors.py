@@ -21,11 +21,14 @@ def from_torch(t: Any, *, name: str | None = None) -> Any:
     Values at one position of a COO tensor are added, which is what they mean in PyTorch.  A tensor on a GPU is copied
     to the host; gradients are left behind.
 
-    Raises: TypeError for a dense tensor (from_numpy takes it) and for other layouts; ValueError for a tensor that is
-    neither a vector nor a matrix.
+    Raises: TypeError for a dense tensor (from_numpy takes it), for other layouts and for 16-bit floats; ValueError for a
+    tensor that is neither a vector nor a matrix.
+    The way back: torch.sparse_csr_tensor(*A.to_csr(), A.shape), and torch.from_dlpack of a full object.
     """
     if not is_sparse_tensor(t):
         raise TypeError(f"t: expected a sparse tensor, got {type(t).__name__}; gb.io.from_numpy takes dense ones")
+    if "float16" in str(getattr(t, "dtype", "")):
+        raise TypeError(f"t: GraphBLAS has no type for {t.dtype}; write t.float()")
     layout = str(t.layout).rpartition("_")[2]
     shape = tuple(int(size) for size in t.shape)
     if len(shape) not in (1, 2):
