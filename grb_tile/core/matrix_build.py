@@ -17,7 +17,7 @@ from ..storage.constructors import empty_matrix, full_matrix
 from ..storage.store import BitmapVector, Dense
 from . import elements
 from .arguments import check_options, dimension, indices_array, scalar_of, values_array
-from .build import build_operator, check_bounds, check_empty, guarded, refuse_with_scalar
+from .build import build_operator, check_bounds, check_empty, guarded, leave_out, refuse_with_scalar
 from .collection import bound_scalar
 from .device_input import line_numbers, on_device
 from .matrix_export import check_order
@@ -352,10 +352,7 @@ class MatrixBuild:
             return cls(dtype, nrows, ncols, name=name)  # no entries: nothing as long as a dimension
         flat = values.flatten() if values.ndim == 2 else values.copy().reshape(nrows * ncols, *values.shape[2:])
         store = Dense(nrows, ncols, BitmapVector(nrows * ncols, dtype, None, flat, nrows * ncols))
-        out = cls._from_store(store, dtype, name)
-        if missing_value is not None:
-            out << out.select("!=", missing_value)
-        return out
+        return leave_out(cls._from_store(store, dtype, name), missing_value, "Matrix.from_dense")
 
     @classmethod
     def from_dicts(

@@ -38,6 +38,7 @@ from .build import (
     filled,
     full_array,
     guarded,
+    leave_out,
     refuse_with_scalar,
 )
 from .collection import aggregate, bound_scalar, default_op, find_aggregator, reduce_expression, refuse_empty
@@ -333,10 +334,7 @@ class Vector(VectorItems, Stored):
             raise ValueError("A >1d array is required to create a dense Vector with subdtype")
         size = values.shape[0]
         store = BitmapVector(size, dtype, None, own_array(values, given), size) if size else empty_vector(0, dtype)
-        out = cls._from_store(store, dtype, name)
-        if missing_value is not None:
-            out << out.select("!=", missing_value)
-        return out
+        return leave_out(cls._from_store(store, dtype, name), missing_value, "Vector.from_dense")
 
     # ---------------------------------------------------------------- exporters
 

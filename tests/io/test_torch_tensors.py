@@ -1,5 +1,7 @@
 """Sparse tensors of PyTorch, by stand-ins with its methods where it is not installed."""
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -98,6 +100,12 @@ def test_types_that_graphblas_does_not_have():
             gb.io.from_torch(tensor)
 
 
+def test_pytorch_is_asked_for_by_name(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match="torch"):
+        gb.io.to_torch(gb.Matrix(float, 2, 2))
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_with_pytorch():
     """What GUIDE.md says, where PyTorch is installed."""
@@ -109,8 +117,11 @@ def test_with_pytorch():
         assert gb.io.from_torch(other).isequal(A)
     assert alg.bfs(t, 0).to_dict() == {0: 0, 1: 1, 2: 2}
     assert alg.Graph(torch.ones(3, 3)).A.nvals == 9
-    back = torch.sparse_csr_tensor(*A.to_csr(), A.shape)
+    back = gb.io.to_torch(A)
     assert gb.io.from_torch(back).isequal(A) and bool((back.to_dense() == t.to_dense()).all())
+    assert back.layout == torch.sparse_csr and back.dtype == torch.float32
+    v = gb.Vector.from_coo([4, 1], [2, 3], size=6)
+    assert gb.io.to_torch(v).to_dense().tolist() == [0, 3, 0, 0, 2, 0] and gb.io.from_torch(gb.io.to_torch(v)).isequal(v)
     assert torch.from_dlpack(gb.Vector.from_dense([1.0, 2.0])).tolist() == [1.0, 2.0]
     for bad, message in ((torch.eye(2), "gb.io.from_numpy"), (t.to(torch.bfloat16), "write t.float")):
         with pytest.raises(TypeError, match=message):
