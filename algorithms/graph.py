@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,15 @@ from .summary import GraphSummary, edge_density
 
 QUANTILES = (0.5, 0.9, 0.99)  # of the degrees of a summary
 CERTAIN = 1 << 26  # bytes that are never asked about
+
+OTHER_NAMES = {  # of NetworkX and igraph: what to write here
+    "nodes": "G.labels, or range(G.n) where it is None", "vs": "G.labels, or range(G.n) where it is None",
+    "number_of_nodes": "G.n", "order": "G.n", "vcount": "G.n", "number_of_edges": "G.nedges", "size": "G.nedges",
+    "ecount": "G.nedges", "edges": "G.A.to_edgelist()", "es": "G.A.to_edgelist()", "adj": "G.A",
+    "neighbors": "G.A[G.vertex(v), :].new()", "successors": "G.A[G.vertex(v), :].new()",
+    "predecessors": "G.A[:, G.vertex(v)].new()", "degree": "algorithms.degree(G)",
+    "is_directed": "G.directed", "subgraph": "G.A[I, I].new()", "add_edge": "G.A[i, j] = weight and G.forget()",
+}  # fmt: skip
 
 
 class Graph:
@@ -206,6 +215,13 @@ class Graph:
         if number is None or isinstance(label, (bool, float)) and type(labels[number]) is not type(label):
             return None
         return number
+
+    if not TYPE_CHECKING:  # type checkers take a class's __getattr__ for every name
+
+        def __getattr__(self, name):
+            here = OTHER_NAMES.get(name)
+            hint = "" if here is None else f"; write {here} (docs/NAMES.md)"
+            raise AttributeError(f"'Graph' object has no attribute {name!r}{hint}", name=name, obj=self)
 
     @property
     def numbered(self) -> Graph:

@@ -112,7 +112,11 @@ def community_labels(labels: Any, G: Graph) -> np.ndarray:
         raise TypeError("labels: a set has no order; give a list of sets of nodes, or a dict {node: community}")
     if isinstance(labels, Iterable) and not (hasattr(labels, "__getitem__") and hasattr(labels, "__contains__")):
         labels = list(labels)  # an iterator, a view, a clustering of igraph
-    if isinstance(labels, (list, tuple)) and labels and all(isinstance(each, (set, frozenset, list)) for each in labels):
+    if (
+        isinstance(labels, (list, tuple))
+        and labels
+        and all(isinstance(each, (set, frozenset, list)) for each in labels)
+    ):
         pairs = [(vertex, c) for c, community in enumerate(labels) for vertex in community]
         labels = dict(pairs)
         if len(labels) < len(pairs):

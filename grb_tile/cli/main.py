@@ -94,9 +94,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser():
-    top = Parser(
-        prog="grb-tile", description="Graph algorithms as linear algebra, on files.", epilog=EPILOG
-    )
+    top = Parser(prog="grb-tile", description="Graph algorithms as linear algebra, on files.", epilog=EPILOG)
     top.add_argument("--version", action="version", version=_version())
     top.commands = commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (module, text) in COMMANDS.items():
@@ -205,6 +203,7 @@ def _is_bug(error):
 
 # remedy in a message of the library -> the equivalent option of the command
 REMEDIES = {
+    "raise max_iter or tol, or pass strict=False to be given what was reached": "raise --max-iter",
     "pass labels=True": "pass --labels",
     "Pass labels=True": "Pass --labels",
     "Pass base=0, or labels=True": "Pass --base 0, or --labels",

@@ -61,6 +61,7 @@ class ScalarOperand(Operand):
         __lt__ = __le__ = __gt__ = __ge__ = _binary
         __and__ = __or__ = __rand__ = __ror__ = _infix
         __divmod__ = __rdivmod__ = _pair
+
         def __float__(self) -> float: ...
         def __int__(self) -> int: ...
         def __complex__(self) -> complex: ...
@@ -101,8 +102,10 @@ class VectorOperand(Operand):
         __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __xor__ = _binary
         __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rxor__ = _binary
         __lt__ = __le__ = __gt__ = __ge__ = _binary
+
         def __eq__(self, other: object) -> VectorExpression: ...  # type: ignore[override]
         def __ne__(self, other: object) -> VectorExpression: ...  # type: ignore[override]
+
         __and__ = __or__ = __rand__ = __ror__ = _infix
         __divmod__ = __rdivmod__ = _pair
 
@@ -158,8 +161,10 @@ class MatrixOperand(Operand):
         __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __xor__ = _binary
         __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rxor__ = _binary
         __lt__ = __le__ = __gt__ = __ge__ = _binary
+
         def __eq__(self, other: object) -> MatrixExpression: ...  # type: ignore[override]
         def __ne__(self, other: object) -> MatrixExpression: ...  # type: ignore[override]
+
         __and__ = __or__ = __rand__ = __ror__ = _infix
         __divmod__ = __rdivmod__ = _pair
 

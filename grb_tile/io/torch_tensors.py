@@ -25,8 +25,8 @@ def from_torch(t: Any, *, name: str | None = None) -> Any:
     Values at one position of a COO tensor are added, which is what they mean in PyTorch.  A tensor on a GPU is copied
     to the host; gradients are left behind.
 
-    Raises: TypeError for a dense tensor (from_numpy takes it), for other layouts and for 16-bit floats; ValueError for a
-    tensor that is neither a vector nor a matrix.
+    Raises: TypeError for a dense tensor (from_numpy takes it), for other layouts and for 16-bit floats; ValueError for
+    a tensor that is neither a vector nor a matrix.
     Of full objects torch.from_dlpack(A) makes dense tensors.
     """
     if not is_sparse_tensor(t):

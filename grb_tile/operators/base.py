@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         def _makes(self) -> E: ...
 
 
-
 def _no_core(op, *args, **kwargs):
     raise TypeError(f"{op!r} is called before grb_tile.core is imported, which gives calls their meaning")
 

@@ -7,6 +7,7 @@
 //   keys that share the bits found so far; it ends early where all keys of a bucket are taken.
 // Phases: select_bits   the k-th key's leading bits, and how many of the keys that share them are taken
 //         write_taken   the smaller keys, and the first of those that share the bits, by a scan in the row's order
+//         keys_of_row   instead, where a single long row gives many: the keys, which structure/radix_sort.cuh sorts
 // Launch: backends/cuda/elementwise/first_of_rows.py.  A warp for each row of at most `longest` entries, a block for
 //   each of the rows `listed`.
 // Preconditions: k > 0; rows have fewer than 2^32 entries; out[r] are the sums of min(k, entries of the row) before r.
@@ -16,6 +17,8 @@
 #include "base/warp.cuh"
 
 namespace grb {
+
+constexpr int AT_ONCE = 4;  // keys that a thread loads before it counts them
 
 template <class T> using OrderedKey = choose<(sizeof(T) <= 4), uint32_t, word>;
 
@@ -105,10 +108,18 @@ GRB_DEVICE KthKey<OrderedKey<T>> select_bits(const RowThreads<BLOCK>& threads, c
   for (int shift = bits_of<K> - 8; shift >= 0; shift -= 8) {
     for (int d = threads.number(); d < 256; d += threads.size()) threads.counts[d] = 0;
     threads.sync();
-    for (int64_t base = 0; base < row.length; base += threads.size()) {
-      const int64_t p = base + threads.number();
-      const K key = p < row.length ? row.key(p) : K(0);
-      count_digit(threads.counts, int(key >> shift & 255), p < row.length && (key & kth.mask) == kth.bits);
+    for (int64_t base = threads.number(); base - threads.number() < row.length; base += AT_ONCE * threads.size()) {
+      K keys[AT_ONCE];
+#pragma unroll
+      for (int a = 0; a < AT_ONCE; a++) {
+        const int64_t p = base + a * threads.size();
+        keys[a] = p < row.length ? row.key(p) : K(0);
+      }
+#pragma unroll
+      for (int a = 0; a < AT_ONCE; a++) {
+        const bool valid = base + a * threads.size() < row.length && (keys[a] & kth.mask) == kth.bits;
+        count_digit(threads.counts, int(keys[a] >> shift & 255), valid);
+      }
     }
     threads.sync();
     // each warp finds the digit: lane l has the digits 8 l .. 8 l + 7
@@ -176,6 +187,13 @@ __global__ void first_of_rows(const int64_t* indptr, const int64_t* listed, int6
       write_taken(threads, row, select_bits(threads, row, k), k, kept + out[r]);
     }
   }
+}
+
+// keys[p] = the key of the entry that is p-th in the order of equal keys, for one long row, which is sorted.
+template <class T>
+__global__ void keys_of_row(const T* values, word seed, bool largest, int64_t n, OrderedKey<T>* keys) {
+  const RowKeys<T> row{nullptr, values, seed, 0, n, largest};
+  GRB_EACH(p, n) keys[p] = row.key(p);
 }
 
 }  // namespace grb

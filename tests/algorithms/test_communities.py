@@ -151,7 +151,7 @@ def test_communities_in_every_form():
     forms = [parts, tuple(parts), list(map(list, parts)), list(map(frozenset, parts)), series, shuffled]
     forms += [texts, np.array(texts), np.array(texts, object), {name: f"c{c}" for name, c in shuffled.items()}]
     iterators = [lambda: iter(parts), lambda: (sorted(part) for part in parts), lambda: map(set, parts)]
-    iterators += [lambda: (c for c in number), lambda: {k: each for k, each in enumerate(parts)}.values()]
+    iterators += [lambda: (c for c in number), lambda: dict(enumerate(parts)).values()]
     for make in (*(lambda form=form: form for form in forms), *iterators):
         assert modularity(G, make()) == pytest.approx(modularity(G, number))
         assert partition_quality(G, make()) == partition_quality(G, number)

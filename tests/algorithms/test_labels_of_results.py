@@ -1,5 +1,5 @@
-"""Every result of a graph with labels is that of the same graph without, its vertices by their labels: dictionaries, data
-frames, what a notebook shows."""
+"""Every result of a graph with labels is that of the same graph without, its vertices by their labels: dictionaries,
+data frames, what a notebook shows."""
 
 import re
 

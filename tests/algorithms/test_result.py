@@ -20,7 +20,12 @@ def G():
 
 def test_values_by_label(G):
     assert alg.bfs(G, 0).to_dict() == {"ann": 0, "bob": 1, "cyd": 2, "dan": 3}
-    assert alg.bfs(G, 0, levels=False, parents=True).to_dict() == {"ann": "ann", "bob": "ann", "cyd": "bob", "dan": "cyd"}
+    assert alg.bfs(G, 0, levels=False, parents=True).to_dict() == {
+        "ann": "ann",
+        "bob": "ann",
+        "cyd": "bob",
+        "dan": "cyd",
+    }
     assert alg.sssp(G, 1).to_dict() == {"bob": 0.0, "cyd": 0.5, "dan": 1.5}
     assert alg.connected_components(G).to_dict() == dict(zip(NAMES, [0, 0, 0, 0, 4], strict=True))
     assert set(alg.pagerank(G).to_dict()) == set(NAMES)

@@ -240,3 +240,13 @@ def test_misspelt_commands_options_and_choices(arguments, said, capsys):
 
 def test_other_names_are_of_commands():
     assert set(OTHER_NAMES.values()) <= set(COMMANDS) and not set(OTHER_NAMES) & set(COMMANDS)
+
+
+def test_misspelt_labels_and_remedies_of_the_command(tmp_path, capsys):
+    path = tmp_path / "edges.csv"
+    path.write_text("ann,bob\nbob,cyd\n")
+    assert main(["bfs", str(path), "--source", "anna"]) == BAD_INPUT
+    assert "--source anna: no such node; did you mean 'ann'? The file has 3 labels" in capsys.readouterr().err
+    assert main(["eigenvector", KARATE, "--max-iter", "2"]) == NO_ANSWER
+    said = capsys.readouterr().err
+    assert "raise --max-iter" in said and "strict" not in said

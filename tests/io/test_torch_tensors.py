@@ -121,7 +121,9 @@ def test_with_pytorch():
     assert gb.io.from_torch(back).isequal(A) and bool((back.to_dense() == t.to_dense()).all())
     assert back.layout == torch.sparse_csr and back.dtype == torch.float32
     v = gb.Vector.from_coo([4, 1], [2, 3], size=6)
-    assert gb.io.to_torch(v).to_dense().tolist() == [0, 3, 0, 0, 2, 0] and gb.io.from_torch(gb.io.to_torch(v)).isequal(v)
+    assert gb.io.to_torch(v).to_dense().tolist() == [0, 3, 0, 0, 2, 0] and gb.io.from_torch(gb.io.to_torch(v)).isequal(
+        v
+    )
     assert torch.from_dlpack(gb.Vector.from_dense([1.0, 2.0])).tolist() == [1.0, 2.0]
     for bad, message in ((torch.eye(2), "gb.io.from_numpy"), (t.to(torch.bfloat16), "write t.float")):
         with pytest.raises(TypeError, match=message):

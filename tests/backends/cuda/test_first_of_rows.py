@@ -56,14 +56,14 @@ def some_values(rng, dtype, count):
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
 def test_rows_of_all_lengths(dtype):
-    """The emulation's warps take rows up to 64 entries, its pieces have 64, and rows from 257 on are cut."""
+    """The emulation's warps take rows up to 64 entries, its pieces have 64, and longer ones are cut."""
     rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, dtype.rank])
     lengths = [0, 1, 31, 32, 33, 64, 65, 130, 256, 257, 700, 3]
     rows = np.repeat(np.arange(len(lengths)), lengths)
     cols = np.concatenate([np.sort(rng.choice(900, n, replace=False)) for n in lengths])
     shim().detours.clear()
     A = convert.compressed(len(lengths), 900, dtype, rows, cols, some_values(rng, dtype, rows.size))
-    check(A, (1, 16, 17, 64, 300), ("smallest", "largest", "random"))
+    check(A, (1, 2, 4, 16, 17, 64, 300), ("smallest", "largest", "random"))
     assert not shim().detours
 
 
@@ -79,6 +79,15 @@ def test_vectors(count):
     ):
         check(x, (1, 7, count // 2, count))
     assert not shim().detours
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_a_single_row_that_gives_many_is_sorted(dtype):
+    """From 101 entries on, where at most 4 * 16 times as many as are kept."""
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, dtype.rank])
+    for count in (100, 101, 3000):  # the emulation's device sorts 3000 keys itself
+        x = BitmapVector(count, dtype, None, some_values(rng, dtype, count), count)
+        check(x, (60, count - 1), ("smallest", "largest", "random"))
 
 
 @pytest.mark.parametrize("order", ["rowwise", "columnwise"])

@@ -146,6 +146,7 @@ def instances():
     for name in ("BOOL", *ALL):
         for of_block in ("true", "false"):
             yield "elementwise/first_of_rows.cuh", "first_of_rows", "", (of(name).cuda_type, of_block)
+        yield "elementwise/first_of_rows.cuh", "keys_of_row", "", (of(name).cuda_type,)
     for size in ("uint8_t", "uint64_t", "ulonglong2"):
         yield "elementwise/element.cuh", "element_of_list", "", ("int32_t", size)
         yield "elementwise/element.cuh", "element_of_bitmap", "", (size,)

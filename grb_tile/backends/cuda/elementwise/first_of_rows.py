@@ -1,6 +1,6 @@
 """The first k entries of each row by value on the device.  Semantics: backends/protocol.py.
 
-Kernel: elementwise/first_of_rows.cuh.  Read-backs: the size of the result with the length of the longest row; the
+Kernels: elementwise/first_of_rows.cuh.  Read-backs: the size of the result with the length of the longest row; the
 number of long rows, and that of their pieces, where there are some.
 """
 
@@ -10,10 +10,13 @@ from ....hashing import key_of
 from ..runtime.launch import bits_of
 from ..structure.arrays import gather, ranges, to_sparse, vector_of
 from ..structure.positions import empty_like, is_matrix, keep_entries
+from ..structure.sorting import sorted_by_key
 from .values import all_plain
 
 WARP_ROW = 1024  # entries of a row for a warp
 PIECE = 1 << 14  # entries of a long row for a block: the first k of each piece, then those of the row among them
+SHRINK = 16  # pieces have that many times k entries, so that few rounds suffice
+LONE_ROW = 1 << 17  # entries of a single row that one block selects from in the time of a sort by all
 
 
 def first_of_rows(device, x, how, k, seed):
@@ -53,18 +56,30 @@ def _selected(device, indptr, longest, keys, k, total):
 
     keys: (C++ type, values or None for hashes of the entries' numbers, key of the hashes, whether the largest are kept)
     """
-    piece, entries = device.launcher.size(PIECE, 64), None
-    if longest > 4 * piece and k <= piece // 4:
+    piece, entries = max(device.launcher.size(PIECE, 64), SHRINK * k), None
+    if longest <= 4 * piece and indptr.shape[0] == 2 and longest > device.launcher.size(LONE_ROW, 100):
+        return _sorted(device, longest, keys, k)
+    while longest > 4 * piece:
         last = device.xp.cumsum((indptr[1:] - indptr[:-1] + (piece - 1)) // piece)
         (pieces,) = device.read(last[-1:])
         row, number = ranges(device, device.zeros(last.shape[0], np.int64), last, pieces)
         starts = device.empty(pieces + 1, np.int64)
         starts[:-1] = gather(device, indptr, row) + number * piece
         starts[-1:] = indptr[-1:]
-        entries, ends = _select(device, starts, piece, None, keys, k)
+        entries, ends = _select(device, starts, piece, entries, keys, k)
         indptr = gather(device, ends, device.xp.concatenate((device.zeros(1, last.dtype), last)))
         longest = min(longest, k * -(-longest // piece))
     return _select(device, indptr, longest, entries, keys, k, total)[0]
+
+
+def _sorted(device, n, keys, k):
+    """_selected of a single row of n entries, many of which are kept: the keys are sorted, by all blocks."""
+    name, values, key, largest = keys
+    ordered = device.empty(n, np.uint32 if values is not None and values.dtype.itemsize <= 4 else np.uint64)
+    kernel = device.launcher.kernel("elementwise/first_of_rows.cuh", "keys_of_row", "", (name,))
+    kernel.over(n, (values, bits_of(key), largest, n, ordered))
+    order = sorted_by_key(device, ordered, 1 << (8 * ordered.dtype.itemsize), None)[1][:k].astype(np.int64)
+    return device.xp.sort(n - 1 - order if largest else order)
 
 
 def _select(device, indptr, longest, entries, keys, k, total=None):
@@ -87,4 +102,3 @@ def _select(device, indptr, longest, entries, keys, k, total=None):
     kernel = launcher.kernel("elementwise/first_of_rows.cuh", "first_of_rows", "", (name, "false"))
     kernel.over(32 * n, (indptr, None, n, of_warp, *rest))
     return kept, out
-
