@@ -37,8 +37,9 @@ class Graph:
     """The graph of a square matrix A: an edge i -> j for each entry A(i, j).
 
     A          a Matrix, or what describes a graph: the path of a file in any format of io.read; a table of edges (a
-               data frame of pandas or Polars, a pyarrow Table; its columns as in io.from_dataframe); a NetworkX or
-               igraph graph; a SciPy sparse array; a dense two-dimensional array (zeros are no edges); what a reader of
+               data frame of pandas or Polars, a pyarrow Table; its columns as in io.from_dataframe), or a data frame
+               with the same labels of rows and columns, which is the matrix; a NetworkX or igraph graph; a SciPy sparse
+               array; a sparse tensor of PyTorch; a dense two-dimensional array (zeros are no edges); what a reader of
                io gave (EdgeList, LabelledMatrix, Read)
     directed   False: undirected.  Edges of a table or an edge list are then entered in both directions, anything else
                must have A = A' (checked at once); True: directed; None: as the source says, else undirected if A = A'

@@ -332,7 +332,12 @@ class ScalarExpression(ScalarOperand, BaseExpression):
     def new(
         self, dtype: DTypeLike | None = None, *, is_cscalar: bool | None = None, name: str | None = None, **opts: Any
     ) -> Scalar:
-        """Compute; the result is a new Scalar of the expression's type, or of `dtype`."""
+        """Compute; the result is a new Scalar of the expression's type, or of `dtype`.
+
+        Examples:
+        >>> gb.Vector.from_coo([0, 1], [2, 3]).reduce(gb.monoid.plus).new().value
+        5
+        """
         if opts:
             check_options(opts)
         if is_cscalar is None:

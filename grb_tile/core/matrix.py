@@ -182,6 +182,12 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
         mask   Vector mask over the diagonal, or a Matrix mask, of which the diagonal counts
         accum  combines the values there are with the new ones
         Raises: IndexError for a diagonal that does not exist, DimensionMismatch for values of another length.
+
+        Examples:
+        >>> A = gb.Matrix(int, 3, 3)
+        >>> A.setdiag([1, 2, 3])
+        >>> A.to_dicts()
+        {0: {0: 1}, 1: {1: 2}, 2: {2: 3}}
         """
         recipes.setdiag(self, values, k, mask, accum, opts)
 

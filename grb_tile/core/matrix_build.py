@@ -152,7 +152,12 @@ class MatrixBuild:
         dup_op: OperatorLike | None = None,
         name: str | None = None,
     ) -> Self:
-        """A matrix of (row, column) pairs or (row, column, value) triples; see from_coo."""
+        """A matrix of (row, column) pairs or (row, column, value) triples; see from_coo.
+
+        Examples:
+        >>> gb.Matrix.from_edgelist([(0, 1, 5), (1, 2, 6)]).to_dicts()
+        {0: {1: 5}, 1: {2: 6}}
+        """
         own_values = None
         if isinstance(edgelist, np.ndarray):
             if edgelist.ndim != 2:
@@ -365,7 +370,12 @@ class MatrixBuild:
         ncols: int | None = None,
         name: str | None = None,
     ) -> Self:
-        """A matrix of {row: {column: value}} or [{column: value}, ...]; columns first with order="columnwise"."""
+        """A matrix of {row: {column: value}} or [{column: value}, ...]; columns first with order="columnwise".
+
+        Examples:
+        >>> gb.Matrix.from_dicts({0: {1: 5}, 1: {2: 6}}, nrows=3).shape
+        (3, 3)
+        """
         columnwise = check_order(order) == "columnwise"
         is_list = isinstance(nested_dicts, Sequence)
         dicts = nested_dicts if is_list else list(nested_dicts.values())

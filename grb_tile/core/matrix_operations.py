@@ -185,6 +185,10 @@ class MatrixOperations(MatrixOperand):
         """A (+.x) A (+.x) ... of n factors, by repeated squaring; n = 0 gives the multiply's identity on the diagonal.
 
         Raises: DimensionMismatch unless square; TypeError, ValueError unless n is a whole number >= 0.
+
+        Examples:
+        >>> gb.Matrix.from_coo([0, 1], [1, 2], [2, 3], nrows=3, ncols=3).power(2).new().to_dicts()
+        {0: {2: 6}}
         """
         return recipes.power(self, n, op or default_op("semiring", "plus_times"))
 
@@ -252,5 +256,10 @@ class MatrixOperations(MatrixOperand):
     def reposition(
         self, row_offset: int, column_offset: int, *, nrows: int | None = None, ncols: int | None = None
     ) -> MatrixExpression:
-        """C(i + row_offset, j + column_offset) = A(i, j), of A's shape or as given; what falls outside is dropped."""
+        """C(i + row_offset, j + column_offset) = A(i, j), of A's shape or as given; what falls outside is dropped.
+
+        Examples:
+        >>> gb.Matrix.from_coo([0], [1], [5], nrows=3, ncols=3).reposition(1, 1).new().to_dicts()
+        {1: {2: 5}}
+        """
         return recipes.reposition_matrix(self, row_offset, column_offset, nrows, ncols)

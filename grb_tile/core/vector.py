@@ -287,7 +287,12 @@ class Vector(VectorItems, Stored):
     def from_dict(
         cls, d: Mapping[int, Any], dtype: DTypeLike | None = None, *, size: int | None = None, name: str | None = None
     ) -> Self:
-        """A vector of {index: value}."""
+        """A vector of {index: value}.
+
+        Examples:
+        >>> gb.Vector.from_dict({0: 5, 2: 6}, size=4).to_coo()[0].tolist()
+        [0, 2]
+        """
         if size is None and not d:
             size = 0
         return cls.from_coo(list(d.keys()), list(d.values()), dtype, size=size, name=name)
@@ -357,7 +362,12 @@ class Vector(VectorItems, Stored):
         return self._positions_and_values((indices,), values, dtype)
 
     def to_dict(self) -> dict[int, Any]:
-        """{index: value}"""
+        """{index: value}
+
+        Examples:
+        >>> gb.Vector.from_coo([0, 2], [5, 6]).to_dict()
+        {0: 5, 2: 6}
+        """
         indices, values = self._tuples()
         return dict(zip(indices.tolist(), values.tolist(), strict=True))
 
