@@ -35,9 +35,9 @@ def describe(A: Any, directed: bool | None, options: dict[str, Any], name: str =
         _use(A, options)
         return A.new(), None, None, None
     if is_adjacency(A) and not options:
-        labels = list(A.columns)
-        labels = None if labels == list(range(len(labels))) else labels
-        return Matrix.from_dense(A.to_numpy(), missing_value=0), None, None, labels
+        names = list(A.columns)
+        own = None if names == list(range(len(names))) else names
+        return Matrix.from_dense(A.to_numpy(), missing_value=0), None, None, own
     if is_table(A):
         found = io.from_dataframe(A, directed=directed is not False, **options)
         return found.matrix, None, False if directed is False else None, found.labels

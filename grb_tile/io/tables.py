@@ -82,8 +82,8 @@ def from_dataframe(
     flags(directed=directed)
     if is_adjacency(df) and source is None and target is None:
         raise ValueError(
-            f"df: rows and columns have the same labels, so it is a matrix ({df.shape[0]} x {df.shape[1]}) and no list of "
-            "edges; algorithms.Graph(df) takes it, and gb.Matrix.from_dense(df.to_numpy(), missing_value=0) makes a Matrix"
+            f"df: rows and columns have the same labels, so it is a matrix ({df.shape[0]} x {df.shape[1]}) and no list "
+            "of edges; algorithms.Graph(df) takes it, gb.Matrix.from_dense(df.to_numpy(), missing_value=0) too"
         )
     if not is_table(df):
         raise TypeError(f"df: expected a data frame or a table, got {type(df).__name__}; write pandas.DataFrame(df)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def to_torch(A: Matrix | Vector) -> Any:
         return torch.sparse_coo_tensor(
             places, torch.from_numpy(values), A.shape, is_coalesced=True, check_invariants=False
         )
-    indptr, columns, values = A.to_csr()
+    indptr, columns, values = cast("Matrix", A).to_csr()
     starts, ends = (torch.from_numpy(part.astype(np.int64)) for part in (indptr, columns))
     return torch.sparse_csr_tensor(starts, ends, torch.from_numpy(values), A.shape, check_invariants=False)
 

@@ -121,7 +121,11 @@ def test_a_frame_of_a_matrix_is_no_list_of_edges(labels):
 
 
 def test_frames_of_edges_without_names_are_lists_of_edges():
-    for edges in ([(0, 1, 2.5), (1, 2, 3.5), (2, 0, 1.0)], [(0, 1), (1, 2)], [(0, 1, 2, 3), (1, 2, 3, 3), (2, 3, 0, 0), (3, 0, 1, 1)]):
+    for edges in (
+        [(0, 1, 2.5), (1, 2, 3.5), (2, 0, 1.0)],
+        [(0, 1), (1, 2)],
+        [(0, 1, 2, 3), (1, 2, 3, 3), (2, 3, 0, 0), (3, 0, 1, 1)],
+    ):
         assert alg.Graph(pd.DataFrame(edges)).A.nvals == len(set(edges))
 
 

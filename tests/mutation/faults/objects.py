@@ -68,8 +68,8 @@ FAULTS = [
     Fault(
         "grb_tile/backends/cuda/elementwise/first_of_rows.py",
         "the last selection reads the entries of the row in place of those of its pieces",
-        "return _select(device, indptr, longest, entries, keys, k, total)[0]",
-        "return _select(device, indptr, longest, None, keys, k, total)[0]",
+        "return _select(device, indptr, longest, entries, keys, k)[0]",
+        "return _select(device, indptr, longest, None, keys, k)[0]",
         ("tests/backends/cuda/test_first_of_rows.py",),
     ),
 ]

@@ -7,9 +7,11 @@ number of long rows, and that of their pieces, where there are some.
 import numpy as np
 
 from ....hashing import key_of
+from ....storage.convert import share
 from ..runtime.launch import bits_of
 from ..structure.arrays import gather, ranges, to_sparse, vector_of
-from ..structure.positions import empty_like, is_matrix, keep_entries
+from ..structure.positions import empty_like, is_matrix, keep_matrix_entries
+from ..structure.prefix_sums import numbers_of, running_sums
 from ..structure.sorting import sorted_by_key
 from .values import all_plain
 
@@ -31,8 +33,8 @@ def first_of_rows(device, x, how, k, seed):
     indptr = x.indptr if is_matrix(x) else device.array(np.array([0, count], np.int64))
     lengths = indptr[1:] - indptr[:-1]
     taken = device.xp.minimum(lengths, k)
-    ends = device.xp.cumsum(taken)
-    total, longest = device.read(ends[-1:], lengths.max())
+    ends, total = running_sums(device, taken, total=True)
+    (longest,) = device.read(lengths.max())
     if total == count:
         return x
     if total == 0:
@@ -40,19 +42,21 @@ def first_of_rows(device, x, how, k, seed):
     from_end = how in ("last", "largest")
     if how == "random":
         keys = "uint64_t", None, key_of(seed, 0), False
-        kept = _selected(device, indptr, longest, keys, k, total)
+        kept = _selected(device, indptr, longest, keys, k)
     elif is_ordered and not x.iso:
-        kept = _selected(device, indptr, longest, (x.dtype.cuda_type, x.values, 0, from_end), k, total)
+        kept = _selected(device, indptr, longest, (x.dtype.cuda_type, x.values, 0, from_end), k)
     else:
         kept = ranges(device, indptr[1:] - taken if from_end else indptr[:-1], ends, total, want_segment=False)[1]
-    if x.format == "bitmap":
-        values = x.values if x.iso else gather(device, x.values, kept)
-        return vector_of(device, x.size, x.dtype, kept, values, x.iso)
-    return keep_entries(device, x, kept)
+    if is_matrix(x):
+        return keep_matrix_entries(device, x, kept)
+    values = x.values if x.iso else gather(device, x.values, kept)
+    indices = kept if x.format == "bitmap" else gather(device, x.indices, kept)
+    result = vector_of(device, x.size, x.dtype, indices, values, x.iso)
+    return share(x, result) if x.iso else result
 
 
-def _selected(device, indptr, longest, keys, k, total):
-    """The numbers of the `total` entries that are kept, ascending.
+def _selected(device, indptr, longest, keys, k):
+    """The numbers of the entries that are kept, ascending.
 
     keys: (C++ type, values or None for hashes of the entries' numbers, key of the hashes, whether the largest are kept)
     """
@@ -60,8 +64,7 @@ def _selected(device, indptr, longest, keys, k, total):
     if longest <= 4 * piece and indptr.shape[0] == 2 and longest > device.launcher.size(LONE_ROW, 100):
         return _sorted(device, longest, keys, k)
     while longest > 4 * piece:
-        last = device.xp.cumsum((indptr[1:] - indptr[:-1] + (piece - 1)) // piece)
-        (pieces,) = device.read(last[-1:])
+        last, pieces = running_sums(device, (indptr[1:] - indptr[:-1] + (piece - 1)) // piece, total=True)
         row, number = ranges(device, device.zeros(last.shape[0], np.int64), last, pieces)
         starts = device.empty(pieces + 1, np.int64)
         starts[:-1] = gather(device, indptr, row) + number * piece
@@ -69,7 +72,7 @@ def _selected(device, indptr, longest, keys, k, total):
         entries, ends = _select(device, starts, piece, entries, keys, k)
         indptr = gather(device, ends, device.xp.concatenate((device.zeros(1, last.dtype), last)))
         longest = min(longest, k * -(-longest // piece))
-    return _select(device, indptr, longest, entries, keys, k, total)[0]
+    return _select(device, indptr, longest, entries, keys, k)[0]
 
 
 def _sorted(device, n, keys, k):
@@ -82,18 +85,18 @@ def _sorted(device, n, keys, k):
     return device.xp.sort(n - 1 - order if largest else order)
 
 
-def _select(device, indptr, longest, entries, keys, k, total=None):
+def _select(device, indptr, longest, entries, keys, k):
     """(numbers of the entries that are kept, where those of each row begin)"""
     n, launcher = indptr.shape[0] - 1, device.launcher
     lengths = indptr[1:] - indptr[:-1]
     out = device.zeros(n + 1, np.int64)
-    out[1:] = device.xp.cumsum(device.xp.minimum(lengths, k))
-    kept = device.empty(device.read(out[-1:])[0] if total is None else total, np.int64)
+    out[1:], found = running_sums(device, device.xp.minimum(lengths, k), total=True)
+    kept = device.empty(found, np.int64)
     of_warp = launcher.size(WARP_ROW, 64)
     name, values, key, largest = keys
     rest = (entries, values, bits_of(key), largest, k, out, kept)
     if longest > of_warp:
-        rows = device.xp.nonzero(lengths > of_warp)[0].astype(np.int64)
+        rows = numbers_of(device, lengths > of_warp)
         kernel = launcher.kernel("elementwise/first_of_rows.cuh", "first_of_rows", "", (name, "true"))
         blocks = launcher.blocks(min(rows.shape[0], 8 * launcher.processors))
         kernel(blocks, launcher.threads(1024), (indptr, rows, rows.shape[0], of_warp, *rest))
