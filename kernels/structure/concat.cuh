@@ -1,8 +1,8 @@
-// One CSR matrix of a grid of CSR tiles: row pointers are sums of the tiles', and each tile's entries go behind those of
-// the tiles on their left.
+// One CSR matrix of a grid of CSR tiles: row pointers are sums of the tiles', and each tile's entries go behind those
+// of the tiles on their left.
 //
 // Caller: backends/cuda/structure/concat.py.  Values are moved as unsigned integers of their size.
-// Phases: add_starts      row pointers of a row of tiles: the sum of theirs, from the first entry of the row of tiles on
+// Phases: add_starts      row pointers of a row of tiles: the sum of theirs, from its first entry on
 //         ranges_of       (structure/gather.cuh) the place of each entry of a tile, from the cursors of its rows
 //         put_entries     columns and values to their places
 //         move_cursors    behind the tile's entries

@@ -1,4 +1,4 @@
-// Conversions: a vector's list to a bitmap (bitmap to list: structure/prefix_sums.cuh), row pointers, ranges, typecasts.
+// Conversions: the list of a vector to a bitmap (back: structure/prefix_sums.cuh), row pointers, ranges, typecasts.
 //
 // Callers: backends/cuda/structure/arrays.py.
 // Values are moved as unsigned integers of their size (16 bytes: ulonglong2), so one instance serves all types of a

@@ -10,7 +10,7 @@
 //   count_words, words_to_positions: the positions of the set bits, and what a dense array has there.
 // totals: one of each tile, its inclusive sums when a kernel has ended.  finished: counts blocks, 0 before and after.
 //   sent: page-locked, or null.
-// Launch: backends/cuda/structure/prefix_sums.py; blocks of at most 256 threads, whole warps, the same in both launches.
+// Launch: backends/cuda/structure/prefix_sums.py; blocks of at most 256 threads, whole warps, as many in both launches.
 #pragma once
 #include "base/bits.cuh"
 #include "base/warp.cuh"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cuda_emulation.backend import shim
-from grb_tile.backends.cuda.structure import prefix_sums
+from grb_tile.backends.cuda.structure import arrays, prefix_sums
 from support import seeds
 
 
@@ -64,6 +64,19 @@ def test_flags_that_are_a_part_of_an_array(device):
         assert device.host(found).tolist() == np.flatnonzero(flags[first:]).tolist()
 
 
+def test_ranges(device):
+    """As many entries as a warp searches for at once, one fewer and one more; ranges without entries among them."""
+    rng = np.random.default_rng(seeds.SEED & 0xFFFFFFFF)
+    for total in (1, 31, 32, 33, 127, 128, 129, 1023, 1024, 1025, 5000):
+        ends = np.sort(np.concatenate(([total, total], rng.integers(0, total + 1, rng.choice([1, 40, 3000])))))
+        starts = rng.integers(0, 1 << 40, ends.size)
+        segment, at = arrays.ranges(device, device.array(starts), device.array(ends), total)
+        lengths = np.diff(ends, prepend=0)
+        want = np.repeat(np.arange(ends.size), lengths)
+        assert device.host(segment).tolist() == want.tolist(), f"{total} entries, seed {seeds.SEED}"
+        assert device.host(at).tolist() == (starts[want] + np.arange(total) - (ends - lengths)[want]).tolist()
+
+
 def test_rows_with_entries(device):
     rng = np.random.default_rng(seeds.SEED & 0xFFFFFFFF)
     for nrows in (0, 1, 1023, 1024, 1025, 5000):
@@ -72,6 +85,15 @@ def test_rows_with_entries(device):
         found = prefix_sums.stored_lines(device, device.array(indptr))
         assert device.host(found).tolist() == np.flatnonzero(lengths).tolist()
         assert found.dtype == np.int64
+
+
+def test_more_tiles_than_the_last_block_sums_at_once(device):
+    threads = device.launcher.threads(prefix_sums.THREADS)
+    bits = np.random.default_rng(seeds.SEED & 0xFFFFFFFF).random((threads * (threads * 16 + 1) + 1) * 64) < 0.001
+    words = np.packbits(bits, bitorder="little").view(np.uint64)
+    indices = device.empty(int(bits.sum()), np.dtype(np.int64))
+    prefix_sums.words_to_list(device, device.array(words), device.array(np.zeros(1)), indices)
+    assert device.host(indices).tolist() == np.flatnonzero(bits).tolist()
 
 
 @pytest.mark.parametrize("kind", ["int32", "int64"])

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .errors import on_device
 
-if TYPE_CHECKING:
-    from .device import Device
-
 _BY_ADDRESS = 4  # cudaMemcpyKind
 
 
 @on_device
-def move_store(device: Device, store: Any) -> Any:
+def move_store(device: Any, store: Any) -> Any:
     """The store with device arrays."""
     values = store.values
     known = store.iso and store.nvals and type(values) is np.ndarray
@@ -25,7 +22,7 @@ def move_store(device: Device, store: Any) -> Any:
 
 
 @on_device
-def copy_from_device(device: Device, store: Any) -> Any:
+def copy_from_device(device: Any, store: Any) -> Any:
     """A copy of a store of another device, all of whose work is complete; complete when this returns."""
     stream = device.current_stream()
 

@@ -1,6 +1,6 @@
 """gather and expand: x(I), A(I, J) and their inverses on the device.  Semantics: backends/protocol.py.
 
-Kernels: structure/gather.cuh.  Scans are CuPy's, sorts those of sorting.py.
+Kernels: structure/gather.cuh.  Scans: prefix_sums.py, sorts: sorting.py.
 """
 
 import numpy as np
