@@ -4,8 +4,10 @@ The account of what the conformance suite executed is support/coverage.py's.
 """
 
 import collections
+import gc
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import hypothesis
@@ -25,6 +27,26 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large],
 )
 hypothesis.settings.load_profile("grb_tile")
+
+
+# Tests start hundreds of Python programs, which read byte code where there is some.  Where the environment allows none
+# beside the sources, it is kept in the temporary directory; the mutants of tests/mutation are compiled each time.
+if sys.dont_write_bytecode and "GRB_TILE_NO_BYTECODE" not in os.environ:
+    sys.pycache_prefix = os.path.join(tempfile.gettempdir(), f"grb-tile-bytecode-{os.getuid()}")
+    sys.dont_write_bytecode = False
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is collected (26,000 cases) stays until the end: no collection of garbage looks at it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_configure(config):
