@@ -300,7 +300,7 @@ def test_a_sample_of_damaged_files(name):
 @pytest.mark.filterwarnings("ignore::grb_tile.io.RepeatedEdges")
 @pytest.mark.parametrize("name", FORMATS)
 def test_damaged_files(name):
-    fuzz(name, 25.0)
+    fuzz(name, 10.0)
 
 
 BANNER = b"%%MatrixMarket matrix coordinate real general\n"
