@@ -32,10 +32,12 @@ hypothesis.settings.load_profile("grb_tile")
 # Tests start hundreds of Python programs, which read byte code where there is some.  Where the environment allows none
 # beside the sources, it is kept in the temporary directory; the mutants of tests/mutation are compiled each time.
 if sys.dont_write_bytecode and "GRB_TILE_NO_BYTECODE" not in os.environ:
-    sys.pycache_prefix = os.path.join(tempfile.gettempdir(), f"grb-tile-bytecode-{os.getuid()}")
-    sys.dont_write_bytecode = False
-    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    folder = Path(tempfile.gettempdir(), f"grb-tile-bytecode-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.stat().st_uid == os.getuid():
+        sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
+        sys.dont_write_bytecode = False
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.hookimpl(wrapper=True)
