@@ -206,11 +206,10 @@ def calls_of_every_function(rng, G):
         yield name, given
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", [matrix_calls, seeded_calls, rank_calls, calls_with_iterators])
 @pytest.mark.filterwarnings("ignore")  # NetworkX divides by zero, NumPy casts
-def test_calls_give_what_networkx_gives(priority, kind, first):
-    for number in range(first, 200, 2):
+def test_calls_give_what_networkx_gives(priority, kind):
+    for number in range(200):
         rng = random.Random(f"{seeds.SEED} {number}")
         G = draw(rng)
         for which, call in enumerate(kind(rng, G)):
