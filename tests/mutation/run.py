@@ -84,7 +84,7 @@ def _bound_memory() -> None:
 
 def environment_of(folder: pathlib.Path) -> dict[str, str]:
     """The environment of a run of tests in the copy at `folder`."""
-    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", GRB_TILE_NO_BYTECODE="1")
     paths = (str(folder), str(folder / "tests"), os.environ.get("PYTHONPATH"))
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     environment["GRB_TILE_CACHE"] = str(folder / ".kernels")
