@@ -377,6 +377,9 @@ class EmulatedLauncher:
         """As if there were enough."""
         return 1 << 40, 1 << 40
 
+    def identity(self):
+        return f"emulated {self.number}"
+
     def driver_version(self):
         return 0
 

@@ -37,6 +37,7 @@ from ..dense import reads_positions
 from ..planned import PlannedProducts
 from ..protocol import PRIMITIVES, Backend
 from .building import Building
+from .exchanged import ExchangedArrays
 from .joint import RankSums, failing_together, portable
 from .layout import Rows, equal_ranges
 from .movement import array_of, own_range, redistribute, spread, whole_matrix, whole_vector
@@ -46,7 +47,7 @@ from .products import DistributedProducts
 _numbers = itertools.count()
 
 
-class DistributedBackend(Building, DistributedProducts, Backend):
+class DistributedBackend(ExchangedArrays, Building, DistributedProducts, Backend):
     """The primitives over the ranks of `comm`, each of which computes with the backend `local`."""
 
     name = "distributed"
@@ -202,7 +203,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         return count if self.size == 1 else sum(self.comm.allgather(count, call))
 
     def whole(self, x: Any, call: str = "gather") -> Any:
-        """The operand with all its entries on every rank, an ordinary store of the host; kept with a vector.
+        """The operand with all its entries on every rank, an ordinary store; kept with a vector.
 
         Not with a matrix, of which no rank may have the room for more than its part.
         """

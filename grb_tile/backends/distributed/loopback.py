@@ -153,6 +153,9 @@ class Loopback(Communicator):
     def reason(self) -> str | None:
         return self._group.reason
 
+    def gone(self) -> tuple[int, ...]:
+        return tuple(sorted(set(self._group.ended) - {self.rank}))
+
     def close(self) -> None:
         self._group.end(self.rank, "")
 

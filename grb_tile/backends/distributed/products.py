@@ -16,10 +16,10 @@ from time import perf_counter
 from typing import Any
 
 from ...planner import record_plan
-from ...storage.convert import cached_transpose, share
+from ...storage.convert import cached_transpose
 from ...storage.dense import compressed as without_dense
 from ...storage.store import Dense, StoredMask, forms_of
-from .movement import own_range, redistribute, spread
+from .movement import from_rank, own_range, redistribute, spread
 from .parts import Part, PartMatrix, PartVector
 
 ROW_READERS = frozenset(("firsti", "firsti1"))  # multiplies that read the row of A in A x, A B
@@ -56,6 +56,7 @@ class DistributedProducts:
         yield
         whole = perf_counter() - start
         figures = self.size, comm.bytes_received - received, (comm.seconds - seconds) * 1e3, whole * 1e3
+        figures = *figures, f" {comm.channel}" if comm.channel else ""
         plan = record_plan(operation, method, "csr", "over_ranks", figures)
         plan.seconds, plan.engine = whole, self.name
 
@@ -122,8 +123,7 @@ class DistributedProducts:
             return
         mine = spread(B)
         for root in range(self.size):
-            block = mine if self.size == 1 else self.comm.broadcast(mine if root == self.rank else None, root, call)
-            yield share(mine, block) if block is mine else block
+            yield mine if self.size == 1 else from_rank(self, mine, root, call)
 
     def matvec_rows(self: Any, A, x, semiring, mask=None, plan=None):
         return self.mxv(A, False, x, semiring, mask)
