@@ -19,6 +19,7 @@ from __future__ import annotations
 import collections
 import threading
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -97,6 +98,19 @@ def version_text(number: int) -> str:
     return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
 
 
+class _Queued:
+    """An exchange that the stream has been given, or is being given."""
+
+    __slots__ = ("call", "event", "start")
+
+    def __init__(self, call: str) -> None:
+        self.call, self.start = call, time.monotonic()
+        self.event: Any = None
+
+    def is_done(self) -> bool:
+        return self.event is not None and self.event.done
+
+
 def _of_host(name: str) -> Any:
     """A counter that the two communicators have in common."""
     return property(lambda self: getattr(self.host, name), lambda self, value: setattr(self.host, name, value))
@@ -130,7 +144,7 @@ class NcclCommunicator(Communicator):
         self.channel = f"over NCCL {version_text(mine)}"
         self._uint8 = device.nccl.NCCL_UINT8
         self._reason: str | None = None
-        self._queued: collections.deque[tuple[Any, float, str]] = collections.deque()  # event, when queued, call
+        self._queued: collections.deque[_Queued] = collections.deque()
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._device_bytes = 0
@@ -193,11 +207,13 @@ class NcclCommunicator(Communicator):
         self._check(call)
         cuts = [int(cut) for cut in cuts]
         sent = [stop - start for start, stop in zip(cuts, cuts[1:])]
-        signature = f"{call} of {', '.join(str(array.dtype) for array in arrays)}"
-        width, longest = sum(array.dtype.itemsize for array in arrays), max(sent)
-        found = self.host.alltoall([np.array([count, longest]) for count in sent], signature)
-        counts = [int(count) for count, _ in found]
-        most = self.size * max(int(many) for _, many in found) * width
+        width, types = sum(array.dtype.itemsize for array in arrays), ", ".join(str(array.dtype) for array in arrays)
+        about = max(sent), zlib.crc32(types.encode())
+        found = np.array(self.host.alltoall([np.array([count, *about]) for count in sent], call))
+        if (found[:, 2] != about[1]).any():
+            raise DistributedError(f"{call}: the ranks have arrays of different types; this one has {types}", (), call)
+        counts = found[:, 0].tolist()
+        most = self.size * int(found[:, 1].max()) * width
         start = time.perf_counter()
         at = np.cumsum([0, *counts]).tolist()
         made = self._empty([(at[-1], array.dtype) for array in arrays], most, call)
@@ -281,15 +297,16 @@ class NcclCommunicator(Communicator):
 
         An error in it ends all ranks, since others may have queued their part.
         """
+        entry = _Queued(call)
+        with self._lock:
+            self._queued.append(entry)  # before: the library may wait for others too, when it connects them
         try:
             with self._device.in_order() as stream:
                 yield stream
-                event = self._device.event()
+                entry.event = self._device.event()
         except Exception as error:  # NcclError
             self.abort(f"{call}: {base.error_text(error)}")
             raise DistributedError(f"{call}: {base.error_text(error)}", (), call) from error
-        with self._lock:
-            self._queued.append((event, time.monotonic(), call))
 
     # ---------------------------------------------------------------- what is queued
 
@@ -302,7 +319,7 @@ class NcclCommunicator(Communicator):
     def _look(self) -> None:
         """Forget what is complete.  What has failed, or is late, ends all ranks' waits."""
         with self._lock:
-            while self._queued and self._queued[0][0].done:
+            while self._queued and self._queued[0].is_done():
                 self._queued.popleft()
             first = self._queued[0] if self._queued else None
             if self._reason is not None:
@@ -314,7 +331,7 @@ class NcclCommunicator(Communicator):
                 return
             if first is None:
                 return
-            found = self._fault(first[2], time.monotonic() - first[1])
+            found = self._fault(first.call, time.monotonic() - first.start)
         if found is not None:
             self.abort(found)
 
