@@ -146,9 +146,9 @@ def run(
 def local() -> Iterator[None]:
     """Within the block objects are this rank's own: made, computed and seen by this rank alone.
 
-        with gb.dist.local():
-            first, mine = ranks.local
-            best = mine.reduce(gb.monoid.max).new()
+    with gb.dist.local():
+        first, mine = ranks.local
+        best = mine.reduce(gb.monoid.max).new()
     """
     backend = world()._backend
     with select.using(backend.local.name):

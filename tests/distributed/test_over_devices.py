@@ -9,58 +9,12 @@ from cuda_emulation.arrays import Traffic
 from cuda_emulation.backend import EMULATED, using_shim
 from grb_tile import algorithms
 from grb_tile.backends import select
-from grb_tile.backends.distributed import connect, loopback
 from grb_tile.exceptions import DistributedError
 from support.emulated_devices import emulated_devices
-from support.ranks import OddRanges, on_ranks
+from support.ranks import on_ranks
+from support.results_of_ranks import compare, results
 
 pytestmark = pytest.mark.skipif(not EMULATED, reason="tests/gpu/test_ranks.py has these on devices")
-
-
-def results():
-    rows, cols = np.arange(400) % 90, np.arange(400) * 7 % 83
-    A = gb.Matrix.from_coo(rows, cols, np.arange(400) % 7 + 1.0, nrows=90, ncols=90, dup_op=gb.binary.plus)
-    v = gb.Vector.from_coo([0, 40, 80], [1.0, 2.0, 3.0], size=90)
-    f, level, depth = gb.Vector.from_coo([0], True, size=90), gb.Vector(int, 90), 0
-    while f.nvals:
-        level(f.S) << depth
-        f(~level.S, replace=True) << f.vxm(A, gb.semiring.any_pair)
-        depth += 1
-    S = gb.binary.first(A | A.T).new()
-    full = gb.Vector.from_dense(np.arange(90) % 5 + 0.5)
-    return [
-        A.mxv(v).new().to_dict(), v.vxm(A).new().to_dict(), level.to_dict(), A.mxm(A).new(mask=A.S).to_dicts(),
-        A.mxv(full).new().to_dict(), A.mxv(gb.Vector.from_scalar(2.0, 90)).new().to_dict(),
-        A.T.new().to_dicts(), A[3:60:2, [1, 5, 2]].new().to_dicts(), A.apply(gb.indexunary.rowindex).new().to_dicts(),
-        A.reduce_columnwise().new().to_dict(), v.ewise_add(A[:, 7].new()).new().to_dict(),
-        A[:5, :7].new().kronecker(A[80:, 60:80].new()).new().to_dicts(),
-        algorithms.connected_components(S).count, algorithms.triangle_count(S),
-        {k: round(x, 9) for k, x in algorithms.pagerank(A).values.to_dict().items()},
-    ]  # fmt: skip
-
-
-def over_nccl(count, function, backend=OddRanges):
-    """[function() of each rank, on a device of its own]; ranges end anywhere with OddRanges."""
-
-    def of_rank(host):
-        local = select.named(f"cuda:{host.rank}")
-        comm = connect.over_devices(host, local)
-        assert comm.channel == "over NCCL 2.28.3"
-        made = backend(comm, local)
-        with select.entered(f"ranks-{made.number}", made):
-            try:
-                return function()
-            finally:
-                made.close()
-                comm.close()
-
-    return loopback.run(count, of_rank, timeout=60)
-
-
-def compare(found, want):
-    for of_rank in found:
-        for k, value in enumerate(want):
-            assert of_rank[k] == value, k
 
 
 def test_calls_on_ranks_of_one_device():
@@ -73,7 +27,7 @@ def test_calls_on_ranks_of_one_device():
 def test_calls_on_ranks_with_a_device_each(count):
     want = results()
     with emulated_devices(count) as nccl:
-        compare(over_nccl(count, results), want)
+        compare(on_ranks(f"ranks{count}", results, devices=count, timeout=60), want)  # ranges end anywhere
         assert {name for name, _ in nccl.calls} >= {"send", "recv", "broadcast", "destroy"}
         compare(gb.dist.run(count, lambda world: results(), devices=count), want)
 
