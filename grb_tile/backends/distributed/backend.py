@@ -110,7 +110,11 @@ class DistributedBackend(ExchangedArrays, Building, DistributedProducts, Backend
 
     def _check_equal(self, store):
         """Raises: InvalidValue on every rank unless they all have the same ordinary store."""
-        if self.size == 1 or store.nvals == 0 or store.iso and store.nvals == store.shape[0] and len(store.shape) == 1:
+        if self.size == 1 or store.nvals == 0:
+            return
+        if store.iso and store.nvals == store.shape[0] and len(store.shape) == 1:
+            value = place.first_value(store)  # compared by the next exchange: loops make many of them
+            self.comm.note(f"a full vector, {store.nvals} times {value}")
             return
         forms, key = forms_of(store), ("equal", self.number)
         if key in forms:

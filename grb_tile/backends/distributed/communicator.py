@@ -57,6 +57,7 @@ class Communicator(ABC):
         self.checks = os.environ.get(CHECK_VARIABLE, "").strip() not in ("", "0")
         self.bytes_sent = self.bytes_received = 0
         self.seconds = 0.0
+        self._noted: dict[str, None] = {}  # in the order of the first time
 
     @abstractmethod
     def allgather(self, item: Any, call: str) -> list[Any]:
@@ -104,6 +105,17 @@ class Communicator(ABC):
     @abstractmethod
     def abort(self, reason: str) -> None:
         """End the waits of all ranks, now; they raise DistributedError with the reason, and so do later exchanges."""
+
+    def note(self, fact: str) -> None:
+        """A fact that has to be the same on all ranks: the next exchange compares it, at no cost."""
+        self._noted[fact] = None
+
+    def _signature(self, call: str, kind: str) -> str:
+        """What has to be the same on all ranks in an exchange, with what was noted before it."""
+        if not self._noted:
+            return f"{call} ({kind})"
+        noted, self._noted = self._noted, {}
+        return f"{call} ({kind}) with {', '.join(noted)}"
 
     def reason(self) -> str | None:
         """Why the communicator has been aborted, None if it has not; does not wait."""

@@ -393,6 +393,9 @@ class NcclCommunicator(Communicator):
     def reason(self) -> str | None:
         return self._reason or self.host.reason()
 
+    def note(self, fact: str) -> None:
+        self.host.note(fact)
+
     def gone(self) -> tuple[int, ...]:
         return self.host.gone()
 
