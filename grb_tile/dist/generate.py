@@ -11,6 +11,7 @@ from ..core.matrix import Matrix
 from ..dtypes import BOOL
 from ..edge_draws import LARGEST, quadrants, uniform_ends, weights_of, whole
 from ..storage.convert import choose_format
+from ..storage.place import host_array
 from ..storage.store import Compressed, index_dtype
 from .world import owned, world
 
@@ -26,8 +27,8 @@ def rmat(
     """The matrix of `gb.generators.rmat` with the same arguments, distributed; no rank has more than a share of it.
 
     Raises: as there.
-    Cost: each edge is drawn twice by one rank and moves twice (8 bytes).  Peak: the finished part, 4 bytes for each edge
-    of it that was drawn again, and 0.1 GB (on devices 0.5 GB, where edges are drawn and stay).
+    Cost: each edge is drawn twice by one rank and moves twice (8 bytes).  Peak: the finished part, 4 bytes for each
+    edge of it that was drawn again, and 0.1 GB (on devices, where edges are drawn and stay, 0.5 GB).
 
     >>> import grb_tile as gb
     >>> gb.dist.run(2, lambda world: gb.dist.rmat(5, 4, seed=1).nvals) == [gb.generators.rmat(5, 4, seed=1).nvals] * 2
@@ -62,14 +63,14 @@ def _of_edges(draw, n, count, directed, weights, dtype, seed, name):
     """The matrix of this rank's share of the edges and of those of the others.
 
     Edges go to the owners of their rows chunk by chunk, as numbers row n + column, and are drawn twice: to count those
-    of each row, and to place their columns.  The peak is the columns of all drawn edges and the finished part's pointers.
+    of each row, and to place their columns.  The peak is the columns of all drawn edges and the part's pointers.
     """
     backend = world()._backend
-    on_device = backend.comm.moves_devices or backend.size == 1 and backend.local.on_device
-    xp, chunk = (backend.local.xp, DEVICE_CHUNK) if on_device else (np, CHUNK)
+    xp = backend.exchanged_xp
+    chunk = CHUNK if xp is np else DEVICE_CHUNK
     first, last = (count * r // backend.size for r in (backend.rank, backend.rank + 1))
     sample = _ends(xp, draw, first, min(last, first + SAMPLE), n, directed) // n
-    layout = backend.decided_layout(backend.local.host_array(sample) if on_device else sample, n, last - first)
+    layout = backend.decided_layout(host_array(sample), n, last - first)
     turns = max(backend.comm.allgather(-(-(last - first) // chunk), "edges"))
     bounds = xp.asarray(layout.starts * n)
 

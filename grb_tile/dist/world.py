@@ -66,9 +66,9 @@ def init(comm: Any = None, *, backend: str | None = None, timeout: float = 300.0
 
     comm: an mpi4py communicator; without one that of the launcher (`mpiexec`, `srun`, `grb-tile run`), or one rank.
     backend: what computes on each rank, "cpu" or "cuda"; by default the backend in use.  With "cuda" a rank takes the
-    device of its number among the ranks of its host, modulo the devices that it sees, unless GRB_TILE_DEVICE or "cuda:1"
-    names one.  Arrays of devices go by NCCL where each rank has one of its own, else through the host (`channel`).
-    timeout: seconds that a rank waits for others in an exchange.
+    device of its number among the ranks of its host, modulo the devices that it sees, unless GRB_TILE_DEVICE or
+    "cuda:1" names one.  Arrays of devices go by NCCL where each rank has one of its own, else through the host
+    (`channel`).  timeout: seconds that a rank waits for others in an exchange.
     With one rank neither mpi4py nor NCCL is imported and nothing changes: objects stay ordinary.
     Called again, it returns the same World.
     """
@@ -116,8 +116,8 @@ def run(
 
         gb.dist.run(2, program, devices=2)          # rank 0 on cuda:0, rank 1 on cuda:1
 
-    devices: the numbers of devices, or how many there are; ranks take them in turn.  Where each has one of its own, arrays
-    go by NCCL; ranks that share a device exchange through the host.  None: all compute with the backend in use.
+    devices: the numbers of devices, or how many there are; ranks take them in turn.  Where each has one of its own,
+    arrays go by NCCL; ranks that share a device exchange through the host.  None: all compute with the backend in use.
     Raises: the first error of a rank.
     """
     from ..backends.distributed import loopback

@@ -43,11 +43,12 @@ from .layout import Rows, equal_ranges
 from .movement import array_of, own_range, redistribute, spread, whole_matrix, whole_vector
 from .parts import Part, PartArray, PartMatrix, PartVector
 from .products import DistributedProducts
+from .whole_loops import WholeLoops
 
 _numbers = itertools.count()
 
 
-class DistributedBackend(ExchangedArrays, Building, DistributedProducts, Backend):
+class DistributedBackend(ExchangedArrays, Building, WholeLoops, DistributedProducts, Backend):
     """The primitives over the ranks of `comm`, each of which computes with the backend `local`."""
 
     name = "distributed"

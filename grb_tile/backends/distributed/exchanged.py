@@ -16,6 +16,11 @@ class ExchangedArrays:
         """Are arrays of entries of that type exchanged from device to device?  The same on all ranks."""
         return self.comm.moves_devices and not dtype._is_udt
 
+    @property
+    def exchanged_xp(self: Any) -> Any:
+        """The array module of numbers that are exchanged."""
+        return self.local.xp if self.comm.moves_devices or self.size == 1 else np
+
     def held(self: Any, store: Any) -> Any:
         """The store with its arrays where exchanges take them from."""
         return self.local.copy_here(store) if self.moves(store.dtype) else place.host(store)
@@ -24,12 +29,12 @@ class ExchangedArrays:
         """function(xp) with the array module of what is exchanged; without exchanges, since it may be called again."""
         return self.local.run_reported(lambda: function(self.local.xp), call) if self.moves(dtype) else function(np)
 
-    def array(self: Any, array: np.ndarray, dtype: Any) -> Any:
+    def exchanged_array(self: Any, array: np.ndarray, dtype: Any) -> Any:
         return self.local.array(array) if self.moves(dtype) else array
 
     def one(self: Any, array: np.ndarray, dtype: Any) -> Any:
         """The array of the one value of all entries."""
-        return self.local.constant(array[0]) if array.size and self.moves(dtype) else self.array(array, dtype)
+        return self.local.constant(array[0]) if array.size and self.moves(dtype) else self.exchanged_array(array, dtype)
 
     def room(self: Any, count: int, dtype: Any, call: str) -> Any:
         """Memory that an exchange may receive in, of a device; else None."""
