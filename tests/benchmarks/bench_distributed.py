@@ -87,8 +87,9 @@ def make(kind, scale, factor, over_ranks):
     if kind == "rmat":
         return (gb.dist if over_ranks else generators).rmat(scale, factor, directed=False, seed=1)
     if over_ranks:
+        rank = gb.dist.world().rank
         with gb.dist.local():
-            whole = make(kind, scale, factor, False) if gb.dist.world().rank == 0 else None
+            whole = make(kind, scale, factor, False) if rank == 0 else None
         return gb.dist.distribute(whole)
     if kind == "kron":
         return generators.kronecker(scale, factor, seed=1)

@@ -450,3 +450,23 @@ def test_a_graph_that_does_not_fit_stays_distributed(monkeypatch):
         return found
 
     assert len(set(map(tuple, dist.run(2, call)))) == 1
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_entries_travel_in_turns_and_keep_their_order(ranks, monkeypatch):
+    from grb_tile.backends.distributed import building
+
+    monkeypatch.setattr(building, "EXCHANGED", 500)
+    rng = generator("turns", ranks)
+    given = [rng.integers(0, 70, (2, 30 * (rank + 1) if rank != 1 else 0)) for rank in range(ranks)]
+
+    def call(world):
+        rows, cols = given[world.rank]
+        order = np.arange(rows.size) + 1000 * world.rank
+        A = dist.from_coo(rows, cols, order, nrows=70, ncols=70, dup_op=gb.binary.second)
+        return tuples(A)
+
+    rows, cols = np.concatenate(given, axis=1)
+    order = np.concatenate([np.arange(some.shape[1]) + 1000 * rank for rank, some in enumerate(given)])
+    want = gb.Matrix.from_coo(rows, cols, order, nrows=70, ncols=70, dup_op=gb.binary.second)
+    assert same(dist.run(ranks, call)) == tuples(want)
