@@ -128,7 +128,7 @@ def _by_rows(xp, keys, n, first):
     fresh = xp.ones(rows.size, np.bool_)
     fresh[1:] = rows[1:] != rows[:-1]
     new = xp.flatnonzero(fresh)
-    return keys % n, rows, new, xp.arange(rows.size) - new[xp.cumsum(fresh) - 1]
+    return keys % n, rows, new, xp.arange(rows.size) - new[xp.cumsum(fresh, dtype=np.int64) - 1]
 
 
 def _compressed(xp, at, columns, n, chunk):

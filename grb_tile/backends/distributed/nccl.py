@@ -16,6 +16,7 @@ aborts both, which ends the waits of all.
 
 from __future__ import annotations
 
+import atexit
 import collections
 import threading
 import time
@@ -150,6 +151,7 @@ class NcclCommunicator(Communicator):
         self._device_bytes = 0
         self._start(host.broadcast(identity, 0, "init"))
         threading.Thread(target=self._watch, name="grb_tile NCCL", daemon=True).start()
+        atexit.register(self.close)  # before the host communicator's
 
     def _start(self, identity: Any) -> None:
         """Join the ranks of that identity.  Raises: DistributedError on every rank where one cannot."""
@@ -403,6 +405,7 @@ class NcclCommunicator(Communicator):
         """Leave NCCL and the host communicator, when what is queued is complete, or after SECONDS_TO_CLOSE."""
         if self._stopped.is_set():
             return
+        atexit.unregister(self.close)
         try:
             self.wait("close", SECONDS_TO_CLOSE)
         except DistributedError:
@@ -411,5 +414,5 @@ class NcclCommunicator(Communicator):
             self._stopped.set()
             if self._reason is None:
                 self._reason = f"rank {self.rank} has closed its communicator"
-                (self._nccl.abort if self._queued else self._nccl.destroy)()
+                (self._nccl.abort if self._queued or self.host.gone() else self._nccl.destroy)()
             self.host.close()
