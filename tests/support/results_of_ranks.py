@@ -23,6 +23,8 @@ def results():
         A.T.new().to_dicts(), A[3:60:2, [1, 5, 2]].new().to_dicts(), A.apply(gb.indexunary.rowindex).new().to_dicts(),
         A.reduce_columnwise().new().to_dict(), v.ewise_add(A[:, 7].new()).new().to_dict(),
         A[:5, :7].new().kronecker(A[80:, 60:80].new()).new().to_dicts(),
+        A.ss.selectk("first", 2).to_dicts(), algorithms.louvain(S, seed=1).count,
+        algorithms.random_walks(S, [0, 40], 5, seed=2).walks.tolist(),
         algorithms.connected_components(S).count, algorithms.triangle_count(S),
         {k: round(x, 9) for k, x in algorithms.pagerank(A).values.to_dict().items()},
     ]  # fmt: skip

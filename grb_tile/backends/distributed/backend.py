@@ -242,7 +242,8 @@ class DistributedBackend(ExchangedArrays, Building, WholeLoops, DistributedProdu
         return self.local.tuples_matrix(self.whole(A))
 
     def tuples(self, x):
-        return self.local.tuples(self.whole(x))
+        """Arrays of the host: `xp` is NumPy, also where ranks compute on devices."""
+        return self.tuples_matrix(x) if len(x.shape) == 2 else self.tuples_vector(x)
 
     def convert(self, store, format):
         """In that form for whoever reads its arrays: all entries, on every rank."""
