@@ -1,6 +1,6 @@
 """Arrays of devices over NCCL, everything else over a host communicator: one rank, one device.
 
-    allgather_known    ncclAllGather in place where all ranks have as much; else sends and receives in one group
+    allgather_known    ncclAllGather where all ranks have as much; else sends and receives in one group
     alltoall_cut       lengths over the host, then sends and receives in one group
     broadcast_known    ncclBroadcast
 
@@ -23,6 +23,7 @@ import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from . import communicator as base
 from .communicator import Communicator
 from .exchange import CHECKED_BYTES
 
+DEVICE_TO_DEVICE = 3  # cudaMemcpyKind
 SECONDS_BETWEEN_LOOKS = 0.05
 SECONDS_WITHOUT = 2.0  # that an exchange may take after a rank has ended, which had its part of it queued
 SECONDS_TO_CLOSE = 5.0  # for what is queued, at the end of the program
@@ -56,6 +58,11 @@ class BackendDevice:
 
     def pointer(self, array: Any) -> int:
         return array.data.ptr
+
+    def copy(self, to: int, source: int, size: int, stream: int) -> None:
+        """Queue a copy of bytes from one address to another (CuPy's assignment takes the host longer)."""
+        if size:
+            self._device.xp.cuda.runtime.memcpyAsync(to, source, size, DEVICE_TO_DEVICE, stream)
 
     @contextmanager
     def in_order(self) -> Iterator[int]:
@@ -178,25 +185,21 @@ class NcclCommunicator(Communicator):
             return self.host.allgather_known(arrays, counts, call)
         self._check(call)
         start = time.perf_counter()
-        at = np.cumsum([0, *counts]).tolist()
+        at = [0, *accumulate(counts)]
         width = sum(array.dtype.itemsize for array in arrays)
         if into is None:
             made = self._empty([(at[-1], array.dtype) for array in arrays], at[-1] * width, call)
         else:
             made = [into]
-        mine = slice(at[self.rank], at[self.rank + 1])
         equal = len(set(counts)) == 1
         with self._queueing(call) as stream:
             transfers = []
             for array, whole in zip(arrays, made, strict=True):
-                whole[mine] = array
-                pointer, size = self._device.pointer(whole), whole.dtype.itemsize
+                source, pointer, size = self._device.pointer(array), self._device.pointer(whole), whole.dtype.itemsize
                 if equal and counts[0]:
-                    bytes_each = counts[0] * size
-                    here = pointer + self.rank * bytes_each
-                    self._nccl.allGather(here, pointer, bytes_each, self._uint8, stream)
+                    self._nccl.allGather(source, pointer, counts[0] * size, self._uint8, stream)
                 elif not equal:
-                    own = pointer + mine.start * size, counts[self.rank] * size
+                    own = source, counts[self.rank] * size
                     others = [(pointer + at[r] * size, counts[r] * size) for r in range(self.size)]
                     transfers.append(([own] * self.size, others))
             self._pairs(transfers, stream)
@@ -217,12 +220,11 @@ class NcclCommunicator(Communicator):
         counts = found[:, 0].tolist()
         most = self.size * int(found[:, 1].max()) * width
         start = time.perf_counter()
-        at = np.cumsum([0, *counts]).tolist()
+        at = [0, *accumulate(counts)]
         made = self._empty([(at[-1], array.dtype) for array in arrays], most, call)
         with self._queueing(call) as stream:
             transfers = []
             for array, whole in zip(arrays, made, strict=True):
-                whole[at[self.rank] : at[self.rank + 1]] = array[cuts[self.rank] : cuts[self.rank + 1]]
                 source, target, size = self._device.pointer(array), self._device.pointer(whole), whole.dtype.itemsize
                 transfers.append((
                     [(source + cuts[r] * size, sent[r] * size) for r in range(self.size)],
@@ -278,7 +280,12 @@ class NcclCommunicator(Communicator):
         return made
 
     def _pairs(self, transfers: Sequence[tuple[Any, Any]], stream: int) -> None:
-        """Send and receive, in one group, (address, bytes) for each rank; nothing where there is nothing."""
+        """Send and receive, in one group, (address, bytes) for each rank; nothing where there is nothing.
+
+        What is for this rank itself is copied.
+        """
+        for sends, receives in transfers:
+            self._device.copy(receives[self.rank][0], *sends[self.rank], stream)
         if not transfers or self.size == 1:
             return
         self._device.nccl.groupStart()
