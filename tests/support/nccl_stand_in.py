@@ -52,29 +52,26 @@ class Folder:
         self.path.mkdir(exist_ok=True)
         self.numbers = {}
 
-    def _next(self, source, target):
-        number = self.numbers.get((source, target), 0)
-        return self.path / f"{source}-{target}-{number}"
-
-    def _step(self, source, target):
-        self.numbers[source, target] = self.numbers.get((source, target), 0) + 1
+    def _number(self, *way):
+        """0, 1, 2 ... of the messages that were sent, or taken, in one direction."""
+        self.numbers[way] = self.numbers.get(way, -1) + 1
+        return self.numbers[way]
 
     def put(self, source, target, data):
-        path = self._next(source, target)
+        path = self.path / f"{source}-{target}-{self._number('put', source, target)}"
         fresh = path.with_suffix(".part")
         fresh.write_bytes(data)
         os.rename(fresh, path)
-        self._step(source, target)
 
     def take(self, source, target):
-        path = self._next(source, target)
+        path = self.path / f"{source}-{target}-{self.numbers.get(('take', source, target), -1) + 1}"
         try:
             data = path.read_bytes()
         except FileNotFoundError:
             time.sleep(WAIT)
             return None
         path.unlink()
-        self._step(source, target)
+        self._number("take", source, target)
         return data
 
 

@@ -3,8 +3,9 @@
 w<mask> = A u          u on every rank, each computes the rows that it owns
 w<mask> = A' u         each rank's rows of A with its entries of u give terms of w, which their owners add; from the
                        call on at which as many terms may have moved as A has entries, with the transpose, kept
-C<mask> = A B          in as many stages as there are ranks: in stage r every rank has the rows of B that rank r owns,
-                       and adds the products of its rows of A with them
+C<mask> = A B          with the whole of B where every rank has room for it (whole_loops.py): each rank computes its rows
+                       at once.  Else in as many stages as there are ranks: in stage r every rank has the rows of B that
+                       rank r owns, and adds the products of its rows of A with them
 C<mask> = A B'         in stage r the columns of C that rank r's rows of B give, so that nothing is added
 """
 
@@ -116,10 +117,16 @@ class DistributedProducts:
         return self.combined(self._sum(found, monoid), monoid, "mxm")
 
     def _blocks(self: Any, B, call):
-        """The rows of B that each rank owns, one rank's after another's, as matrices of B's shape on every rank."""
+        """All rows of B, or those that each rank owns, one rank's after another's: matrices of B's shape on every rank.
+
+        A stage looks at all rows of A and of the mask, so one with all of B takes 1 / p of the work of p stages.
+        """
         if not isinstance(B, Part):  # every rank has it
             self._check_equal(B)
             yield without_dense(self.local.copy_here(B))
+            return
+        if self.size > 1 and self.fits_whole(B):
+            yield self.whole_for_now(B, call)
             return
         mine = spread(B)
         for root in range(self.size):

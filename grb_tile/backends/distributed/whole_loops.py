@@ -22,6 +22,7 @@ class WholeLoops:
     """Methods of DistributedBackend.  replicates: may matrices be kept whole?"""
 
     replicates = True
+    _room: float | None = None  # once asked for
 
     def bfs(self: Any, A, AT, sources, levels=True, parents=False, max_level=None, target=None):
         whole = self._whole_for("bfs", A, AT)
@@ -74,7 +75,7 @@ class WholeLoops:
         copies = [A] if AT is None or AT is A else [A, AT]
         size = sum(whole_bytes(store) for store in copies)
         forms["loops_lost"] = lost = forms.get("loops_lost", 0.0) + saved
-        if lost < choose_ranks.cost_of_whole(size, self.size, self.link) or size > self._room_for_whole():
+        if lost < choose_ranks.cost_of_whole(size, self.size, self.link) or not self.fits_whole(*copies):
             return None
         return self._kept_whole(A, loop)
 
@@ -85,8 +86,21 @@ class WholeLoops:
             forms["kept_whole"] = self.local.copy_here(whole_matrix(self, self.part(A), call))
         return forms["kept_whole"]
 
+    def whole_for_now(self: Any, A, call):
+        """The whole matrix on this rank: the one that is kept, or one that is not."""
+        kept = forms_of(A).get("kept_whole")
+        return self.local.copy_here(whole_matrix(self, A, call)) if kept is None else kept
+
+    def fits_whole(self: Any, *matrices: Part) -> bool:
+        """Has every rank room for the whole of these?"""
+        if not self.replicates:
+            return False
+        if self._room is None:
+            self._room = self._room_for_whole()
+        return sum(map(whole_bytes, matrices)) <= self._room
+
     def _room_for_whole(self: Any) -> float:
-        """Bytes that a matrix kept whole may take on every rank: those of the one with the least memory."""
+        """Bytes that whole matrices may take on every rank: those of the one with the least memory."""
         if self.local.on_device:
             mine: float | None = self.local.device.total_memory / (1 if self.comm.moves_devices else self.size)
         else:
