@@ -87,6 +87,15 @@ def test_rows_with_entries(device):
         assert found.dtype == np.int64
 
 
+def test_more_tiles_than_the_last_block_sums_at_once(device):
+    threads = device.launcher.threads(prefix_sums.THREADS)
+    bits = np.random.default_rng(seeds.SEED & 0xFFFFFFFF).random((threads * (threads * 16 + 1) + 1) * 64) < 0.001
+    words = np.packbits(bits, bitorder="little").view(np.uint64)
+    indices = device.empty(int(bits.sum()), np.dtype(np.int64))
+    prefix_sums.words_to_list(device, device.array(words), device.array(np.zeros(1)), indices)
+    assert device.host(indices).tolist() == np.flatnonzero(bits).tolist()
+
+
 @pytest.mark.parametrize("kind", ["int32", "int64"])
 def test_bits_of_words(device, kind):
     rng = np.random.default_rng(seeds.SEED & 0xFFFFFFFF)
