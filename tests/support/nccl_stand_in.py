@@ -194,6 +194,3 @@ class Communicator:
     def abort(self):
         self.module.calls.append(("abort", 0))
         self.aborted.set()
-
-    def destroy(self):
-        self.module.calls.append(("destroy", 0))

@@ -421,5 +421,5 @@ class NcclCommunicator(Communicator):
             self._stopped.set()
             if self._reason is None:
                 self._reason = f"rank {self.rank} has closed its communicator"
-                (self._nccl.abort if self._queued or self.host.gone() else self._nccl.destroy)()
+                self._nccl.abort()  # `destroy` waits for all ranks of the host, one of which may have failed
             self.host.close()

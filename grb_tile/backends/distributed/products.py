@@ -3,8 +3,8 @@
 w<mask> = A u          u on every rank, each computes the rows that it owns
 w<mask> = A' u         each rank's rows of A with its entries of u give terms of w, which their owners add; from the
                        call on at which as many terms may have moved as A has entries, with the transpose, kept
-C<mask> = A B          with the whole of B where every rank has room for it (whole_loops.py): each rank computes its rows
-                       at once.  Else in as many stages as there are ranks: in stage r every rank has the rows of B that
+C<mask> = A B          with the whole of B where every rank has room for it (whole_loops.py): each computes its rows at
+                       once.  Else in as many stages as there are ranks: in stage r every rank has the rows of B that
                        rank r owns, and adds the products of its rows of A with them
 C<mask> = A B'         in stage r the columns of C that rank r's rows of B give, so that nothing is added
 """
