@@ -192,7 +192,7 @@ def test_the_device_of_a_rank(name, variable, number, wanted, monkeypatch):
 
 def test_an_uncaught_error_of_a_rank_ends_all():
     def program(world):
-        A = gb.dist.rmat(8, 8, seed=1)
+        A = gb.dist.rmat(8, 8, weights=(1, 9), seed=1)
         x = A.reduce_rowwise().new()
         if world.rank == 1:
             raise ValueError("of rank 1")

@@ -120,7 +120,7 @@ def test_one_rank_draws_the_generators_graphs():
 @several
 def test_a_rank_that_fails_over_nccl():
     def program(world):
-        A = gb.dist.rmat(10, 8, seed=1)
+        A = gb.dist.rmat(10, 8, weights=(1, 9), seed=1)
         x = A.reduce_rowwise().new()
         if world.rank == 1:
             raise ValueError("of rank 1")
