@@ -10,6 +10,7 @@ import numpy as np
 
 from grb_tile.dtypes import FP64, INT64, cast
 from grb_tile.exceptions import InvalidValue
+from grb_tile.hashing import hashes
 from grb_tile.operators import ANY
 from grb_tile.storage import convert
 from grb_tile.storage.store import Compressed, SparseVector, index_dtype
@@ -312,6 +313,20 @@ class ReferenceBackend(Backend):
             line.append(value)
             found[position] = _fold(monoid, line)
         return _like(x, monoid.type, found)
+
+    def first_of_rows(self, x, how, k, seed=0):
+        found, lines = {}, {}
+        for number, (position, value) in enumerate(entries(x).items()):
+            key = hashes(np, number, number + 1, seed, 0) if how == "random" else value
+            lines.setdefault(position[0] if _is_matrix(x) else 0, []).append((position, value, key))
+        for line in lines.values():
+            order = np.arange(len(line))
+            if how in ("smallest", "largest", "random"):
+                order = np.concatenate([key for _, _, key in line]).argsort(kind="stable")
+            if how in ("last", "largest"):
+                order = order[::-1]
+            found |= {line[p][0]: line[p][1] for p in order[:k].tolist()}
+        return _like(x, x.dtype, found)
 
     def broadcast(self, u, pattern, axis):
         held = entries(u)

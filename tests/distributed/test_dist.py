@@ -360,6 +360,33 @@ def test_seeds_that_nobody_gave_are_the_same_on_all_ranks():
     same(dist.run(3, call))
 
 
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_first_of_rows_of_ranks_are_those_of_one(ranks):
+    rng = np.random.default_rng(3)
+    A = gb.Matrix.from_dense(rng.integers(0, 6, (17, 13)).astype(float), missing_value=0.0)
+    v = gb.Vector.from_dense(rng.integers(0, 9, 40).astype(float), missing_value=3.0)
+    calls = [
+        call
+        for how in ("first", "last", "smallest", "largest")
+        for call in (
+            lambda A, v, how=how: A.ss.selectk(how, 3),
+            lambda A, v, how=how: A.ss.selectk(how, 3, "columnwise"),
+            lambda A, v, how=how: A.ss.compactify(how, 3),
+            lambda A, v, how=how: v.ss.selectk(how, 5),
+            lambda A, v, how=how: v.ss.compactify(how, 5),
+        )
+    ]
+
+    def call(world):
+        B, w = dist.distribute(A), dist.distribute(v)
+        counts = B.ss.selectk("random", 2).nvals, w.ss.selectk("random", 5).nvals
+        return [tuples(each(B, w).gather()) for each in calls], counts
+
+    found, counts = same(dist.run(ranks, call))
+    assert found == [tuples(each(A, v)) for each in calls]
+    assert counts == (A.ss.selectk("first", 2).nvals, 5)
+
+
 def test_an_error_of_one_rank_reaches_the_others():
     def call(world):
         v = gb.Vector.from_coo(np.arange(100), 1.0, size=100)

@@ -367,6 +367,15 @@ class DistributedBackend(ExchangedArrays, Building, WholeLoops, DistributedProdu
             local = self.local.apply(local, monoid.binaryop, left=before)
         return x.like(local)
 
+    def first_of_rows(self, x, how, k, seed=0):
+        x = self.part(x)
+        if len(x.shape) == 2:
+            return x.like(self.local.first_of_rows(x.local, how, k, seed + self.rank))  # other hashes on each rank
+        if how != "random":
+            x = x.like(self.local.first_of_rows(x.local, how, k))  # of which those of all ranks are some
+        whole = self.local.first_of_rows(self.local.copy_here(self.whole(x, "selectk")), how, k, seed)
+        return self.made(own_range(self.local, whole, x.layout), x.shape, x.layout)
+
     def one_pass(self, program, dtype, size, scalars, *stores):
         layout = self._joint(*stores)
         mine = [self._local(store, layout, "one_pass") for store in stores]
