@@ -327,7 +327,8 @@ RULES = {
     "dense_array": "the matrix is dense: its {0} x {1} array is read as it is",
     "dense_product": "both operands are full: a product of their arrays, over {0} positions",
     "dense_at_mask": "both operands are full: one dot product for each of the mask's {0} positions",
-    "over_ranks": "{0} ranks: {1:,} bytes received by this one, {2:.3f} ms of {3:.3f} in exchanges; its own part above",
+    "over_ranks": "{0} ranks: {1:,} bytes received by this one{4}, {2:.3f} ms of {3:.3f} in exchanges; its own part "
+    "above",
     # kernels of row-wise products
     "too_large": "{0} positions are not allocated for {1} entries: one result for each stored row",
     "all_entries": "the vector is full, nothing is masked, all {0} entries are read",
