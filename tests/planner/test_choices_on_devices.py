@@ -89,6 +89,16 @@ def sparse(rng, nrows, ncols, count):
     return compressed(nrows, ncols, dtypes.BOOL, keys // ncols, keys % ncols, np.ones(1, bool), True)
 
 
+def rows_of(M):
+    return np.repeat(np.arange(M.nrows), np.diff(M.indptr))
+
+
+def dense(M):
+    found = np.zeros(M.shape, int)
+    found[rows_of(M), M.indices] = 1
+    return found
+
+
 def test_products_at_a_mask():
     rng = generator("masked products")
     A, B = sparse(rng, 300, 400, 12_000), sparse(rng, 400, 500, 12_000)
@@ -98,27 +108,30 @@ def test_products_at_a_mask():
     few, many = sparse(rng, 300, 500, 10_000), sparse(rng, 300, 500, 60_000)
     plan = choose_matmul_on_gpu(A, False, Bt, True, few)
     assert (plan.method, plan.rule, plan.figures) == ("dot", "mask_of_operands", (few.nvals, A.nvals))
-    a, b, bt = (np.zeros(x.shape, int) for x in (A, B, Bt))
-    for x, dense in ((A, a), (B, b), (Bt, bt)):
-        dense[np.repeat(np.arange(x.nrows), np.diff(x.indptr)), x.indices] = 1
-    for M, transposed, right, right_dense in ((many, True, Bt, bt.T), (many, False, B, b), (few, False, B, b)):
-        m = np.zeros(M.shape, int)
-        m[np.repeat(np.arange(M.nrows), np.diff(M.indptr)), M.indices] = 1
+    At, short, wide = transpose_of(A), sparse(rng, 300, 400, 150), sparse(rng, 500, 400, 18_000)
+    At = compressed(400, 300, dtypes.BOOL, rows_of(At), At.indices, np.ones(1, bool), True)  # without its transpose
+    in_short_rows = sparse(rng, 300, 500, 400)
+    for left, at, right, bt, M in (
+        (A, False, Bt, True, many), (A, False, B, False, many), (A, False, B, False, few), (At, True, Bt, True, many),
+        (At, True, B, False, many), (At, True, B, False, few), (short, False, wide, True, in_short_rows),
+    ):  # fmt: skip
+        a, b = dense(left), dense(right)
+        a, b, m = a.T if at else a, b.T if bt else b, dense(M)
         transpose = right.nvals * tuning.GPU_TRANSPOSE_NS
         by_rows = (m * a.sum(axis=1)[:, None]).sum() * tuning.GPU_DOT_NS
-        by_columns = (m * right_dense.sum(axis=0)).sum() * tuning.GPU_DOT_NS
-        products = (a @ right_dense)[m.any(axis=1)].sum() * tuning.GPU_MASKED_PUSH_NS
+        by_columns = (m * b.sum(axis=0)).sum() * tuning.GPU_DOT_NS
+        products = (a @ b)[m.any(axis=1)].sum() * tuning.GPU_MASKED_PUSH_NS
         positions = M.nvals * tuning.GPU_DOT_POSITION_NS
-        if transposed:
+        if bt:
             dots, rows = min(by_rows, by_columns) + positions, products + transpose
             if by_rows <= transpose:
                 dots, rows = by_rows, transpose
         else:
             dots, rows = transpose, products
             dots += min(by_rows, by_columns) + positions if rows > transpose else 0
-        plan = choose_matmul_on_gpu(A, False, right, transposed, M)
+        plan = choose_matmul_on_gpu(left, at, right, bt, M)
         assert plan.figures == pytest.approx((dots, rows, M.nvals), rel=0.05)
-        wins = dots < rows or transposed and by_rows <= transpose
+        wins = dots < rows or bt and by_rows <= transpose
         assert (plan.method, plan.rule) == (("dot", "mask_small") if wins else ("gustavson", "rows_of_product"))
         assert wins or (plan.kernel, plan.kernel_rule) == ("merge_at_mask", "mask_bounds")
     keep_transpose(B, transpose_of(B))

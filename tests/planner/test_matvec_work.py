@@ -6,7 +6,7 @@ import pytest
 import grb_tile as gb
 from grb_tile.planner import choose_matmul, choose_matvec, edges_of, tuning
 from grb_tile.planner.choose_matvec_gpu import choose_on_gpu
-from grb_tile.planner.device_profile import H200
+from grb_tile.planner.device_profile import H200, profile_of
 from grb_tile.planner.matvec_work import Work, admitted_rows, column_wise_ns, estimate_work, row_wise_ns, sample_work
 from grb_tile.planner.statistics import sample_of
 from grb_tile.storage.convert import compressed, to_bitmap, transpose_of
@@ -285,6 +285,25 @@ def test_a_device_weighs_the_complement_of_the_mask():
     more = A.nvals * (1 - 2 / 64) * tuning.GPU_ENTRY_NS * tuning.GPU_LOOK_UP
     assert figures[False][0] - figures[True][0] == pytest.approx(more, rel=0.01)
     assert figures[True][1] == figures[False][1]
+
+
+def test_the_plan_of_equal_figures_is_repeated_in_all_it_says():
+    """Method, rule, figures and note; another vector's edges, another mask or another method are weighed anew."""
+    rng = np.random.default_rng(seeds.SEED + 13)
+    A = matrix(rng, N, N, 32 * N, gb.dtypes.FP64)
+    transpose_of(A)
+    backend, told = _Device(), []
+    backend.profile = profile_of("half", 66, 2150.0)
+    few, more = bitmap(rng.permutation(N)[:64]), bitmap(rng.permutation(N)[: N // 2])
+    allow = bitmap(rng.permutation(N)[:99])
+    for u, mask, early in (
+        (few, None, False), (more, None, False), (few, None, True), (few, StoredMask(allow), False),
+        (few, StoredMask(allow, True), False),
+    ):  # fmt: skip
+        plans = [choose_on_gpu(A, False, u, mask, early, backend) for _ in range(2)]
+        told += [(plan.method, plan.rule, plan.figures, plan.note, plan.format, plan.operation) for plan in plans]
+        assert told[-1] == told[-2] and backend.profile.note == plans[1].note != ""
+    assert len(set(told[::2])) == 5
 
 
 def test_a_mask_that_admits_half_costs_more_than_one_that_admits_nearly_all():
