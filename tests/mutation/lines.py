@@ -174,15 +174,16 @@ class Record:
 
     def tests_of(self, path: str, lines, at_import: bool = False) -> list[str]:
         """The tests that execute one of the lines. What runs at the import of its module counts as executed by each
-        test that executes something of the file, or by all if none does."""
+        test that executes something else of the file, or by all if there is nothing else: a table of constants."""
         found = self._bits.get(path, {})
         bits = 0
         for line in found if at_import else lines:
             bits |= found.get(line, 0)
         if bits & 1:  # at import, and perhaps again in a program that a test starts
+            later = 0
             for others in found.values():
-                bits |= others
-            bits = -1 if bits == 1 else bits
+                later |= 0 if others & 1 else others
+            bits = later or -1
         names = [name for place, name in enumerate(self._names) if name and bits >> place & 1]
         return self.in_order([name for name in names if name not in self.failed])
 
