@@ -3,6 +3,7 @@
 A figure changes with its measurement alone: here it stands a second time, as an account has two sides.
 """
 
+from dataclasses import astuple
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,7 +14,7 @@ from grb_tile import dtypes
 from grb_tile.planner import choose_kernel, choose_matmul, device_limits, explain, history, tuning
 from grb_tile.planner.choose_direction import cheaper
 from grb_tile.planner.choose_matvec_gpu import DirectionCosts, costs_of
-from grb_tile.planner.device_profile import H200, profile_of
+from grb_tile.planner.device_profile import CPU, H200, H200_LOOPS, MEASURED_SHARE, profile_of
 from grb_tile.planner.matvec_work import is_dense_sum
 from grb_tile.planner.record import Plan, record_plan, report_of
 from grb_tile.planner.statistics import edges_of, mean_degree
@@ -87,6 +88,17 @@ def test_a_threshold_says_what_it_is():
     found = tuning.THRESHOLDS["GPU_BLOCK_BANDWIDTH"]
     assert found == (0.83, "share of the bandwidth", "that 8 x 8 bitmap blocks reach, FP64", "H200: fem 70")
     assert (found.value, found.unit, found.source, found.measured_on) == found
+
+
+def test_profiles_of_the_machines_that_were_measured():
+    """tests/gpu/RECORD.md"""
+    assert (H200.processors, H200.launch_ns, H200.barrier_ns, H200.read_back_ns) == (132, 3800.0, 1000.0, 11_000.0)
+    assert (H200.dram_bytes_ns, H200.atomic_ns, H200.gather_ns) == (4300.0, 12.4e-3, 4.13e-3)
+    assert (H200.shared_bytes, H200.latency, H200.atomics, H200.bandwidth) == (232448, 1.0, 1.0, 1.0)
+    assert astuple(H200_LOOPS) == (4400.0, 4900.0, 960.0, 4620.0, 9.47e-3, 6.1e-3)
+    assert (CPU.processors, CPU.dram_bytes_ns, CPU.atomic_ns, CPU.gather_ns) == (1, 10.0, 6.0, 2.4)
+    assert (CPU.launch_ns, CPU.barrier_ns, CPU.read_back_ns, CPU.shared_bytes) == (0.0, 2000.0, 0.0, 1 << 20)
+    assert (MEASURED_SHARE, CPU.source, H200.scaled) == (0.9, "table", False)
 
 
 def test_limits_of_devices_in_bytes():
