@@ -11,8 +11,9 @@ from grb_tile.planner import tuning
 from grb_tile.planner.choose_inner import choose_inner
 from grb_tile.planner.choose_kernel import column_indices, hypersparse_kernel, sorts_products, spgemm_kernel
 from grb_tile.planner.choose_matmul_gpu import choose_matmul_on_gpu
-from grb_tile.planner.choose_matvec_gpu import _try_tiles
+from grb_tile.planner.choose_matvec_gpu import _try_tiles, choose_on_gpu, costs_of
 from grb_tile.planner.choose_traversal import bfs_kernel, grid_kernel, search_over, sssp_kernel
+from grb_tile.planner.device_profile import H200
 from grb_tile.planner.record import Plan
 from grb_tile.storage.convert import compressed, keep_transpose, to_dcsr, transpose_of
 from support.seeds import generator
@@ -303,3 +304,42 @@ def test_tiles_of_a_sparse_vector_are_made_when_they_have_paid():
     assert plan(tiled + build).rule == "tiles_cheaper"
     A.indices = A.indices[1:]
     assert plan(tiled + 2 * build).rule == "columns_cheaper"
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_turn_of_a_program_leaves_the_direction_to_the_device(transposed, monkeypatch):
+    """The transpose is made for all turns to come, but not while a turn is captured; costs are those of a list."""
+    rng = generator("turns")
+    monkeypatch.setattr(tuning, "GPU_UNCOUNTED", 50)
+    u = SimpleNamespace(nvals_if_read=None)
+    for capturing, cached, made in ((False, False, 1), (True, True, 0), (False, True, 0)):
+        A, asked, transposes = sparse(rng, 300, 300, 900), [], []
+
+        def direction(*given, asked=asked):
+            asked.append(given)
+            return "cols"
+
+        def transpose(A, made=transposes):
+            made.append(A)
+            return transpose_of(A)
+
+        if cached:
+            transpose_of(A)
+        turns = SimpleNamespace(capturing=capturing, direction=direction)
+        backend = SimpleNamespace(turns=turns, transpose=transpose, profile=H200)
+        monkeypatch.setattr(tuning, "GPU_SMALL_MATRIX", 50)
+        plan = choose_on_gpu(A, transposed, u, None, False, backend)
+        assert (plan.operation, plan.method, plan.format, plan.rule) == ("matvec", "cols", "csr", "turn_of_program")
+        ((matrix, flipped, other, vector, mask, costs),) = asked
+        assert (matrix, flipped, vector, mask) == (A, transposed, u, None) and len(transposes) == made
+        assert other is transpose_of(A)
+        assert costs() == costs_of(A, other if transposed else A, None, False, False, H200, True)
+        monkeypatch.setattr(tuning, "GPU_UNCOUNTED", A.nvals)
+        small = choose_on_gpu(A, transposed, u, None, False, backend)
+        assert (small.method, small.rule, small.figures) == ("rows", "matrix_small", (A.nvals,)) and len(asked) == 1
+        monkeypatch.setattr(tuning, "GPU_UNCOUNTED", 50)
+    here = "cols" if transposed else "rows"
+    for count, entries, rule in ((0, 900, "vector_empty"), (5, 0, "vector_empty"), (5, 40, "matrix_small")):
+        u = SimpleNamespace(nvals_if_read=count)
+        plan = choose_on_gpu(sparse(rng, 300, 300, entries), transposed, u, None, False, None)
+        assert (plan.method, plan.rule) == (here, rule)
