@@ -385,5 +385,7 @@ def test_texts_of_plans():
     other = record_plan("bfs", "by level", "csr", "by_level", (4, 2))
     assert [line.partition(":")[0] for line in str(explain(2)).splitlines()] == ["matvec", "bfs"]
     assert explain().plans == [other] and explain(0).plans == history() and len(explain(0)) == len(history()) > 2
+    made = [record_plan("bfs", "by level", "csr", "by_level", (k, 2)) for k in range(70)]
+    assert history() == made[-64:]  # the latest are kept
     assert str(report_of([])) == "nothing was planned yet" and list(report_of([plan])) == [plan]
     assert other.as_dict()["ms"] is None and other.as_dict()["kernel_reason"] is None
