@@ -12,6 +12,8 @@ import ast
 import collections
 import copy
 import dataclasses
+import functools
+import pathlib
 import random
 import re
 from collections.abc import Iterator
@@ -35,6 +37,8 @@ LAYERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "programs": (("grb_tile/programs",), ("tests/programs",)),
     "storage": (("grb_tile/storage",), ("tests/storage",)),
 }
+
+TEMPLATES = "grb_tile/backends/cpu/templates/"
 
 COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -388,8 +392,28 @@ def drawn(layer: str, seed: int) -> Iterator[Mutant]:
             yield mutant
 
 
+@functools.cache
+def uses_of(template: str) -> list[tuple[str, range]]:
+    """(path, lines) of the functions of the CPU backend that name the template, or one that imports it."""
+    found = []
+    for path in files_of("cpu"):
+        text = (ROOT / path).read_text()
+        if path.startswith(TEMPLATES) and f".{template} import" in text:
+            found += uses_of(pathlib.PurePath(path).stem)
+        if f'"{template}"' in text:
+            for node in ast.walk(ast.parse(text)):
+                constants = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
+                if isinstance(node, ast.FunctionDef) and template in constants:
+                    found.append((path, range(node.body[0].lineno, node.end_lineno + 1)))
+    return found
+
+
 def with_tests(mutant: Mutant, record: Record) -> Mutant:
     """The mutant with the tests of its layer that execute its line."""
-    names = record.tests_of(mutant.path, mutant.lines, mutant.at_import)
+    if mutant.path.startswith(TEMPLATES):  # Numba compiles it: no line is traced
+        uses = uses_of(pathlib.PurePath(mutant.path).stem)
+        names = record.in_order(list({name for path, lines in uses for name in record.tests_of(path, lines)}))
+    else:
+        names = record.tests_of(mutant.path, mutant.lines, mutant.at_import)
     files = dict.fromkeys(name.partition("::")[0] for name in names)
     return dataclasses.replace(mutant, tests=tuple(files), chosen=tuple(names))
