@@ -141,12 +141,20 @@ def plant(fault: Fault, folder: pathlib.Path, limit: float = LIMIT) -> Outcome:
     return Outcome(fault, noticed, by, time.monotonic() - started)
 
 
-def run(faults: list[Fault], jobs: int, limit: float = LIMIT, report=print) -> list[Outcome]:
-    """The outcomes of all faults, in their order; `report` gets a line for each as it ends."""
+def run(
+    faults: list[Fault], jobs: int, limit: float = LIMIT, report=print, kernels: pathlib.Path | None = None
+) -> list[Outcome]:
+    """The outcomes of all faults, in their order; `report` gets a line for each as it ends.
+
+    kernels: compiled before, for programs without a fault; their keys are digests of what they are made of.
+    """
     with tempfile.TemporaryDirectory(prefix="grb-tile-mutation-") as temporary:
         folders: queue.Queue = queue.Queue()
         for job in range(min(jobs, len(faults))):
-            folders.put(copy_of_checkout(pathlib.Path(temporary) / str(job)))
+            folder = copy_of_checkout(pathlib.Path(temporary) / str(job))
+            if kernels is not None and kernels.exists():
+                shutil.copytree(kernels, folder / ".kernels")
+            folders.put(folder)
 
         def one(fault: Fault) -> Outcome:
             folder = folders.get()
@@ -173,6 +181,11 @@ def _kept_record(layer: str) -> pathlib.Path:
     return pathlib.Path(tempfile.gettempdir()) / "grb-tile-lines" / f"{layer}-{text.hexdigest()[:16]}.json"
 
 
+def _kernels_of(layer: str) -> pathlib.Path:
+    """Where what the layer's tests compiled is kept."""
+    return pathlib.Path(tempfile.gettempdir()) / "grb-tile-lines" / f"{layer}-kernels"
+
+
 def _files(start: pathlib.Path) -> list[pathlib.Path]:
     return list(start.rglob("*.py")) if start.is_dir() else [start]
 
@@ -195,6 +208,9 @@ def record_of(layer: str, report=print) -> lines.Record:
                 raise SystemExit(f"the tests of {layer} could not run:\n{made.stdout[-2000:]}{made.stderr[-2000:]}")
             kept.parent.mkdir(exist_ok=True)
             shutil.copy2(written, kept)
+            if (folder / ".kernels").exists():
+                shutil.rmtree(_kernels_of(layer), ignore_errors=True)
+                shutil.copytree(folder / ".kernels", _kernels_of(layer))
         report(f"the lines of the tests of {layer} took {time.monotonic() - started:.0f} s")
     record = lines.Record(json.loads(kept.read_text()))
     if record.failed:
@@ -216,7 +232,7 @@ def run_generated(layers: list[str], count: int, seed: int, jobs: int, limit: fl
         executed, others = generated_faults(layer, count, seed, report)
         for mutant in others:
             report(f"NOT EXECUTED         {mutant.name}")
-        outcomes = run(executed, jobs, limit, report) if executed else []
+        outcomes = run(executed, jobs, limit, report, _kernels_of(layer)) if executed else []
         noticed = sum(outcome.noticed for outcome in outcomes)
         rows.append(
             f"| {layer} | {len(executed) + len(others)} | {noticed} | {len(others)} | {len(executed) - noticed} |"
