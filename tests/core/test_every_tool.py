@@ -168,6 +168,20 @@ PROGRAMS = {
                          "A.to_dcsr()", "A.to_dcsc()", "A.to_csr()", "A.to_csc(float)", "A.to_edgelist()",
                          "A.to_edgelist(values=False)", "A.to_dicts(order='col')", "A.to_dicts('other')",
                          "A._as_vector()", "lib.Matrix(int, 3, 1)._as_vector()", "v._as_matrix()")),
+    "chains": products("{}.{}", ("C.mxm(C)", "C.mxm(C, 'min_plus')", "A.T.mxm(A)", "(C @ C.T)", "C.kronecker(C)",
+        "C.power(2)", "C.mxm(C).select('triu')", "C.mxm(C).select(C.S)", "(C @ C).select(~C.V).select('>', 9)"), (
+        "select('tril')", "select('>', 12)", "select('>', s)", "select(C.S)", "select(~C.S)", "select(X.S)",
+        "select(v.S)", "select('>', 'a')", "select(C)", "select('>', 1).select(C.S).select('triu')", "select(C.S).select(C.V)",
+        "reduce_scalar()", "reduce_scalar('max')", "reduce_scalar(lib.agg.mean)", "reduce_rowwise()",
+        "reduce_columnwise('min')", "reduce_rowwise(lib.agg.count)", "select(C.S).reduce_scalar('min')",
+        "select('>', 11).reduce_rowwise()", "select(~C.S).reduce_columnwise(lib.monoid.max).new(mask=w.S)",
+        "reduce_scalar('minus')", "select('other')", "reduce_scalar(allow_empty=False)", "reduce_rowwise().reduce()",
+        "select('>', 999).reduce_scalar(allow_empty=False)", "select(C.S).new(name='n')", "nvals", "apply('ainv')",
+    )),
+    "chosen twice": products("done({0}, *[expr.{1} for expr in [{2}] for _ in range(2)])", ("C",), (
+        "select(C.S)", "select('>', 9).new()", "reduce_scalar()", "reduce_rowwise('max').new(float)",
+        "reduce_columnwise()",
+    ), ("C.mxm(C)", "C @ C", "C.kronecker(C)", "C.power(3)", "C.mxm(C).select('triu')")),
     "texts": products("repr({})", (
         "A.apply('ainv')", "A.T.apply('ainv')", "A @ C", "C @ A", "A @ v", "v @ f", "v & f", "v | f", "A & F",
         "A[0, 1]", "A[:2, 1:]", "A[::2, [0, 1]]", "v[::-1]", "v[1:3]", "v[[0, 1, 2]]", "v[range(3)]", "A[1, :]",
@@ -184,7 +198,7 @@ PROGRAMS = {
 }  # fmt: skip
 # families whose forms take expressions, with autocompute too
 COMPUTED = ("operators called", "aggregators", "reductions", "multiplied", "element-wise", "unions", "applied",
-        "selected",
+        "selected", "chains", "chosen twice",
             "texts", "build_diag", "diag and concat", "Scalar.from_value")  # fmt: skip
 # python-graphblas names its own casts, or another slice; or it changes a Vector into one of another shape
 NOT_ALIKE = re.compile(
