@@ -152,8 +152,8 @@ def run(
         folders: queue.Queue = queue.Queue()
         for job in range(min(jobs, len(faults))):
             folder = copy_of_checkout(pathlib.Path(temporary) / str(job))
-            if kernels is not None and kernels.exists():
-                shutil.copytree(kernels, folder / ".kernels")
+            if kernels is not None:
+                _give_kernels(kernels, folder)
             folders.put(folder)
 
         def one(fault: Fault) -> Outcome:
@@ -186,6 +186,11 @@ def _kernels_of(layer: str) -> pathlib.Path:
     return pathlib.Path(tempfile.gettempdir()) / "grb-tile-lines" / f"{layer}-kernels"
 
 
+def _give_kernels(kernels: pathlib.Path, folder: pathlib.Path) -> None:
+    if kernels.exists():
+        shutil.copytree(kernels, folder / ".kernels")
+
+
 def _files(start: pathlib.Path) -> list[pathlib.Path]:
     return list(start.rglob("*.py")) if start.is_dir() else [start]
 
@@ -197,6 +202,7 @@ def record_of(layer: str, report=print) -> lines.Record:
         started = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="grb-tile-mutation-") as temporary:
             folder = copy_of_checkout(pathlib.Path(temporary))
+            _give_kernels(_kernels_of(layer), folder)
             (folder / "sitecustomize.py").write_text(lines.SITE)
             (folder / "record").mkdir()
             command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider"]
