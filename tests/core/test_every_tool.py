@@ -77,6 +77,13 @@ PROGRAMS = {
         "[1, 2]", "[0, 3, 1]", "[0]", "[0, 1]"),
                            ("[2, 0, 1]", "[0]", "[]", "[0, 1, -1]"), ("3", "[4, 5, 6]", "[4]", "[]"), ("",
                            ", nrows=4", ", ncols=3", ", int, name='n'")),
+    "doubly compressed": products("lib.Matrix.from_{}({}, {}, {}, {}{})", ("dcsr", "dcsc"), ("[0, 2]", "[5, 7]", "[1]",
+        "[-1, 0]"), ("[0, 1, 3]", "[0, 2, 1]", "[0, 3, 1]", "[0, 3]", "[1, 2, 3]"), ("[2, 0, 1]", "[0]"),
+                                  ("3", "[4, 5, 6]"), ("", ", nrows=9", ", ncols=3", ", nrows=9, ncols=9, name='n'")),
+    "exported": products("sorted((k, v) for k, v in {}.ss.export({}).items() if k != 'values')", ("A", "F", "v", "f"), (
+        "'csr'", "'CSR'", "'Coo', sort=True", "'hypercsc'", "'BITMAPR'", "'fullc'", "'sparse'", "'Full'", "'bitmap'",
+        "'other'", "'csr', sort=True", "format='CSC'", "3",
+    )),
     "new objects": products("lib.{}({})", ("Vector", "Matrix", "Scalar"), (
         "", "int", "'INT8'", "None", "3", "int, 3", "int, 3, 4", "int, -1", "int, 2, -1", "int, 2.5", "int, 'a'",
         "int, 3, 4, 5", "int, nrows=2",
@@ -206,6 +213,8 @@ NOT_ALIKE = re.compile(
     r".*flatten\(name"
 )
 REFUSED_HERE = re.compile(
+    r"lib.Matrix.from_dcs[rc]\((?!\[(0, 2|5, 7)\], \[0, 1, 3\], \[2, |\[1\], \[0, 3\], \[2, )|"
+    r"lib.Matrix.from_dcsc\(\[5.*ncols=3|"
     r"lib.Matrix.from_cs[rc]\((\[1, 2\]|"
     r"\[0, 3, 1\]|\[0\], (\[\], \[[^\]]|\[[^\]])|\[0, 1\], (\[2|\[0, 1|\[\]|\[0\], (\[\]|\[4, )))"
 )
