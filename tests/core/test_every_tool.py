@@ -179,8 +179,8 @@ PROGRAMS = {
         "C.power(2)", "C.mxm(C).select('triu')", "C.mxm(C).select(C.S)", "(C @ C).select(~C.V).select('>', 9)"), (
         "select('tril')", "select('>', 12)", "select('>', s)", "select(C.S)", "select(~C.S)", "select(X.S)",
         "select(v.S)", "select('>', 'a')", "select(C)", "select('>', 1).select(C.S).select('triu')",
-        "select(C.S).select(C.V)", "reduce_scalar()", "reduce_scalar('max')", "reduce_scalar(lib.agg.mean)", "reduce_rowwise()",
-        "reduce_columnwise('min')", "reduce_rowwise(lib.agg.count)", "select(C.S).reduce_scalar('min')",
+        "select(C.S).select(C.V)", "reduce_scalar()", "reduce_scalar('max')", "reduce_scalar(lib.agg.mean)",
+        "reduce_rowwise()", "reduce_columnwise('min')", "reduce_rowwise(lib.agg.count)", "select(C.S).reduce_scalar('min')",
         "select('>', 11).reduce_rowwise()", "select(~C.S).reduce_columnwise(lib.monoid.max).new(mask=w.S)",
         "reduce_scalar('minus')", "select('other')", "reduce_scalar(allow_empty=False)", "reduce_rowwise().reduce()",
         "select('>', 999).reduce_scalar(allow_empty=False)", "select(C.S).new(name='n')", "nvals", "apply('ainv')",
