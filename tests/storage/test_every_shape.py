@@ -202,6 +202,15 @@ def test_sizes_of_tiles_are_kept_apart():
         assert all(A.forms[f"{name}{nt}"] is form is function(A, nt) for nt, form in made.items())
 
 
+@pytest.mark.parametrize("nt", [16, 32, 64])
+def test_tiles_of_nothing(nt):
+    A = rows_of_one(40, 0)
+    for form in (bit_tiles.bit_tiles_of(A, nt), tiled.tiled_of(A, nt), bit_tiles.bit_blocks_of(A)):
+        assert form.nvals == form.ntiles == 0 and form.to_compressed().nvals == 0
+    made = bit_tiles.bit_tiles_of(A, nt)
+    assert made.row_words.shape == made.tile_col.shape == (0,) and made.row_start.tolist() == [0]
+
+
 def test_row_numbers_of_small_matrices_are_kept():
     for count in (1 << 14, (1 << 14) + 1):
         A = rows_of_one(count, count)
@@ -263,4 +272,6 @@ def test_the_reason_of_the_best_form():
     thin, middle, full = of(0.00005), of(0.003), of(0.9)
     assert thin.chosen == "dcsr" and "words and headers of such tiles take more bytes" in thin.why
     assert middle.chosen == "csr" and "with values csr is smallest, while bittiled" in middle.why
+    least = min((form for form in middle.nbytes if form.startswith("bittiled")), key=middle.nbytes.get)
+    assert f"while {least} stores" in middle.why and least != "bittiled16"
     assert full.chosen == "bitblock" and "of the bytes of csr; bittiled" in full.why
