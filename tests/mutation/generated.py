@@ -24,9 +24,11 @@ from .lines import Record
 # of each layer, its code and the tests that should notice a mistake in it
 LAYERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "algorithms": (("algorithms", "grb_tile/graph"), ("tests/algorithms",)),
+    "backends": (("grb_tile/backends/*.py",), ("tests/backends/test_*.py",)),
     "cli": (("grb_tile/cli",), ("tests/cli",)),
     "core": (("grb_tile/core", "grb_tile/config.py", "grb_tile/viz.py"), ("tests/core",)),
     "cpu": (("grb_tile/backends/cpu",), ("tests/backends/cpu", "tests/backends/test_*.py")),
+    "distributed": (("grb_tile/backends/distributed", "grb_tile/dist"), ("tests/distributed",)),
     "generators": (("grb_tile/generators.py",), ("tests/generators",)),
     "grb": (("grb_tile/grb",), ("tests/grb",)),
     "io": (("grb_tile/io",), ("tests/io",)),
@@ -363,8 +365,8 @@ def changes(mutant: Mutant, text: str) -> bool:
 def files_of(layer: str) -> list[str]:
     paths: list[str] = []
     for name in LAYERS[layer][0]:
-        path = ROOT / name
-        paths += map(str, sorted(path.rglob("*.py")) if path.is_dir() else [path])
+        for path in sorted(ROOT.glob(name)):
+            paths += map(str, sorted(path.rglob("*.py")) if path.is_dir() else [path])
     return [path.removeprefix(f"{ROOT}/") for path in paths]
 
 
