@@ -1,5 +1,6 @@
 """Other libraries' objects, there and back; values as python-graphblas gives them are checked in tests/dropin."""
 
+import itertools
 import random
 import re
 import sys
@@ -119,6 +120,35 @@ def test_networkx_graphs_of_every_class(kind, nodes):
             A = grb_io.from_networkx(H, **given)
             assert A.dtype.np_type == expected.dtype and A.nvals == expected.nnz
             assert np.allclose(A.to_dense(0), expected.toarray()), given
+
+
+@pytest.mark.parametrize("kind", ["MultiGraph", "MultiDiGraph"])
+@pytest.mark.parametrize("weight", ["weight", "absent", None])
+def test_parallel_edges_are_combined_in_the_order_of_the_graph(kind, weight):
+    import networkx as nx
+
+    rng = random.Random(seeds.SEED)
+    G = getattr(nx, kind)()
+    G.add_nodes_from("dcba")
+    for _ in range(40):
+        G.add_edge(
+            rng.choice("abcd"), rng.choice("abcd"), **({"weight": rng.randint(2, 9)} if rng.random() < 0.8 else {})
+        )
+    functions = {"plus": int.__add__, "first": lambda x, y: x, "second": lambda x, y: y, "max": max}
+    for op, nodelist in itertools.product(functions, (None, ["b", "d", "a"])):
+        H = G if nodelist is None else G.subgraph(nodelist)
+        order = list(G) if nodelist is None else nodelist
+        wanted = {}
+        for u, v, x in H.edges(data=weight or "absent"):
+            i, j, x = order.index(u), order.index(v), 1 if x is None else x
+            for at in {(i, j)} if H.is_directed() else {(i, j), (j, i)}:
+                wanted.setdefault(at[0], {})
+                old = wanted[at[0]].get(at[1])
+                wanted[at[0]][at[1]] = x if old is None else functions[op](old, x)
+        given = {"nodelist": nodelist} if nodelist else {}
+        A = grb_io.from_networkx(G, weight=weight, dup_op=op, name="A", **given)
+        assert A.to_dicts() == wanted and A.dtype.name == "INT64" and A.name == "A" and A.shape == (len(order),) * 2
+        assert grb_io.from_networkx(G, weight=weight, dup_op=op, dtype="FP32").dtype.name == "FP32"
 
 
 def test_networkx_graphs_without_edges_nodes_or_numbers():

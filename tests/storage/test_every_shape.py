@@ -7,7 +7,8 @@ import pytest
 
 from grb_tile import dtypes
 from grb_tile.exceptions import OutOfMemory
-from grb_tile.storage import bit_tiles, bits, convert, dense, tiled, work
+from grb_tile.storage import bit_tiles, bits, convert, dense, properties, tiled, work
+from grb_tile.storage.constructors import vector_of_scalar
 from grb_tile.storage.report import report
 from grb_tile.storage.store import BitmapVector, Compressed, Dense, SparseVector
 from support.seeds import generator
@@ -223,6 +224,45 @@ def test_the_words_of_a_list_are_kept():
     u = SparseVector(100, dtypes.FP64, np.array([3, 99], np.int32), np.ones(2))
     words = convert.words_of(u)
     assert bits.to_indices(words, 100).tolist() == [3, 99] and convert.words_of(u) is words is u.forms["words"]
+
+
+def test_properties_are_kept_until_they_are_forgotten():
+    A, made = rows_of_one(5, 5), []
+
+    def make(value):
+        return lambda: made.append(value) or value
+
+    assert properties.known(A) == {} and properties.cached(A, "a", make(None)) is None
+    convert.row_ids(A)
+    assert [properties.cached(A, *given) for given in (("a", make(1)), ("b", make(2)), ("b", make(3)))] == [None, 2, 2]
+    assert made == [None, 2] and properties.known(A) == {"a": None, "b": 2}
+    properties.forget(A, ["a", "absent"])
+    assert properties.known(A) == {"b": 2} and properties.cached(A, "a", make(4)) == 4
+    properties.forget(A)
+    assert properties.known(A) == {} and "row_ids" in A.forms
+    properties.forget(rows_of_one(5, 5))
+    assert properties.is_property(("property", 1)) and not properties.is_property(("device", 1))
+    assert not properties.is_property("property")
+
+
+def test_vectors_of_one_position():
+    none, five = vector_of_scalar(None, dtypes.FP32), vector_of_scalar(5, dtypes.FP32)
+    assert (none.size, none.nvals, five.size, five.nvals) == (1, 0, 1, 1)
+    assert five.values.tolist() == [5.0] and five.values.dtype == np.float32 and five.shared
+    assert five.indices.tolist() == [0] and five.indices is vector_of_scalar(6, dtypes.INT8).indices
+
+
+def test_ranks_in_a_set_without_words():
+    assert bits.rank(np.zeros(0, np.uint64), np.zeros(3, np.int64)).tolist() == [0, 0, 0]
+
+
+def test_values_of_dense_matrices_by_rows():
+    for by_columns in (False, True):
+        A = Dense(2, 3, BitmapVector(6, dtypes.FP64, None, np.arange(6.0), 6), by_columns)
+        assert A.values.tolist() == ([0, 2, 4, 1, 3, 5] if by_columns else [0, 1, 2, 3, 4, 5])
+        assert A.indices.tolist() == [0, 1, 2, 0, 1, 2] and A.indptr.tolist() == [0, 3, 6]
+        iso = Dense(2, 3, BitmapVector(6, dtypes.FP64, None, np.ones(1), 6, True), by_columns)
+        assert iso.values.tolist() == [1.0] and iso.iso
 
 
 def test_multiplications_are_counted_or_estimated():
