@@ -122,6 +122,7 @@ PROGRAMS = {
     "build_scalar": products("kept({}, lambda o: o.ss.build_scalar({}))", ("lib.Vector(int, 3)",
         "lib.Matrix(int, 3, 3)", "v", "A"),
                              ("[0, 2], 5", "[0, 2], [1, 1], 5", "[0, 9], 5", "[0, 2], [1], 5", "[], 5", "[0, 0], 5",
+                             "[0, 2], e", "[0, 2], [1, 1], e", "[0, 2], None", "[0, 2], [1, 1], None",
                              "[0, 2], s", "[0, 1], [0, 2], 2.5")),
     "diag and concat": products("lib.ss.{}", ("diag(v)", "diag(v, 1)", "diag(C)", "diag(C, -1)", "diag(s)",
         "diag(v, dtype=float, name='n')", "diag(v, other=1)",
