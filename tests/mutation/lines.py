@@ -64,10 +64,10 @@ class Tracer:
     def take(self) -> dict[str, set[int]]:
         """The lines since the last call, by file below the checkout."""
         lines = collections.defaultdict(set)
-        for trace in self.touched:
-            lines[os.path.relpath(trace.code.co_filename, ROOT)] |= trace.seen
-            trace.seen.clear()
-        self.touched = set()
+        touched, self.touched = self.touched, set()  # threads go on meanwhile
+        for trace in list(touched):
+            seen, trace.seen = trace.seen, set()
+            lines[os.path.relpath(trace.code.co_filename, ROOT)] |= set(seen)
         return dict(lines)
 
 
