@@ -122,7 +122,8 @@ def test_names_of_operators(kind, text):
 def test_names_that_are_none(kind):
     for text, words in (
         ("nothing", "(Unknown|Bad) .*'nothing'"), ("min[int", "does not end with|Unknown|exactly one period"),
-        ("min]", r"\"\]\" not matched|Unknown op|exactly one"), ("min[int][int]", r"too many \"\[\"|Unknown op"), ("", None),
+        ("min]", r"\"\]\" not matched|Unknown op|exactly one"),
+        ("min[int][int]", r"too many \"\[\"|Unknown op|exactly one"), ("", None),
     ):  # fmt: skip
         with pytest.raises((ValueError, TypeError, KeyError), match=words):
             SPACES[kind].from_string(text)
