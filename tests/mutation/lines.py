@@ -15,7 +15,10 @@ import pathlib
 import sys
 import threading
 
+import pytest
+
 RECORD, CHOSEN, IN_PROGRAM = "GRB_TILE_LINES", "GRB_TILE_CHOSEN", "GRB_TILE_LINES_OF_PROGRAM"
+CASES = "GRB_TILE_CASES"  # how many cases of each test are recorded; all if it is not set
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = tuple(str(ROOT / name) + os.sep for name in ("grb_tile", "algorithms"))
 AT_IMPORT = ""  # the name under which lines stand that run outside of every test
@@ -115,6 +118,18 @@ class Recorder:
             of_path = self.bits[path]
             for line in found:
                 of_path[line] |= bit
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config, items):
+        most = int(os.environ.get(CASES, 0))
+        turn: collections.Counter[str] = collections.Counter()
+        kept = []
+        for item in items:
+            test = item.nodeid.partition("[")[0]
+            turn[test] += 1
+            if not most or turn[test] <= most:
+                kept.append(item)
+        items[:] = kept
 
     def pytest_runtest_logstart(self, nodeid):
         self.add(AT_IMPORT, self.tracer.take())
