@@ -58,6 +58,7 @@ CASES = {
     "type, dictionaries": (lambda: gb.Matrix({0: {1: 2}}), TypeError, r"write gb.Matrix.from_dicts\(x\)"),
     "type, object": (lambda: gb.Matrix(A()), TypeError, r"write x.dup\(\) for a copy"),
     "type, file": (lambda: gb.Matrix("a.mtx"), ValueError, r"a file is read by gb.io.read\('a.mtx'\)"),
+    "type, any": (lambda: gb.Matrix(object()), ValueError, "Unknown dtype: <object"),
     "type, unknown": (lambda: gb.Matrix("INT7"), ValueError, "(?!.*file)INT7|unknown|Unknown"),
     "indices, text": (
         lambda: gb.Vector.from_coo("ab", [1, 2]),

@@ -227,3 +227,9 @@ def test_arrays_of_a_device_as_arguments():
             gb.Vector.from_coo(where, values, pair, size=4)
         with pytest.raises(ValueError, match="dimensions; got an array of shape"):
             gb.Vector.from_coo(where, backend.array(np.zeros((2, 2, 2))), size=4)
+
+
+def test_options_are_printed(capsys):
+    with gb.config.set(autocompute=True):
+        gb.config.pprint(width=20)
+    assert "'autocompute': True" in capsys.readouterr().out
