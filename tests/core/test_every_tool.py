@@ -95,6 +95,11 @@ PROGRAMS = {
         "v[1]", "v[2]", "v.reduce()", "[1, 2]", "v", "1j", "np.int8(3)"),
                                   ("", ", float", ", 'INT8'", ", is_cscalar=True", ", is_cscalar=False", ", name='n'",
                                   ", dtype='BOOL'")),
+    "large numbers": products("{}", [form.format(x) for form in (
+        *products("lib.Scalar.from_value({{}}, {})", ("float", "'FP32'", "int", "'UINT64'", "'INT8'", "bool")),
+        "lib.Scalar.from_value({})", "put(v, 1, {})", "put(lib.Vector(float, 3), 1, {})", "up(v, {})",
+        "v.apply('plus', right={})", "up(lib.Scalar('UINT8'), {})", "v.to_dense({})",
+    ) for x in ("2**63 - 1", "-2**63", "300", "-1", "True", "1e300", "-1.5")]),
     "split": [f"{x}.ss.split({chunks}{more})" for x in ("A", "v", "F", "f") for chunks in CHUNKS for more in ("",
         ", name='n'")],
     "selectk": products("{}.ss.selectk({}, {}{})", ("v", "f"), ("'first'", "'last'", "'LAST'", "'other'"), ("1",

@@ -233,3 +233,27 @@ def test_options_are_printed(capsys):
     with gb.config.set(autocompute=True):
         gb.config.pprint(width=20)
     assert "'autocompute': True" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("value", [2**63 - 1, 2**63, 2**64 - 1, 2**64, 2**70, -(2**63), -(2**63) - 1, 300, -1])
+def test_large_numbers_of_python_in_every_type(value):
+    """In floating point and complex whatever they are, in integers those of 64 bits, which wrap in narrower types."""
+    for name in ("FP64", "FP32", "FC64", "FC32", "BOOL", "INT64", "INT8", "UINT64", "UINT8"):
+        dtype = gb.dtypes.lookup_dtype(name)
+        fits = dtype.np_type.kind in "fcb" or -(2**63) <= value < (2**63 if name[0] == "I" else 2**64)
+
+        def made(name=name):
+            u = gb.Vector(name, 3)
+            u[1] = value
+            return [gb.Scalar.from_value(value, name).value, u[1].new().value]
+
+        if not fits:
+            for call in (lambda: gb.Scalar.from_value(value, name), made):  # noqa: B023
+                with pytest.raises(OverflowError, match="does not fit in|is too large for"):
+                    call()
+        elif dtype.np_type.kind in "fcb":
+            assert made() == [dtype.np_type.type(value).item()] * 2, name
+        else:
+            bits = 8 * dtype.np_type.itemsize
+            wrapped = value % 2**bits
+            assert made() == [wrapped - 2**bits if name[0] == "I" and wrapped >= 2 ** (bits - 1) else wrapped] * 2, name
