@@ -148,7 +148,7 @@ def run(
 
     kernels: compiled before, for programs without a fault; their keys are digests of what they are made of.
     """
-    with tempfile.TemporaryDirectory(prefix="grb-tile-mutation-") as temporary:
+    with tempfile.TemporaryDirectory(prefix="grb-tile-mutation-", ignore_cleanup_errors=True) as temporary:
         folders: queue.Queue = queue.Queue()
         for job in range(min(jobs, len(faults))):
             folder = copy_of_checkout(pathlib.Path(temporary) / str(job))
@@ -201,7 +201,7 @@ def record_of(layer: str, report=print, cases: int | None = None) -> lines.Recor
     kept = _kept_record(layer, cases)
     if not kept.exists():
         started = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix="grb-tile-mutation-") as temporary:
+        with tempfile.TemporaryDirectory(prefix="grb-tile-mutation-", ignore_cleanup_errors=True) as temporary:
             folder = copy_of_checkout(pathlib.Path(temporary))
             _give_kernels(_kernels_of(layer), folder)
             (folder / "sitecustomize.py").write_text(lines.SITE)
