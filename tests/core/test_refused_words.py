@@ -148,6 +148,12 @@ CASES = {
         EmptyObject,
         "needs a value",
     ),
+    "build_scalar, vector": (
+        lambda: gb.Vector(int, 3).ss.build_scalar([0], gb.Scalar(int)),
+        EmptyObject,
+        "needs a value",
+    ),
+    "build_scalar, None": (lambda: gb.Vector(int, 3).ss.build_scalar([0], None), EmptyObject, "needs a value"),
     "import, type": (
         lambda: gb.Matrix.ss.import_any(values=[1.0], rows=[0], nrows=1, ncols=1),
         ValueError,

@@ -118,6 +118,9 @@ def test_indices_that_are_no_lists(make):
         assert gb.Vector.from_coo(make(at), 5).to_dict() == dict.fromkeys(sorted(at), 5)
         M = gb.Matrix.from_coo(make(at), make(at[::-1]), 5)
         assert M.nvals == len(at) and M[at[0], at[-1]].new() == 5
+    if not isinstance(make([]), array.array):
+        with pytest.raises(ValueError, match="must be integers; number 1 of them is 0.5"):
+            gb.Vector.from_coo(make([3, 0.5]), 5)
 
 
 def test_divisions_with_a_remainder():

@@ -98,7 +98,7 @@ FAULTS = [
         "build_scalar of an empty Scalar",
         'if value is None or getattr(value, "is_empty", False):',
         "if value is None:",
-        ("tests/core/test_every_tool.py",),
+        WORDS,
     ),
     Fault(
         "grb_tile/core/arguments.py",
