@@ -1,6 +1,7 @@
 """Sums of products that are not formed against sums of those that are; what records refuse, in their words."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -199,3 +200,55 @@ def test_totals_of_a_pass():
 def test_every_record_has_a_name_and_notation():
     with pytest.raises(NotImplementedError):
         ops.Record().compute()
+
+
+def test_what_a_descriptor_says_of_the_old_entries():
+    """Plain: none counts. Anew: T alone is left. In the records of the C names, and in `w(...)`."""
+    w, M = gb.Vector(int, 4), gb.Vector.from_coo([1], [True], size=4)
+    plus = gb.binary.plus["INT64"]
+    for mask, accum, replace in itertools.product((None, M.S, ~M.S), (None, plus), (False, True)):
+        if replace and mask is None:
+            continue
+        plain, anew = mask is None and accum is None, accum is None and (mask is None or replace)
+        for made in (ops.Descriptor(mask, accum, replace), w(mask=mask, accum=accum, replace=replace)):
+            assert (made.is_plain, made.is_anew) == (plain, anew), (mask, accum, replace)
+    A = gb.Matrix.from_coo([0, 0, 1], [0, 1, 1], [1, 2, 3])
+    value = gb.Vector.from_coo([1], [10], size=2)
+    for accum, wanted in ((None, {0: {1: 10}, 1: {1: 3}}), (plus, {0: {0: 1, 1: 12}, 1: {1: 3}})):
+        store = ops.assign(
+            A.dup()._store, value._store, 0, None, dtype=A.dtype, desc=ops.Descriptor(None, accum), subassign=False
+        )
+        assert gb.Matrix._from_store(store).to_dicts() == wanted
+
+
+def test_calls_of_extractions():
+    A, u = gb.Matrix.from_coo([0, 1], [1, 2], [5, 6], nrows=3, ncols=4), gb.Vector.from_coo([0, 2], [5, 6], size=4)
+    for part, call in (
+        (lambda: u[0], "GrB_Vector_extractElement"), (lambda: u[[0, 2]], "GrB_Vector_extract("),
+        (lambda: A[0, 1], "GrB_Matrix_extractElement"), (lambda: A[:2, [0, 1]], "GrB_Matrix_extract("),
+        (lambda: A[0, :], "GrB_Col_extract(v, NULL, NULL, M, GrB_ALL, 0, GrB_DESC_T0);"),
+        (lambda: A[:, 1], "GrB_Col_extract(v, NULL, NULL, M, GrB_ALL, 1, NULL);"),
+        (lambda: A.T[[0, 1], 2], "GrB_Col_extract(v, NULL, NULL, M, [0 1], 2, GrB_DESC_T0);"),
+        (lambda: A.T[3, [0, 2]], "GrB_Col_extract(v, NULL, NULL, M, [0 2], 3, NULL);"),
+    ):  # fmt: skip
+        with gb.Recorder() as recorder:
+            part().new()
+        assert call in re.sub(r"_\d+", "", recorder.data[-1]), recorder.data
+
+
+def test_products_that_chains_do_not_form():
+    A, M = gb.Matrix.from_coo([0, 1], [1, 0], [5, 6]), gb.Matrix.from_coo([0], [0], [True], nrows=2, ncols=2)
+    with gb.config.set(autocompute=True):
+        for chain, kind in (
+            (lambda x: x.select(">", 3), ops.SelectedProduct), (lambda x: x.select(M.S), ops.SelectedProduct),
+            (lambda x: x.select(M.S).select(">", 3), ops.SelectedProduct), (lambda x: x.reduce_rowwise("max"), None),
+            (lambda x: x.select(">", 3).select(M.S), ops.SelectedProduct),
+            (lambda x: x.select(">", 3).reduce_scalar("plus"), None), (lambda x: x.reduce_columnwise("plus"), None),
+        ):  # fmt: skip
+            expr = A.mxm(A, "plus_times")
+            found = chain(expr)
+            assert expr._value is None and type(found._record).__name__ in ("SelectedProduct", "ReducedProduct")
+            assert kind is None or type(found._record) is kind
+        expr = A.mxm(A, "plus_times")
+        twice = expr.select(">", 3).select("<", 99)
+        assert twice.new().to_dicts() == {0: {0: 30}, 1: {1: 30}}
