@@ -149,6 +149,14 @@ def test_recorders_say_whether_they_record(monkeypatch):
     assert any("build" in line and "Vector" in line for line in recorder) and any(
         "Matrix_build" in line for line in recorder
     )
+    for made, call in (
+        (lambda: gb.Matrix.from_coo([0], [1], [5]), "GrB_Matrix_build_INT64("),
+        (lambda: gb.Vector.from_coo([0], [0.5]), "GrB_Vector_build_FP64("),
+        (lambda: gb.Matrix(int, 2, 2).build([0], [1], [5]), "GrB_Matrix_build_INT64("),
+    ):
+        with gb.Recorder() as recorder:
+            made()
+        assert call in recorder.data[-1] and recorder.data[-1].endswith("..., 1);")
     with gb.Recorder() as recorder:
 
         def fail(*args, **kwargs):
