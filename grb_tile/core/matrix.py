@@ -151,6 +151,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
         >>> A.nvals, A.shape
         (0, (2, 2))
         """
+        elements.note_write(self)
         elements.reset(self, empty_matrix(self._nrows, self._ncols, self.dtype))
         self._log("clear")
 
@@ -164,6 +165,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
         ((1, 3), {0: {0: 1, 1: 2}})
         """
         nrows, ncols = dimension(nrows, "nrows"), dimension(ncols, "ncols")
+        elements.note_write(self)
         self._store = ops.resize_matrix(self._store, nrows, ncols)
         self._set_shape(nrows, ncols)
         self._log("resize", f"{nrows}, {ncols}")

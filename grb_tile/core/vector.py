@@ -162,12 +162,14 @@ class Vector(VectorItems, Stored):
 
     def clear(self) -> None:
         """Remove all entries."""
+        elements.note_write(self)
         elements.reset(self, empty_vector(self._size, self.dtype))
         self._log("clear")
 
     def resize(self, size: int) -> None:
         """Change the size; entries beyond a smaller one are dropped."""
         size = dimension(size, "size")
+        elements.note_write(self)
         self._store = ops.resize_vector(self._store, size)
         self._size = size
         self._shape = (size,)

@@ -90,8 +90,8 @@ class MatrixTools(Tools):
         rows, columns = indices_array(rows, "row indices"), indices_array(columns, "column indices")
         if rows.size != columns.size:
             raise ValueError(f"`rows` and `columns` lengths must match: {rows.size}, {columns.size}")
-        if value is None:
-            raise EmptyObject("build_scalar needs a value; got None")
+        if value is None or getattr(value, "is_empty", False):
+            raise EmptyObject("build_scalar needs a value; got none")
         check_empty(parent, parent._store)
         values = np.array([value], parent.dtype.np_type)
         parent._build(rows, columns, values, get_typed_op("any", parent.dtype, kind="binary"))

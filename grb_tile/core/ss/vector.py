@@ -9,6 +9,7 @@ import numpy as np
 from ... import operations as ops
 from ...backends.select import current
 from ...dtypes import UINT64
+from ...exceptions import EmptyObject
 from ...operators import get_typed_op
 from .. import kinds
 from ..arguments import check_options, expect_type, indices_array
@@ -77,8 +78,10 @@ class VectorTools(Tools):
         self._become("build_diag", found._store)
 
     def build_scalar(self, indices: ArrayLike, value: Any) -> None:
-        """v(indices[k]) = value; repeated indices are one entry.  Raises: OutputNotEmpty."""
+        """v(indices[k]) = value; repeated indices are one entry.  Raises: OutputNotEmpty, EmptyObject."""
         parent = self._parent
+        if value is None or getattr(value, "is_empty", False):
+            raise EmptyObject("build_scalar needs a value; got none")
         check_empty(parent, parent._store)
         indices = indices_array(indices, "indices")
         values = np.array([value], parent.dtype.np_type)
