@@ -11,6 +11,7 @@ from ..lowering.semirings import lowered_plain
 from ..structure.arrays import counted_later, index_type
 from .row_schedule import longest_row
 from .spmm_rounded import multiply as rounded
+from .spmm_slabs import Entries, slabs_of
 
 if TYPE_CHECKING:
     from ..runtime.device import Device
@@ -69,17 +70,21 @@ def long_rows(device: Device, A: Compressed, longest: int, chunk: int) -> LongRo
     forms, key = forms_of(A), ("long_rows", longest, chunk)
     found = forms.get(key)
     if found is None:
-        xp, found = device.xp, LongRows()
-        lengths = A.indptr[1:] - A.indptr[:-1]
-        found.rows = xp.flatnonzero(lengths > longest)
-        found.chunk_ptr = device.zeros(found.rows.shape[0] + 1, np.int64)
-        found.chunk_ptr[1:] = xp.cumsum((lengths[found.rows] + chunk - 1) // chunk)
-        found.chunks = device.read(found.chunk_ptr[-1:])[0]
-        number = device.arange(found.chunks)
-        owner = xp.searchsorted(found.chunk_ptr[1:], number, side="right")
-        found.chunk_rows = found.rows[owner]
-        found.chunk_starts = A.indptr[found.chunk_rows] + (number - found.chunk_ptr[owner]) * chunk
-        forms[key] = found
+        found = forms[key] = cut_rows(device, A.indptr[:-1], A.indptr[1:], longest, chunk)
+    return found
+
+
+def cut_rows(device: Device, starts: Any, stops: Any, longest: int, chunk: int) -> LongRows:
+    """The LongRows of rows whose entries are starts .. stops - 1."""
+    xp, found, lengths = device.xp, LongRows(), stops - starts
+    found.rows = xp.flatnonzero(lengths > longest)
+    found.chunk_ptr = device.zeros(found.rows.shape[0] + 1, np.int64)
+    found.chunk_ptr[1:] = xp.cumsum((lengths[found.rows] + chunk - 1) // chunk)
+    found.chunks = device.read(found.chunk_ptr[-1:])[0]
+    number = device.arange(found.chunks)
+    owner = xp.searchsorted(found.chunk_ptr[1:], number, side="right")
+    found.chunk_rows = found.rows[owner]
+    found.chunk_starts = starts[found.chunk_rows] + (number - found.chunk_ptr[owner]) * chunk
     return found
 
 
@@ -101,7 +106,7 @@ def aligned(array: Any) -> Any:
 def spmm(device: Device, A: Compressed, X: Dense, semiring: Any, notes: list | None = None) -> Any:
     """C[i,j] = (+)_k A[i,k] (x) X[k,j], dense; NotImplemented for hypersparse A and types without a device form.
 
-    notes: the list to which the lines of explain() on rounding are appended.
+    notes: the list to which the lines of explain() on rounding are appended, and (kernel, rule, figures).
     """
     x, n, entries = device.to_device(X.flat), X.ncols, A.indices.shape[0]
     s = lowered_plain(device, semiring, A.dtype, A.iso, x.dtype, x.iso)
@@ -114,12 +119,13 @@ def spmm(device: Device, A: Compressed, X: Dense, semiring: Any, notes: list | N
     z = s.dtype.np_type
     device.check_room(size * (z.itemsize + (not full)), f"mxm: a dense result of {A.nrows} x {n}")
     values = s.value(device, A, x) if s.structure_only else device.empty(size, z)
+    notes = [] if notes is None else notes
     if full:
-        _Product(device, A, x, n, s, values, None).run(semiring, [] if notes is None else notes)
+        _Product(device, A, x, n, s, values, None).run(semiring, notes)
         words, count = _presence(device, A, n)
         return Dense(A.nrows, n, BitmapVector(size, s.dtype, words, values, count))
     present = device.zeros(-(-size // 64) * 64, np.bool_)
-    _Product(device, A, x, n, s, values, present).multiply()
+    _Product(device, A, x, n, s, values, present).multiply(None, notes)
     words = _words(device, present)
     count = present.sum(dtype=np.int64).reshape(1)
     return Dense(A.nrows, n, counted_later(device, size, s.dtype, words, values, count, s.structure_only))
@@ -136,19 +142,34 @@ class _Product:
 
     def run(self, semiring, notes):
         """Rounded where the setting requires it (spmm_rounded.py), else exact."""
-        self.multiply(rounded(self.device, self.A, self.x, self.n, semiring, self.join, self.out, notes))
+        wanted = rounded(self.device, self.A, self.x, self.n, semiring, self.join, self.out, notes)
+        self.multiply(wanted, notes)
 
-    def multiply(self, wanted=None):
+    def multiply(self, wanted, notes):
         """Exact; wanted: a word on the device, nothing is done where it is 0."""
+        device, A, s = self.device, self.A, self.s
+        slabs = None
+        if s.reads_x and not self.x.iso and wanted is None:
+            row, result = (self.n * size for size in (self.x.values.dtype.itemsize, s.dtype.np_type.itemsize))
+            slabs = slabs_of(device, A, row, result, cut_rows, notes)
+        if slabs is None:
+            total = A.indices.shape[0]
+            self.launch(Entries(A.indptr, 1, None, total, lambda *cut: long_rows(device, A, *cut)), wanted)
+        else:
+            for entries in slabs:
+                self.launch(entries)
+
+    def launch(self, taken, wanted=None):
+        """C = A X of the entries that are taken, joined with what C has."""
         device, A, x, n, s = self.device, self.A, self.x, self.n, self.s
         entries, z = A.indices.shape[0], s.dtype.np_type
         moved = [x.values] if s.reads_x and not x.iso else []
         width = elements_at_once(n, *moved, *([] if self.out is None else [self.out]))
         lanes = power_of_two_from(-(-n // width), 32)
         groups, tiles = 32 // lanes, -(-n // (lanes * width))
-        parts = min(power_of_two_below(entries // (A.nrows * IN_FLIGHT)), groups)
-        longest, chunk = (chunk_of(device, entries, IN_FLIGHT * STAGES * count) for count in (parts, groups))
-        long = long_rows(device, A, longest, chunk)
+        parts = min(power_of_two_below(taken.total // (A.nrows * IN_FLIGHT)), groups)
+        longest, chunk = (chunk_of(device, taken.total, IN_FLIGHT * STAGES * count) for count in (parts, groups))
+        long = taken.long(longest, chunk)
         chunks = 0 if long is None else long.chunks
         turns = -(-A.nrows * parts // groups)  # of warps over all rows
         steps = min(max(turns // (device.launcher.processors * WARPS_PER_PROCESSOR * CHUNKS_PER_WARP), 1), MOST_STEPS)
@@ -157,30 +178,31 @@ class _Product:
         carry_present = None if self.full or not chunks else device.empty(chunks * n, np.bool_)
         kernel = s.kernel(
             device.launcher, "products/spmm.cuh", "spmm",
-            (index_type(A.indices), "S", str(width), str(lanes), self.flag),
+            (index_type(A.indices), index_type(taken.starts), "S", str(width), str(lanes), self.flag),
         )  # fmt: skip
         kernel.over(tiles * (chunk_warps + row_warps) * 32, (
-            A.indptr, A.nrows, aligned(A.indices), aligned(A.values) if s.reads_a else None, entries, parts, steps,
-            longest, None if long is None else long.chunk_rows, None if long is None else long.chunk_starts, chunk,
+            taken.starts, taken.next, taken.begins, A.nrows, aligned(A.indices),
+            aligned(A.values) if s.reads_a else None, entries, parts, steps, longest, None if long is None else long.chunk_rows, None if long is None else long.chunk_starts, chunk,
             chunks, chunk_warps, row_warps, tiles, x.words, x.values if s.reads_x else None, n, self.out, self.present,
             carry, carry_present, wanted,
         ), BLOCK_WARPS * 32, NO_LIMIT)  # fmt: skip
         if long is not None:
-            self.join(long.rows, long.chunk_ptr, chunks, carry, carry_present, wanted)
+            self.join(long.rows, long.chunk_ptr, chunks, carry, carry_present, wanted, taken)
 
     @property
     def flag(self):
         """FULL as text."""
         return "true" if self.full else "false"
 
-    def join(self, rows, chunk_ptr, parts, carry, carry_present=None, wanted=None):
-        """Adds the parts of rows of several chunks, `parts` of them in all."""
+    def join(self, rows, chunk_ptr, parts, carry, carry_present=None, wanted=None, taken=None):
+        """Adds the parts of rows of several chunks, `parts` of them in all, and what C has where `begins` says so."""
         count, n = rows.shape[0], self.n
         by_block = parts > count * self.device.launcher.size(MANY_PARTS, 4)
-        template = ("S", self.flag, "true" if by_block else "false")
+        starts, begins = (self.A.indptr, None) if taken is None else (taken.starts, taken.begins)
+        template = (index_type(starts), "S", self.flag, "true" if by_block else "false")
         kernel = self.s.kernel(self.device.launcher, "products/spmm.cuh", "spmm_join", template)
         kernel.over(count * -(-n // 32) * (BLOCK_WARPS if by_block else 1) * 32, (
-            rows, chunk_ptr, count, self.A.nrows, n, self.out, self.present, carry, carry_present, wanted,
+            rows, chunk_ptr, count, self.A.nrows, n, self.out, self.present, carry, carry_present, starts, begins, wanted,
         ), BLOCK_WARPS * 32)  # fmt: skip
 
 
