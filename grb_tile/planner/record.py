@@ -61,7 +61,10 @@ FORCIBLE = {
     "merge_at_mask": ("kernel", "GPU, matrix product: merged into tables of the mask's rows"),
     "esc": ("kernel", "GPU, matrix product: products expanded, sorted and combined (ESC)"),
     "spmm_rows": ("kernel", "GPU, sparse times dense: rows of X gathered wherever they are"),
-    "spmm_slabs": ("kernel", "GPU, sparse times dense: a slab of columns at a time, whose rows of X the L2 cache holds"),
+    "spmm_slabs": (
+        "kernel",
+        "GPU, sparse times dense: a slab of columns at a time, whose rows of X the L2 cache holds",
+    ),
     "grid_wide": ("kernel", "GPU, BFS and SSSP: the whole grid, for graphs with hubs"),
     "grid_low_skew": ("kernel", "GPU, BFS: the whole grid, for graphs whose hubs do not lead everywhere"),
     "blocks_high_diameter": ("kernel", "GPU, BFS and SSSP: a few blocks, for thousands of small levels"),

@@ -75,13 +75,15 @@ def tile_pairs():
 
 
 def spmm_rounded():
-    """Instances of SpMM on tensor cores."""
+    """Instances of SpMM on tensor cores, and of slabs of columns."""
     for form, index, wide in (("HALF", "int32_t", "8"), ("BFLOAT", "int64_t", "4"), ("TENSOR_FLOAT", "int32_t", "2")):
         yield "products/spmm_rounded.cuh", "spmm_tiles", "", (index, form, wide)
         yield "products/spmm_rounded.cuh", "fill_tiles", "", (index, form)
         yield "products/round_values.cuh", "round_values", "", (form,)
     for name in ("window_keys", "tile_columns"):
         yield "products/spmm_rounded.cuh", name, "", ("int32_t",)
+    for index, ends in (("int32_t", "int32_t"), ("int64_t", "int32_t"), ("int32_t", "int64_t")):
+        yield "products/spmm.cuh", "split_rows", "", (index, ends)
 
 
 def masked_chains():
@@ -148,8 +150,9 @@ def instances():
                 yield "products/columns.cuh", ("merge_columns", "merge_evenly")[number % 2], text, (*template, "true")
             yield "products/columns.cuh", "compact_words", text, ("int32_t", "S")
         width, lanes = (("4", "4"), ("2", "32"), ("1", "8"))[number % 3]
-        yield "products/spmm.cuh", "spmm", text, ("int32_t", "S", width, lanes, full)
-        yield "products/spmm.cuh", "spmm_join", text, ("S", full, masked)
+        starts = ("int64_t", "int32_t")[number // 2 % 2]
+        yield "products/spmm.cuh", "spmm", text, ("int32_t", starts, "S", width, lanes, full)
+        yield "products/spmm.cuh", "spmm_join", text, (starts, "S", full, masked)
         if not structure_only:
             steps = ("2", "0", "1")[number % 3]
             yield "products/sddmm.cuh", "sddmm", text, ("int32_t", "S", width, "8", steps)
