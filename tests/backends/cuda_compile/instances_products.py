@@ -218,7 +218,7 @@ def instances():
     for name in ("count_cells", "place_entries"):
         yield "products/binned_columns.cuh", name, "", ("0",)
     for moved, chunk in (("uint8_t", "8"), ("uint16_t", "8"), ("uint32_t", "8"), ("uint64_t", "4")):
-        yield "products/binned_columns.cuh", "put_in_bins", "", (moved, chunk)
+        yield "products/binned_columns.cuh", "put_in_bins", "", (moved, chunk, "4")
     for index in ("int32_t", "int64_t"):
         for moved, fill in (("uint32_t", "false"), ("uint8_t", "true"), ("ulonglong2", "true")):
             yield "products/bitblock_build.cuh", "merge_blocks", "", (index, moved, fill, "false")
