@@ -160,19 +160,20 @@ def bins_pay(
 
 
 def slabs_pay(
-    entries: int, nrows: int, slabs: int, row_bytes: int, result_bytes: int, cached_share: float, profile: DeviceProfile
+    entries: int, ncols: int, slabs: int, row_bytes: int, sweeps: int, cached_share: float, profile: DeviceProfile
 ) -> tuple[bool, float, float, int, float]:
     """(do `slabs` slabs of columns cost less than all columns at once, ns of both, slabs, cached_share), for SpMM.
 
-    row_bytes, result_bytes: of a row of X and of the result.  cached_share: of the entries in the columns whose rows of
-    X the L2 cache holds.
+    row_bytes: of a row of X, which is read from DRAM `sweeps` times.  cached_share: of the entries in the columns whose
+    rows of X the L2 cache holds.
     """
     sectors = max(row_bytes / 32, 1.0)
-    near = sectors * tuning.GPU_CACHED_GATHER_NS * profile.latency
-    far = tuning.GPU_FAR_GATHER_NS * profile.latency + (sectors - 1) * 32 / profile.dram_bytes_ns
+    near = (tuning.GPU_SPMM_ENTRY_NS + sectors * tuning.GPU_CACHED_GATHER_NS) * profile.latency
+    far = (tuning.GPU_SPMM_ENTRY_NS + tuning.GPU_FAR_GATHER_NS) * profile.latency
+    far += (sectors - 1) * 32 / profile.dram_bytes_ns
     rows_ns = entries * (cached_share * near + (1 - cached_share) * far)
-    moved = slabs * nrows * (2 * result_bytes + 8) / profile.dram_bytes_ns
-    slabs_ns = entries * near + moved + slabs * tuning.GPU_SLAB_NS * profile.latency
+    read_ns = sweeps * (ncols * row_bytes / profile.dram_bytes_ns + slabs * tuning.GPU_SLAB_NS * profile.latency)
+    slabs_ns = entries * near + read_ns
     return slabs_ns < rows_ns, slabs_ns, rows_ns, slabs, cached_share
 
 

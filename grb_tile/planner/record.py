@@ -366,7 +366,8 @@ RULES = {
     "transposes {4:.0f} ns",
     "row_accumulators": "positions are found in the first phase; each row's accumulator is in shared memory",
     "slabs_later": "product {0} of this matrix with an X beyond the L2 cache; slabs are considered after {1}",
-    "slabs_no_memory": "the ends of rows in slabs would take {0} bytes",
+    "slabs_no_memory": "the matrix in slabs of columns would take {0} bytes",
+    "slabs_too_wide": "sums of {0} bytes a row have no room in shared memory",
     "slabs_cheaper": "{2} slabs of columns {0:,.0f} ns, all columns at once {1:,.0f} ns: the L2 cache has X for {3:.0%} "
     "of the entries",
     "rows_of_x_cheaper": "{2} slabs of columns {0:,.0f} ns, all columns at once {1:,.0f} ns: the L2 cache has X for "

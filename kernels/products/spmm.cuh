@@ -13,10 +13,6 @@
 //   join      the totals of the groups of a row, by shuffles
 //   write     the row of C; of a chunk that is not a whole row, its part to `carry`
 // spmm_join adds the parts of each long row in order.
-// Slabs of columns: where X does not fit the L2 cache, a launch takes the entries of a slab of A's columns only, whose
-//   rows of X do fit: cache blocking (Nishtala, Vuduc, Demmel, Yelick, "When cache blocking of sparse matrix vector
-//   multiply works and why", AAECC 18, 2007).  Columns of a row ascend, so that a slab's entries of a row are side by
-//   side; split_rows finds where they begin.  What a launch adds up is joined with the row of C.
 // Launch: backends/cuda/products/spmm.py: for each of `tiles` tiles of LANES * V columns, a warp for each chunk, then
 //   warps that take `steps` times GROUPS / parts rows.  Any grid; a block for each 8 warps keeps neighbours together.
 // Preconditions: n < 2^31 is a multiple of V, X is aligned to V elements, indices and values of A to 16 bytes.  Where a
@@ -38,29 +34,17 @@ template <class T> GRB_DEVICE void stream_four(const T* from, T (&to)[4]) {
     memcpy(reinterpret_cast<char*>(to) + p * sizeof(Piece), &piece, sizeof(Piece));
   }
 }
-// A pack that is not read again soon, and one that was written so.
-template <int BYTES> using Piece = choose<(BYTES == 16), uint4, choose<(BYTES == 8), uint2, unsigned>>;
-template <int BYTES> constexpr bool IS_PIECE = BYTES == 16 || BYTES == 8 || BYTES == 4;
+// A pack that is not read again soon.
 template <class T, int V> GRB_DEVICE void stream_out(T* to, const Pack<T, V>& values) {
   constexpr int BYTES = sizeof(T) * V;
-  if constexpr (IS_PIECE<BYTES>) {
-    Piece<BYTES> piece;
+  if constexpr (BYTES == 16 || BYTES == 8 || BYTES == 4) {
+    using Piece = choose<(BYTES == 16), uint4, choose<(BYTES == 8), uint2, unsigned>>;
+    Piece piece;
     memcpy(&piece, &values, BYTES);
-    __stcs(reinterpret_cast<Piece<BYTES>*>(to), piece);
+    __stcs(reinterpret_cast<Piece*>(to), piece);
   } else {
     *reinterpret_cast<Pack<T, V>*>(to) = values;
   }
-}
-template <class T, int V> GRB_DEVICE Pack<T, V> stream_in(const T* from) {
-  constexpr int BYTES = sizeof(T) * V;
-  Pack<T, V> values;
-  if constexpr (IS_PIECE<BYTES>) {
-    const Piece<BYTES> piece = __ldcs(reinterpret_cast<const Piece<BYTES>*>(from));
-    memcpy(&values, &piece, BYTES);
-  } else {
-    values = *reinterpret_cast<const Pack<T, V>*>(from);
-  }
-  return values;
 }
 
 template <class I, class S> struct SpmmOperands {
@@ -152,18 +136,6 @@ template <class I, class S, int V, int LANES, bool FULL> struct RowTotals {
       }
     }
   }
-  // What the slabs before have of the row, which is in C.
-  GRB_DEVICE void add_earlier(const Z* values, const bool* present, int64_t place) {
-    Pack<Z, V> pack;
-    if constexpr (!S::structure_only) pack = stream_in<Z, V>(values + place);
-#pragma unroll
-    for (int u = 0; u < V; u++) {
-      Z value = Z();
-      if constexpr (!S::structure_only) value = pack.v[u];
-      if constexpr (FULL) take(u, value);
-      else total[u].join(value, present[place + u]);
-    }
-  }
   GRB_DEVICE void write(Z* values, bool* present, int64_t place) const {
     if constexpr (!S::structure_only) {
       Pack<Z, V> pack;
@@ -181,29 +153,17 @@ template <class I, class S, int V, int LANES, bool FULL> struct RowTotals {
 // Blocks of a multiprocessor.
 template <class S> constexpr int RESIDENT = sizeof(typename S::A) + sizeof(typename S::X) > 16 ? 3 : 5;
 
-// Entries of rows, all of them or those of a slab: row r has starts[r] .. starts[r + next] - 1.  begins: null in the
-// first slab; else where rows begin in the matrix, so that C has something of a row where its slab begins later.
-template <class P> struct RowEntries {
-  const P* starts;
-  int64_t next;
-  const P* begins;
-  GRB_DEVICE int64_t start(int64_t row) const { return int64_t(starts[row]); }
-  GRB_DEVICE int64_t stop(int64_t row) const { return int64_t(starts[row + next]); }
-  GRB_DEVICE bool has_earlier(int64_t row) const { return begins != nullptr && begins[row] < starts[row]; }
-};
-
-// wanted: null, or a word that is 0 where C is made already (spmm_rounded.cuh).  P: type of the starts.
-template <class I, class P, class S, int V, int LANES, bool FULL>
+// wanted: null, or a word that is 0 where C is made already (spmm_rounded.cuh).
+template <class I, class S, int V, int LANES, bool FULL>
 __global__ void __launch_bounds__(256, RESIDENT<S>)
-spmm(const P* starts, int64_t next, const P* begins, int64_t rows, const I* indices, const typename S::A* a_values,
-     int64_t entries, int64_t parts, int64_t steps, int64_t longest, const int64_t* chunk_rows, const int64_t* chunk_starts,
+spmm(const int64_t* indptr, int64_t rows, const I* indices, const typename S::A* a_values, int64_t entries,
+     int64_t parts, int64_t steps, int64_t longest, const int64_t* chunk_rows, const int64_t* chunk_starts,
      int64_t chunk, int64_t chunks, int64_t chunk_warps, int64_t row_warps, int64_t tiles, const word* x_words,
      const typename S::X* x_values, int64_t n, typename S::Z* values, bool* present, typename S::Z* carry_values,
      bool* carry_present, const word* wanted) {
   if (wanted != nullptr && *wanted == 0) return;
   constexpr int GROUPS = 32 / LANES;
   const SpmmOperands<I, S> m{indices, a_values, entries, x_words, x_values, n};
-  const RowEntries<P> of{starts, next, begins};
   const int lane = lane_number(), group = lane / LANES, within = lane % LANES;
   const int warps = blockDim.x >> 5, at_once = GROUPS / int(parts);  // rows of a warp
   const int64_t of_tile = chunk_warps + row_warps;
@@ -213,15 +173,14 @@ spmm(const P* starts, int64_t next, const P* begins, int64_t rows, const I* indi
     const bool active = column < n;
     if (number < chunk_warps) {
       if (number >= chunks) continue;
-      const int64_t row = chunk_rows[number], start = chunk_starts[number], end = of.stop(row);
+      const int64_t row = chunk_rows[number], start = chunk_starts[number], end = indptr[row + 1];
       const int64_t stop = start + chunk < end ? start + chunk : end;
       RowTotals<I, S, V, LANES, FULL> sums(m, column);
       if (active) sums.add(row, start, stop, group, GROUPS);
       __syncwarp();
       sums.join(GROUPS);
       if (group == 0 && active) {
-        const bool whole = stop == end && start == of.start(row);
-        if (whole && of.has_earlier(row)) sums.add_earlier(values, present, row * n + column);
+        const bool whole = stop == end && start == indptr[row];
         sums.write(whole ? values : carry_values, whole ? present : carry_present, (whole ? row : number) * n + column);
       }
       continue;
@@ -230,16 +189,13 @@ spmm(const P* starts, int64_t next, const P* begins, int64_t rows, const I* indi
     for (int step = 0; step < int(steps); step++) {
       const int64_t row = ((block * steps + step) * warps + warp) * at_once + group / int(parts);
       int64_t start = 0, stop = 0;
-      if (row < rows) start = of.start(row), stop = of.stop(row);
+      if (row < rows) start = indptr[row], stop = indptr[row + 1];
       const bool mine = active && stop > start && stop - start <= longest;
       RowTotals<I, S, V, LANES, FULL> sums(m, column);
       if (mine) sums.add(row, start, stop, group % int(parts), int(parts));
       __syncwarp();
       sums.join(int(parts));
-      if (mine && group % int(parts) == 0) {
-        if (of.has_earlier(row)) sums.add_earlier(values, present, row * n + column);
-        sums.write(values, present, row * n + column);
-      }
+      if (mine && group % int(parts) == 0) sums.write(values, present, row * n + column);
     }
   }
 }
@@ -264,15 +220,14 @@ template <class S, bool FULL> struct Parts {
 
 // C[long_rows[r], :] = (+) of the parts chunk_ptr[r] .. chunk_ptr[r+1]-1 of `carry`, for rows below `rows`.  A warp, or
 // where rows have many parts a block (BY_BLOCK), adds those of 32 columns of a row; warp w of the 8 of a block adds
-// parts w, w + 8, w + 16 and so on.  starts, begins: as in RowEntries.
-template <class P, class S, bool FULL, bool BY_BLOCK>
+// parts w, w + 8, w + 16 and so on.
+template <class S, bool FULL, bool BY_BLOCK>
 __global__ void __launch_bounds__(256)
 spmm_join(const int64_t* long_rows, const int64_t* chunk_ptr, int64_t count, int64_t rows, int64_t n,
           typename S::Z* values, bool* present, const typename S::Z* carry_values, const bool* carry_present,
-          const P* starts, const P* begins, const word* wanted) {
+          const word* wanted) {
   if (wanted != nullptr && *wanted == 0) return;
   const Parts<S, FULL> parts{carry_values, carry_present, n};
-  const RowEntries<P> of{starts, 0, begins};
   const int64_t of_row = (n + 31) / 32;
   const int lane = lane_number(), warp = BY_BLOCK ? threadIdx.x >> 5 : 0;
   const int warps = BY_BLOCK ? blockDim.x >> 5 : 1;
@@ -295,28 +250,8 @@ spmm_join(const int64_t* long_rows, const int64_t* chunk_ptr, int64_t count, int
     }
     if (!wants) continue;
     const int64_t place = long_rows[r] * n + column;
-    if (of.has_earlier(long_rows[r])) {
-      typename S::Z value = typename S::Z();
-      if constexpr (!S::structure_only) value = values[place];
-      total.join(value, FULL || present[place]);
-    }
     if constexpr (!S::structure_only) values[place] = total.value;
     if constexpr (!FULL) present[place] = total.have;
-  }
-}
-
-// ends[s * rows + r] = the first entry of row r in the columns from s * width on, for slabs s = 0 .. slabs.
-template <class I, class P>
-__global__ void split_rows(const int64_t* indptr, int64_t rows, const I* indices, int64_t width, int64_t slabs,
-                           P* ends) {
-  GRB_EACH(r, rows) {
-    int64_t at = indptr[r];
-    const int64_t stop = indptr[r + 1];
-    for (int64_t s = 0; s <= slabs; s++) {
-      if (s == slabs) at = stop;
-      else if (s > 0) at = lower_bound(indices, at, stop, I(s * width));
-      ends[s * rows + r] = P(at);
-    }
   }
 }
 

@@ -96,7 +96,9 @@ GPU_BIN_STEP_NS = define(
 GPU_BIN_ENTRY_NS = define(0.2e-3, "ns an entry", "SpMV over bins, at least: kron 21 and rmat 23 with hubs", H200)
 GPU_BIN_BYTE_NS = define(0.4e-3, "ns a byte of a value of x", "the same", H200)
 GPU_HUBS = define(1.04, "factor", "bins with hubs, whose memory the L1 cache lacks: uniform 2^22", H200)
-GPU_SLAB_NS = define(10_000.0, "ns a slab", "SpMM by slabs of columns: a launch, whose last warps run alone", H200)
+GPU_SLAB_SHARE = define(0.3, "share of the L2 cache", "that a slab of X's rows has in SpMM: 16 MB", H200)
+GPU_SLAB_NS = define(2_000.0, "ns a slab and sweep", "SpMM by slabs: blocks and warps wait for each other", H200)
+GPU_SPMM_ENTRY_NS = define(4e-3, "ns an entry", "SpMM beside the gather of a row of X", H200)
 BLOCK_BYTES = define(
     10.6,
     "bytes a block",

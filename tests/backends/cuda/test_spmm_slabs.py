@@ -1,12 +1,18 @@
 """SpMM by slabs of columns: what one launch over all columns gives, and when slabs are taken."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import grb_tile as gb
 from cuda_emulation.backend import shim, using_shim
-from grb_tile.backends.cuda.products import spmm, spmm_slabs
+from grb_tile import dtypes
+from grb_tile.backends.cuda.lowering.semirings import lowered_plain
+from grb_tile.backends.cuda.products import spmm_slabs
+from grb_tile.operators import get_typed_op
 from grb_tile.planner import tuning
+from grb_tile.storage.store import BitmapVector
 from support.dense_operands import dense, semiring_named, sparse
 from support.seeds import generator
 
@@ -29,14 +35,13 @@ def agree(found, wanted, name):
     assert found.isequal(wanted, check_dtype=True)
 
 
-@pytest.mark.parametrize("kind", ["full", "bitmap"])
 @pytest.mark.parametrize("semiring", SEMIRINGS)
-def test_semirings(semiring, kind, monkeypatch):
+def test_semirings(semiring, monkeypatch):
     name, dtype = semiring
-    op, rng = semiring_named(name), generator("spmm by slabs", name, kind)
+    op, rng = semiring_named(name), generator("spmm by slabs", name)
     for n, width, density, slabs in ((1100, 8, 0.05, 2), (40, 5, 0.1, 7), (150, 16, 0.05, 3)):
         A = sparse(rng, (20, n), density, dtype, long_row=True)
-        X, plain = dense(rng, (n, width), kind, dtype)
+        X, plain = dense(rng, (n, width), "full", dtype)
         found, plan = by_slabs(monkeypatch, A, X, op, slabs)
         assert (plan.kernel, plan.kernel_rule) == ("spmm_slabs", "forced")
         agree(found, op(A @ plain).new(), name)
@@ -57,51 +62,107 @@ def test_columns_of_slabs(slabs, more, monkeypatch):
     agree(found, gb.semiring.plus_times(A @ plain).new(), "plus_times")
 
 
-@pytest.mark.parametrize("kind", ["full", "bitmap"])
 @pytest.mark.parametrize("name", ["plus_times", "min_plus", "any_second"])
-def test_rows_that_miss_slabs(name, kind, monkeypatch):
+def test_rows_that_miss_slabs(name, monkeypatch):
     """Rows with entries in the first, the middle or the last slab alone, in two of them, in none."""
     places = [[0], [35], [70], [1, 36], [2, 71], [37, 72], [3, 38, 73], [], list(range(90))]
     rows = np.repeat(np.arange(len(places)), [len(cols) for cols in places])
     A = gb.Matrix.from_coo(rows, np.concatenate(places).astype(int), rows + 1, "INT32", nrows=9, ncols=90)
-    X, plain = dense(generator("rows that miss slabs", name, kind), (90, 3), kind, "INT32")
+    X, plain = dense(generator("rows that miss slabs", name), (90, 3), "full", "INT32")
     op = semiring_named(name)
     found, _ = by_slabs(monkeypatch, A, X, op, 3)
     agree(found, op(A @ plain).new(), name)
 
 
-@pytest.mark.parametrize("entries", [511, 512, 513, 1024, 1025])
-@pytest.mark.parametrize("kind", ["full", "bitmap"])
-def test_long_rows_of_slabs(entries, kind, monkeypatch):
-    """Rows that are cut into chunks in one slab, in the other, in both; the first one has something before or not."""
-    n = 2200
-    places = [range(entries), range(1100, 1100 + entries), [*range(entries), *range(1100, 1100 + entries)],
-              [5, *range(1100, 1100 + entries)], [*range(entries), 2000], [7]]  # fmt: skip
+@pytest.mark.parametrize("more", [-1, 0, 1])
+@pytest.mark.parametrize("longest", [40, 255])
+def test_long_rows(longest, more, monkeypatch):
+    """Rows with as many entries as one may have in slabs, one less and more, in one slab or in both; and short ones."""
+    n, count = 2200, longest + more
+    monkeypatch.setattr(spmm_slabs, "MOST_COUNT", longest)
+    monkeypatch.setattr(spmm_slabs, "LONG_ROWS", 1 << 20)
+    places = [range(count), range(1100, 1100 + count), range(0, 8 * count, 8), [7], [2199], [], [3, 1500]]
     rows = np.repeat(np.arange(len(places)), [len(cols) for cols in places])
-    cols = np.concatenate([np.asarray(c) for c in places])
-    A = gb.Matrix.from_coo(rows, cols, cols % 5 + 1, "INT64", nrows=6, ncols=n)
-    X, plain = dense(generator("long rows of slabs", kind), (n, 16), kind, "INT64")
-    monkeypatch.setattr(spmm, "chunk_of", lambda device, entries, least: 512)
+    cols = np.concatenate([np.asarray(c, int) for c in places])
+    A = gb.Matrix.from_coo(rows, cols, cols % 5 + 1, "INT64", nrows=len(places), ncols=n)
+    X, plain = dense(generator("long rows of slabs"), (n, 16), "full", "INT64")
     op = gb.semiring.plus_times
     for _ in range(2):  # the second with what was kept
-        found, _ = by_slabs(monkeypatch, A, X, op, 2)
+        found, plan = by_slabs(monkeypatch, A, X, op, 2)
+        assert plan.kernel == "spmm_slabs"
         agree(found, op(A @ plain).new(), "plus_times")
+    with using_shim() as backend:
+        (made,) = backend.store_to_device(A._store).forms["column_slabs"].made.values()
+        assert made.longest == longest and made.cols.shape[0] == (3 * count if more <= 0 else 0) + 4
+        assert not backend.device.host(made.turns).any()
 
 
-def test_ends_of_64_bits(monkeypatch):
-    monkeypatch.setattr(spmm_slabs, "_end_type", lambda A: np.dtype(np.int64))
-    rng = generator("ends of 64 bits")
-    A, (X, plain) = sparse(rng, (20, 600), 0.1, "FP64", long_row=True), dense(rng, (600, 4), "full", "FP64")
+@pytest.mark.parametrize("more", [-1, 0, 1])
+@pytest.mark.parametrize("name", ["plus_times", "plus_second", "max_second"])
+def test_units_that_fill_their_place(name, more, monkeypatch):
+    """As many entries of a unit as a warp copies, one less and more; several units of a warp."""
+    staged = spmm_slabs.staged_of(shim().device)
+    rows, each = 200, staged // 4
+    where = np.repeat(np.arange(rows), each)
+    cols = np.tile(np.arange(each) * 3, rows) + where % 3
+    kept = where % 32 < 4
+    if more < 0:
+        kept &= (where % 32 > 0) | (cols >= 3)
+    if more > 0:
+        kept |= (where % 32 == 9) & (cols < 3)
+    A = gb.Matrix.from_coo(where[kept], cols[kept], cols[kept] % 4 + 1, "FP64", nrows=rows, ncols=6 * each)
+    X, plain = dense(generator("units of slabs", name), (6 * each, 8), "full", "FP64")
+    op = semiring_named(name)
+    found, plan = by_slabs(monkeypatch, A, X, op, 2)
+    assert plan.kernel == "spmm_slabs"
+    agree(found, op(A @ plain).new(), name)
+    with using_shim() as backend:
+        (made,) = backend.store_to_device(A._store).forms["column_slabs"].made.values()
+        assert np.diff(backend.device.host(made.starts)).max() == staged + more
+
+
+@pytest.mark.parametrize("room", [1, 2, 3, 64])
+def test_sweeps(room, monkeypatch):
+    """Room for one unit of a warp, for several, for all: as many sweeps over the slabs as that takes."""
+    rng = generator("sweeps")
+    A, (X, plain) = sparse(rng, (900, 90), 0.1, "INT32"), dense(rng, (90, 4), "full", "INT32")
+    shape, held = spmm_slabs._shape, []
+
+    def little(*facts):
+        threads, mine, width, lanes = shape(*facts)
+        held.append(min(room, mine))
+        return threads, held[-1], width, lanes
+
+    monkeypatch.setattr(spmm_slabs, "_shape", little)
     found, _ = by_slabs(monkeypatch, A, X, gb.semiring.plus_times, 3)
     agree(found, gb.semiring.plus_times(A @ plain).new(), "plus_times")
+    assert held
 
 
-@pytest.mark.parametrize("kind", ["full", "bitmap"])
-def test_masks_and_transposed_operands(kind, monkeypatch):
+def test_little_shared_memory(monkeypatch):
+    """Fewer threads where sums of a row are wide, none where they are too wide."""
+    rng, device = generator("little shared memory"), shim().device
+    A = device.to_device(sparse(rng, (90, 90), 0.1, "FP64")._store)
+    s = lowered_plain(device, get_typed_op("plus_times", dtypes.FP64, kind="semiring"), A.dtype, False, A.dtype, False)
+    limits = device.launcher.limits
+
+    def shape(n, room):
+        monkeypatch.setattr(device.launcher, "limits", replace(limits, shared_per_block=room))
+        x = BitmapVector(90 * n, dtypes.FP64, None, device.zeros(90 * n, np.float64), 90 * n)
+        return spmm_slabs._shape(device, A, x, n, s, x.values)
+
+    for room in (20 << 10, 40 << 10, 200 << 10):
+        threads, held, _, lanes = shape(16, room)
+        taken = spmm_slabs._shared(A, s, held, 32 * 16 * 8, spmm_slabs.staged_of(device)) * threads // 32
+        assert taken <= device.launcher.limits.dynamic_shared and lanes == 8 and held >= 1
+    assert shape(16, 1 << 12) is None and shape(65, 200 << 10) is None
+
+
+def test_masks_and_transposed_operands(monkeypatch):
     """C<M> += A X, C<!M> = A X, and X A, of which SpMM computes the transpose."""
-    rng, op = generator("masks of slabs", kind), gb.semiring.plus_times
+    rng, op = generator("masks of slabs"), gb.semiring.plus_times
     A, M = sparse(rng, (30, 90), 0.1, "INT32", long_row=True), sparse(rng, (30, 4), 0.9, "BOOL")
-    X, plain = dense(rng, (90, 4), kind, "INT32")
+    X, plain = dense(rng, (90, 4), "full", "INT32")
     for mask in (M.S, ~M.S):
         found, plan = by_slabs(monkeypatch, A, X, op, 3, mask=mask)
         assert plan.kernel == "spmm_slabs" or plan.method != "spmm"
@@ -123,8 +184,13 @@ def test_where_slabs_cannot_serve(monkeypatch):
     X, _ = dense(rng, (60, 4), "full", "FP32")
     _, plan = by_slabs(monkeypatch, A, X, gb.semiring.plus_times, 1)
     assert (plan.kernel, plan.kernel_rule) == ("spmm_rows", "kernel_unsuited")
-    X, _ = dense(rng, (60, 4), "iso", "FP32")
-    _, plan = by_slabs(monkeypatch, A, X, gb.semiring.plus_times, 3)
+    for kind in ("iso", "bitmap"):
+        X, _ = dense(rng, (60, 4), kind, "FP32")
+        _, plan = by_slabs(monkeypatch, A, X, gb.semiring.plus_times, 3)
+        assert plan.kernel is None
+    X, _ = dense(rng, (60, 16), "full", "FP32")
+    with gb.config.set(matmul_precision="fp16"):
+        _, plan = by_slabs(monkeypatch, A, X, gb.semiring.plus_times, 3)
     assert plan.kernel is None
 
 
@@ -134,6 +200,7 @@ def test_the_choice(monkeypatch):
     A, (X, plain) = sparse(rng, (40, 400), 0.3, "INT32"), dense(rng, (400, 8), "full", "INT32")
     wanted, op = gb.semiring.plus_times(A @ plain).new(), gb.semiring.plus_times
     monkeypatch.setattr(tuning, "GPU_SLAB_NS", 0.0)
+    monkeypatch.setattr(tuning, "GPU_CACHED_SHARE", 1e-6)
     rules = []
     for _ in range(tuning.BUILD_AFTER + 2):
         found, plan = by_slabs(monkeypatch, A, X, op, 4, None)
@@ -159,19 +226,19 @@ def test_no_memory_for_the_ends(monkeypatch):
     assert (plan.kernel, plan.kernel_rule) == ("spmm_rows", "slabs_no_memory")
 
 
-def test_ends_and_shares():
-    """Each row's first entry from a column on, and the entries of the most frequent columns."""
-    A = sparse(generator("ends and shares"), (30, 100), 0.2, "FP32", long_row=True)
+def test_entries_in_slabs():
+    """Each entry is in the slab of its column, in the order of rows; counts, starts and shares are those of the host."""
+    A = sparse(generator("entries in slabs"), (70, 100), 0.2, "FP32", long_row=True)
     with using_shim() as backend:
         device, store = backend.device, backend.store_to_device(A._store)
-        made = spmm_slabs._make(device, store, 3, spmm.cut_rows)
+        made = spmm_slabs._make(device, store, 3)
         shares = spmm_slabs.column_shares(device, store)
-        ends = [device.host(entries.starts) for entries in made]
-    indptr, cols, _ = A.to_csr()
-    indptr = indptr.astype(np.int64)
-    rows = np.repeat(np.arange(30), np.diff(indptr))
-    for slab, found in enumerate(ends):
-        assert np.array_equal(found, indptr[:-1] + np.bincount(rows[cols < 34 * slab], minlength=30))
-    counts = np.sort(np.bincount(cols, minlength=100))[::-1]
-    wanted = [counts[: 1 << k].sum() / cols.size for k in range(8)]
-    assert shares == pytest.approx(wanted) and shares[-1] == 1
+        cols, values, counts, starts = map(device.host, (made.cols, made.values, made.counts, made.starts))
+    rows, wanted, numbers = (np.asarray(a).astype(np.int64) for a in A.to_coo())
+    order = np.lexsort((wanted, rows, wanted // 34))
+    assert np.array_equal(cols, wanted[order]) and np.array_equal(values, numbers[order]) and made.units == 3
+    each = np.bincount(wanted // 34 * 96 + rows, minlength=3 * 96)
+    assert np.array_equal(counts, each)
+    assert np.array_equal(starts, np.concatenate([[0], each.reshape(-1, 32).sum(axis=1).cumsum()]))
+    most = np.sort(np.bincount(wanted, minlength=100))[::-1]
+    assert shares == pytest.approx([most[: 1 << k].sum() / wanted.size for k in range(8)]) and shares[-1] == 1

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....planner.choose_precision import precision_of
 from ....storage.store import BitmapVector, Compressed, Dense, forms_of
 from ..lowering.semirings import lowered_plain
 from ..structure.arrays import counted_later, index_type
 from .row_schedule import longest_row
 from .spmm_rounded import multiply as rounded
-from .spmm_slabs import Entries, slabs_of
+from .spmm_slabs import multiply as by_slabs
+from .spmm_slabs import slabs_of
 
 if TYPE_CHECKING:
     from ..runtime.device import Device
@@ -70,21 +72,17 @@ def long_rows(device: Device, A: Compressed, longest: int, chunk: int) -> LongRo
     forms, key = forms_of(A), ("long_rows", longest, chunk)
     found = forms.get(key)
     if found is None:
-        found = forms[key] = cut_rows(device, A.indptr[:-1], A.indptr[1:], longest, chunk)
-    return found
-
-
-def cut_rows(device: Device, starts: Any, stops: Any, longest: int, chunk: int) -> LongRows:
-    """The LongRows of rows whose entries are starts .. stops - 1."""
-    xp, found, lengths = device.xp, LongRows(), stops - starts
-    found.rows = xp.flatnonzero(lengths > longest)
-    found.chunk_ptr = device.zeros(found.rows.shape[0] + 1, np.int64)
-    found.chunk_ptr[1:] = xp.cumsum((lengths[found.rows] + chunk - 1) // chunk)
-    found.chunks = device.read(found.chunk_ptr[-1:])[0]
-    number = device.arange(found.chunks)
-    owner = xp.searchsorted(found.chunk_ptr[1:], number, side="right")
-    found.chunk_rows = found.rows[owner]
-    found.chunk_starts = starts[found.chunk_rows] + (number - found.chunk_ptr[owner]) * chunk
+        xp, found = device.xp, LongRows()
+        lengths = A.indptr[1:] - A.indptr[:-1]
+        found.rows = xp.flatnonzero(lengths > longest)
+        found.chunk_ptr = device.zeros(found.rows.shape[0] + 1, np.int64)
+        found.chunk_ptr[1:] = xp.cumsum((lengths[found.rows] + chunk - 1) // chunk)
+        found.chunks = device.read(found.chunk_ptr[-1:])[0]
+        number = device.arange(found.chunks)
+        owner = xp.searchsorted(found.chunk_ptr[1:], number, side="right")
+        found.chunk_rows = found.rows[owner]
+        found.chunk_starts = A.indptr[found.chunk_rows] + (number - found.chunk_ptr[owner]) * chunk
+        forms[key] = found
     return found
 
 
@@ -119,13 +117,19 @@ def spmm(device: Device, A: Compressed, X: Dense, semiring: Any, notes: list | N
     z = s.dtype.np_type
     device.check_room(size * (z.itemsize + (not full)), f"mxm: a dense result of {A.nrows} x {n}")
     values = s.value(device, A, x) if s.structure_only else device.empty(size, z)
-    notes = [] if notes is None else notes
     if full:
-        _Product(device, A, x, n, s, values, None).run(semiring, notes)
+        product = _Product(device, A, x, n, s, values, None)
+        exact = precision_of(semiring, A.dtype, x.dtype) == "exact"
+        slabs = slabs_of(device, A, x, n, s, values, notes) if exact else None
+        if slabs is None:
+            product.run(semiring, [] if notes is None else notes)
+        else:
+            by_slabs(device, A, x, n, s, values, slabs)
+            product.multiply_long(slabs.longest)
         words, count = _presence(device, A, n)
         return Dense(A.nrows, n, BitmapVector(size, s.dtype, words, values, count))
     present = device.zeros(-(-size // 64) * 64, np.bool_)
-    _Product(device, A, x, n, s, values, present).multiply(None, notes)
+    _Product(device, A, x, n, s, values, present).multiply()
     words = _words(device, present)
     count = present.sum(dtype=np.int64).reshape(1)
     return Dense(A.nrows, n, counted_later(device, size, s.dtype, words, values, count, s.structure_only))
@@ -142,67 +146,57 @@ class _Product:
 
     def run(self, semiring, notes):
         """Rounded where the setting requires it (spmm_rounded.py), else exact."""
-        wanted = rounded(self.device, self.A, self.x, self.n, semiring, self.join, self.out, notes)
-        self.multiply(wanted, notes)
+        self.multiply(rounded(self.device, self.A, self.x, self.n, semiring, self.join, self.out, notes))
 
-    def multiply(self, wanted, notes):
-        """Exact; wanted: a word on the device, nothing is done where it is 0."""
-        device, A, s = self.device, self.A, self.s
-        slabs = None
-        if s.reads_x and not self.x.iso and wanted is None:
-            row, result = (self.n * size for size in (self.x.values.dtype.itemsize, s.dtype.np_type.itemsize))
-            slabs = slabs_of(device, A, row, result, cut_rows, notes)
-        if slabs is None:
-            total = A.indices.shape[0]
-            self.launch(Entries(A.indptr, 1, None, total, lambda *cut: long_rows(device, A, *cut)), wanted)
-        else:
-            for entries in slabs:
-                self.launch(entries)
+    def multiply_long(self, longest):
+        """The rows of more than `longest` entries alone."""
+        if longest_row(self.device, self.A) > longest:
+            self.multiply(None, longest)
 
-    def launch(self, taken, wanted=None):
-        """C = A X of the entries that are taken, joined with what C has."""
+    def multiply(self, wanted=None, only_longer=None):
+        """Exact; wanted: a word on the device, nothing is done where it is 0.  only_longer: rows of so many entries."""
         device, A, x, n, s = self.device, self.A, self.x, self.n, self.s
         entries, z = A.indices.shape[0], s.dtype.np_type
         moved = [x.values] if s.reads_x and not x.iso else []
         width = elements_at_once(n, *moved, *([] if self.out is None else [self.out]))
         lanes = power_of_two_from(-(-n // width), 32)
         groups, tiles = 32 // lanes, -(-n // (lanes * width))
-        parts = min(power_of_two_below(taken.total // (A.nrows * IN_FLIGHT)), groups)
-        longest, chunk = (chunk_of(device, taken.total, IN_FLIGHT * STAGES * count) for count in (parts, groups))
-        long = taken.long(longest, chunk)
+        parts = min(power_of_two_below(entries // (A.nrows * IN_FLIGHT)), groups)
+        longest, chunk = (chunk_of(device, entries, IN_FLIGHT * STAGES * count) for count in (parts, groups))
+        longest = longest if only_longer is None else only_longer
+        long = long_rows(device, A, longest, chunk)
         chunks = 0 if long is None else long.chunks
-        turns = -(-A.nrows * parts // groups)  # of warps over all rows
+        turns = -(-A.nrows * parts // groups) if only_longer is None else 0  # of warps over all rows
         steps = min(max(turns // (device.launcher.processors * WARPS_PER_PROCESSOR * CHUNKS_PER_WARP), 1), MOST_STEPS)
         chunk_warps, row_warps = (-(-count // BLOCK_WARPS) * BLOCK_WARPS for count in (chunks, -(-turns // steps)))
         carry = None if self.out is None or not chunks else device.empty(chunks * n, z)
         carry_present = None if self.full or not chunks else device.empty(chunks * n, np.bool_)
         kernel = s.kernel(
             device.launcher, "products/spmm.cuh", "spmm",
-            (index_type(A.indices), index_type(taken.starts), "S", str(width), str(lanes), self.flag),
+            (index_type(A.indices), "S", str(width), str(lanes), self.flag),
         )  # fmt: skip
         kernel.over(tiles * (chunk_warps + row_warps) * 32, (
-            taken.starts, taken.next, taken.begins, A.nrows, aligned(A.indices),
-            aligned(A.values) if s.reads_a else None, entries, parts, steps, longest, None if long is None else long.chunk_rows, None if long is None else long.chunk_starts, chunk,
+            A.indptr, A.nrows, aligned(A.indices), aligned(A.values) if s.reads_a else None, entries, parts, steps,
+            longest, None if long is None else long.chunk_rows, None if long is None else long.chunk_starts, chunk,
             chunks, chunk_warps, row_warps, tiles, x.words, x.values if s.reads_x else None, n, self.out, self.present,
             carry, carry_present, wanted,
         ), BLOCK_WARPS * 32, NO_LIMIT)  # fmt: skip
         if long is not None:
-            self.join(long.rows, long.chunk_ptr, chunks, carry, carry_present, wanted, taken)
+            self.join(long.rows, long.chunk_ptr, chunks, carry, carry_present, wanted)
 
     @property
     def flag(self):
         """FULL as text."""
         return "true" if self.full else "false"
 
-    def join(self, rows, chunk_ptr, parts, carry, carry_present=None, wanted=None, taken=None):
-        """Adds the parts of rows of several chunks, `parts` of them in all, and what C has where `begins` says so."""
+    def join(self, rows, chunk_ptr, parts, carry, carry_present=None, wanted=None):
+        """Adds the parts of rows of several chunks, `parts` of them in all."""
         count, n = rows.shape[0], self.n
         by_block = parts > count * self.device.launcher.size(MANY_PARTS, 4)
-        starts, begins = (self.A.indptr, None) if taken is None else (taken.starts, taken.begins)
-        template = (index_type(starts), "S", self.flag, "true" if by_block else "false")
+        template = ("S", self.flag, "true" if by_block else "false")
         kernel = self.s.kernel(self.device.launcher, "products/spmm.cuh", "spmm_join", template)
         kernel.over(count * -(-n // 32) * (BLOCK_WARPS if by_block else 1) * 32, (
-            rows, chunk_ptr, count, self.A.nrows, n, self.out, self.present, carry, carry_present, starts, begins, wanted,
+            rows, chunk_ptr, count, self.A.nrows, n, self.out, self.present, carry, carry_present, wanted,
         ), BLOCK_WARPS * 32)  # fmt: skip
 
 

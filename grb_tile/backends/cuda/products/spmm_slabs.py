@@ -1,26 +1,29 @@
-"""Slabs of columns for SpMM where the L2 cache does not hold X: cache blocking (kernels/products/spmm.cuh).
+"""SpMM by slabs of columns, where the L2 cache does not hold X: cache blocking (kernels/products/spmm_slabs.cuh).
 
 Nishtala, Vuduc, Demmel, Yelick, "When cache blocking of sparse matrix vector multiply works and why" (AAECC 18, 2007).
 
-Schema of ColumnSlabs, kept in A.forms["column_slabs"]
+Schema of Slabs (a unit: 32 neighbouring rows; U units, P slabs), kept in A.forms["column_slabs"].made[P]
 
-    asked     int                        products that asked; slabs are considered after tuning.BUILD_AFTER of them
-    shares    list of float              shares[k]: of the entries, in the 2^k columns with the most entries
-    made      {slabs: list of Entries}   of each slab: where its entries of each row begin and end; all of them views of
-                                         ends, int32 (int64 from 2^31 entries on) [slabs + 1, nrows]
-    choices   {(n, items): (kernel, rule, figures)}
+    cols      as A.indices [entries]   in the order of (slab, row, column), those of rows longer than `longest` left out
+    values    as A.values [entries]    in the same order; None where A has one value
+    counts    uint8 [P U 32]           entries of each row in each slab
+    starts    int64 [P U + 1]          the first entry of each unit in each slab
+    turns     uint32 [2]               zeros, before and after each product
+    longest   int                      entries of a row, at most; longer rows are added by spmm.cuh
 
-A row's columns ascend, so a slab's entries of a row are side by side, and A is read as it is stored.  A product reads
-and writes C once for each slab, 8 bytes of `ends` for each row and slab, and each row of X from DRAM once:
+and of ColumnSlabs: asked, how many products of the matrix asked (slabs are considered after tuning.BUILD_AFTER of them);
+shares[k], of the entries, in the 2^k columns with the most entries; choices, (kernel, rule, figures) by widths of rows.
 
-    bytes, n columns of v bytes, an entry     gathers                  bins, n values an entry   slabs
-    where no cache holds X                    n v, in 32s, at random   4.5 + 2 n v               4 + slabs (2 n v + 8) /
-                                                                                                 (entries of a row)
+What bounds a product with n columns of v bytes where no cache holds X, a entries an average row, bytes an entry:
+
+    all columns at once   4 + the values of A + n v at random, in sectors of 32, from DRAM
+    bins of n values      4.5 + 2 n v, streams; n products over bins of one value: n (4.5 + 2 v)
+    slabs                 4 + the values of A + n v from L2, and sweeps n v / a from DRAM
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,27 +31,30 @@ from ....planner import tuning
 from ....planner.choose_kernel import slabs_pay
 from ....planner.record import forced
 from ....storage.store import forms_of
-from ..structure.arrays import index_type
+from ..structure.arrays import index_type, moved_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ....storage.store import Compressed
+    from ..lowering.semirings import Lowered
     from ..runtime.device import Device
 
+HEADER = "products/spmm_slabs.cuh"
 ROWS, SLABS = KERNELS = ("spmm_rows", "spmm_slabs")
-MOST_BYTES = 10  # of `ends`, an entry
-FREE_FACTOR = 3  # times the bytes of `ends` must be free
+UNIT = 32  # rows
+MOST_COUNT = 255  # entries of a row in a slab
+LONG_ROWS = 8  # times the mean: longer rows are not in slabs, because a group of lanes would add one alone
+THREADS = 768
+AT_ONCE = 4  # entries of a row whose rows of X a group of lanes has in flight
+STAGED = 160  # entries of a unit in a slab that have room in shared memory, twice
+MOST_BYTES = 10  # of the form, an entry
+FREE_FACTOR = 3  # times the form's size must be free
+LOAD_BYTES = 16
 
 
-class Entries(NamedTuple):
-    """Entries of each row that a launch takes, as RowEntries of the kernel has them."""
+class Slabs:
+    """See the schema at the head of this file."""
 
-    starts: Any  # int64 or int32
-    next: int
-    begins: Any  # None: C has nothing yet
-    total: int  # about as many in all
-    long: Callable[[int, int], Any]  # the LongRows among them: of (longest, chunk)
+    __slots__ = ("cols", "count", "counts", "longest", "starts", "turns", "units", "values")
 
 
 class ColumnSlabs:
@@ -61,56 +67,72 @@ class ColumnSlabs:
 
 
 def slab_bytes(device: Device) -> int:
-    """Bytes of X that the L2 cache holds while A and C stream through it."""
-    return max(int(device.launcher.limits.cache * tuning.GPU_CACHED_SHARE), 1)
+    """Bytes of X that the L2 cache holds while A streams through it."""
+    return max(int(device.launcher.limits.cache * tuning.GPU_SLAB_SHARE), 1)
 
 
 def slabs_of(
-    device: Device, A: Compressed, row_bytes: int, result_bytes: int, cut: Callable[..., Any], notes: list
-) -> list[Entries] | None:
-    """The slabs that a product takes one after the other, None: all columns at once.
+    device: Device, A: Compressed, x: Any, n: int, s: Lowered, values: Any, notes: list | None
+) -> Slabs | None:
+    """The slabs by which C, whose array is `values`, is computed; None: all columns at once.
 
-    row_bytes, result_bytes: of a row of X, of C.  cut: spmm.py's cut_rows.  notes: gets (kernel, rule, figures).
+    notes: gets (kernel, rule, figures).
     """
+    if not s.reads_x or x.iso:
+        return None
+    row_bytes = n * x.values.dtype.itemsize
     count = -(-A.ncols * row_bytes // slab_bytes(device))
     wanted = forced().kernel
     if wanted not in KERNELS:
         wanted = None
-    if wanted is None and count < 2:
-        return None
+        if count < 2:
+            return None
     form = forms_of(A).get("column_slabs")
     if form is None:
         form = forms_of(A)["column_slabs"] = ColumnSlabs()
+    shape = _shape(device, A, x, n, s, values)
     if wanted is not None:
-        suits = wanted == ROWS or 2 <= count <= A.ncols
+        suits = wanted == ROWS or (2 <= count <= A.ncols and shape is not None)
         choice = (wanted, "forced", ()) if suits else (ROWS, "kernel_unsuited", (wanted,))
     else:
         form.asked = min(form.asked + 1, tuning.BUILD_AFTER + 1)
-        key = row_bytes, result_bytes
+        key = row_bytes, shape
         if form.asked <= tuning.BUILD_AFTER:
             choice = ROWS, "slabs_later", (form.asked, tuning.BUILD_AFTER)
         elif key in form.choices:
             choice = form.choices[key]
         else:
-            choice = form.choices[key] = _choice(device, A, form, count, row_bytes, result_bytes)
-    notes.append(choice)
+            choice = form.choices[key] = _choice(device, A, form, count, row_bytes, shape)
+    if notes is not None:
+        notes.append(choice)
     if choice[0] == ROWS:
         return None
     if count not in form.made:
-        form.made[count] = _make(device, A, count, cut)
+        form.made.clear()  # one at a time: each has all entries
+        form.made[count] = _make(device, A, count)
     return form.made[count]
 
 
-def _choice(device, A, form, count, row_bytes, result_bytes):
+def form_bytes(A: Compressed, count: int) -> int:
+    """Bytes of the Slabs."""
+    item = 0 if A.iso else A.values.dtype.itemsize
+    return A.indices.shape[0] * (A.indices.dtype.itemsize + item) + count * (A.nrows + A.nrows // UNIT * 8)
+
+
+def _choice(device, A, form, count, row_bytes, shape):
     """(kernel, rule, figures) by cost."""
-    entries, need = A.indices.shape[0], (count + 1) * A.nrows * _end_type(A).itemsize
+    entries = A.indices.shape[0]
+    if shape is None:
+        return ROWS, "slabs_too_wide", (row_bytes,)
+    need = form_bytes(A, count)
     if need > MOST_BYTES * entries or device.memory()[0] < FREE_FACTOR * need:
         return ROWS, "slabs_no_memory", (need,)
     if form.shares is None:
         form.shares = column_shares(device, A)
-    cached = share_of(form.shares, slab_bytes(device) // row_bytes)
-    pays, *figures = slabs_pay(entries, A.nrows, count, row_bytes, result_bytes, cached, device.profile)
-    return (SLABS, "slabs_cheaper", tuple(figures)) if pays else (ROWS, "rows_of_x_cheaper", tuple(figures))
+    cached = share_of(form.shares, int(device.launcher.limits.cache * tuning.GPU_CACHED_SHARE) // row_bytes)
+    sweeps = sweeps_of(device, A, *shape)
+    pays, *figures = slabs_pay(entries, A.ncols, count, row_bytes, sweeps, cached, device.profile)
+    return (SLABS if pays else ROWS), ("slabs_cheaper" if pays else "rows_of_x_cheaper"), tuple(figures)
 
 
 def column_shares(device: Device, A: Compressed) -> list[float]:
@@ -136,32 +158,82 @@ def share_of(shares: list[float], columns: int) -> float:
     return shares[k] + (shares[k + 1] - shares[k]) * (columns - (1 << k)) / (1 << k)
 
 
-def _end_type(A):
-    return np.dtype(np.int32 if A.indices.shape[0] < 2**31 else np.int64)
-
-
-def _make(device, A, count, cut):
-    """The Entries of `count` slabs."""
-    width, ends = -(-A.ncols // count), device.empty((count + 1) * A.nrows, _end_type(A))
-    device.launcher.kernel("products/spmm.cuh", "split_rows", "", (index_type(A.indices), index_type(ends))).over(
-        A.nrows, (A.indptr, A.nrows, A.indices, width, count, ends)
+def _make(device, A, count):
+    """The Slabs of A, `count` of them."""
+    result, launcher = Slabs(), device.launcher
+    result.count, result.units = count, -(-A.nrows // UNIT)
+    result.longest = min(MOST_COUNT, LONG_ROWS * max(A.indices.shape[0] // max(A.nrows, 1), 1))
+    width, index = -(-A.ncols // count), index_type(A.indices)
+    result.counts = device.zeros(count * result.units * UNIT, np.uint8)
+    shape = count, result.units, result.longest
+    launcher.kernel(HEADER, "count_slabs", "", (index,)).over(
+        A.nrows, (A.indptr, A.nrows, A.indices, width, *shape, result.counts)
     )
-    each = [ends[s * A.nrows : (s + 1) * A.nrows] for s in range(count + 1)]
-    return [
-        Entries(each[s], A.nrows, each[0] if s else None, A.indices.shape[0] // count, _long_rows(device, each, s, cut))
-        for s in range(count)
-    ]
+    result.starts = device.zeros(count * result.units + 1, np.int64)
+    result.starts[1:] = device.xp.cumsum(result.counts.reshape(-1, UNIT).sum(axis=1, dtype=np.int64))
+    held = device.read(result.starts[-1:])[0]
+    result.cols = device.empty(held, A.indices.dtype)
+    result.values = None if A.iso else device.empty(held, A.values.dtype)
+    launcher.kernel(HEADER, "place_slabs", "", (index, moved_type(A.values))).over(result.units * 32, (
+        A.indptr, A.nrows, A.indices, None if A.iso else A.values, *shape, result.counts, result.starts, result.cols,
+        result.values,
+    ))  # fmt: skip
+    result.turns = device.zeros(2, np.uint32)
+    return result
 
 
-def _long_rows(device, each, slab, cut):
-    """The function of (longest, chunk), whose results are kept, that gives the LongRows of a slab."""
-    kept = {}
+def _shape(device, A, x, n, s, values):
+    """(threads, units of a warp in a sweep, elements of a lane, lanes of a row); None where a row is too wide."""
+    width = 4
+    while width > 1 and (n % width or any(
+        width * a.itemsize > LOAD_BYTES or a.data.ptr % (width * a.itemsize) for a in (x.values, values)
+    )):  # fmt: skip
+        width //= 2
+    lanes = 1 << (-(-n // width) - 1).bit_length()
+    if lanes > 32:
+        return None
+    launcher, sums = device.launcher, UNIT * n * s.dtype.np_type.itemsize
+    threads = launcher.threads(THREADS)
+    while threads >= 32:
+        warps = threads // 32
+        most = (launcher.limits.dynamic_shared // warps - _shared(A, s, 0, sums, staged_of(device)) - 32) // (sums + 4)
+        if most > 0:
+            mine = -(-A.nrows // (UNIT * launcher.blocks(launcher.processors) * warps))
+            sweeps = max(1, -(-mine // most))
+            return threads, max(1, -(-mine // sweeps)), width, lanes
+        threads //= 2
+    return None
 
-    def long(longest, chunk):
-        key = longest, chunk
-        if key not in kept:
-            found = cut(device, each[slab].astype(np.int64), each[slab + 1].astype(np.int64), longest, chunk)
-            kept[key] = found if found.chunks else None
-        return kept[key]
 
-    return long
+def staged_of(device: Device) -> int:
+    """Entries of a unit in a slab that a warp has room for."""
+    return device.launcher.size(STAGED, 24)
+
+
+def _shared(A, s, held, sums, staged):
+    """Bytes of shared memory of a warp with `held` units of `sums` bytes."""
+    values = A.values.dtype.itemsize if s.reads_a and not A.iso else 0
+    columns, values, sums, words = (
+        -(-size // 16) * 16 for size in (staged * A.indices.dtype.itemsize, staged * values, held * sums, held * 4)
+    )
+    return sums + 2 * (columns + values) + words
+
+
+def sweeps_of(device: Device, A: Compressed, threads: int, held: int, width: int, lanes: int) -> int:
+    """How often X is read from DRAM."""
+    blocks = device.launcher.blocks(device.launcher.processors)
+    return -(-A.nrows // (UNIT * blocks * (threads // 32) * held))
+
+
+def multiply(device: Device, A: Compressed, x: Any, n: int, s: Lowered, values: Any, slabs: Slabs) -> None:
+    """values[rows with entries in slabs] = A X."""
+    threads, held, width, lanes = _shape(device, A, x, n, s, values)
+    launcher, staged = device.launcher, staged_of(device)
+    template = index_type(A.indices), "S", str(width), str(lanes), str(staged), str(AT_ONCE), str(THREADS)
+    a_values = None if not s.reads_a else A.values if A.iso else slabs.values
+    s.kernel(launcher, HEADER, "spmm_slabs", template)(
+        launcher.blocks(launcher.processors), threads,
+        (slabs.cols, a_values, slabs.counts, slabs.starts, slabs.units, slabs.count, A.nrows, x.values, n, values, held,
+         slabs.turns),
+        shared=_shared(A, s, held, UNIT * n * s.dtype.np_type.itemsize, staged) * (threads // 32),
+    )  # fmt: skip
