@@ -15,6 +15,7 @@ from .record import KERNEL_METHODS, forced
 if TYPE_CHECKING:
     from .device_profile import DeviceProfile
 
+SPMM = ("spmm_rows", "spmm_slabs")
 SEGMENTS = ("segments", "segments_delta16", "segments_relabelled", "segments_binned", "bit_blocks")
 
 

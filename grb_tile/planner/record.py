@@ -368,10 +368,10 @@ RULES = {
     "slabs_later": "product {0} of this matrix with an X beyond the L2 cache; slabs are considered after {1}",
     "slabs_no_memory": "the matrix in slabs of columns would take {0} bytes",
     "slabs_too_wide": "sums of {0} bytes a row have no room in shared memory",
-    "slabs_cheaper": "{2} slabs of columns {0:,.0f} ns, all columns at once {1:,.0f} ns: the L2 cache has X for {3:.0%} "
-    "of the entries",
-    "rows_of_x_cheaper": "{2} slabs of columns {0:,.0f} ns, all columns at once {1:,.0f} ns: the L2 cache has X for "
-    "{3:.0%} of the entries",
+    "slabs_cheaper": "{2} slabs of columns {0:,.0f} ns, all at once {1:,.0f} ns: the L2 cache has X for {3:.0%} of the "
+    "entries",
+    "rows_of_x_cheaper": "{2} slabs of columns {0:,.0f} ns, all at once {1:,.0f} ns: the L2 cache has X for {3:.0%} of "
+    "the entries",
     # kernels of traversals
     "high_diameter": "{0:.1f} entries a row, {1:.1%} of them in rows longer than {2}: levels by the thousand",
     "low_skew": "longest row {0} against a mean of {1:.1f}: no hubs",

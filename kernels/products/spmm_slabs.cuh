@@ -1,10 +1,10 @@
 // C = A (+.x) X by slabs of A's columns, whose rows of X the L2 cache holds: A in slabs, X and C full, row-major, n
 // columns; any semiring (SpMM where X is larger than the cache).
 //
-// Algorithm: cache blocking (Nishtala, Vuduc, Demmel, Yelick, "When cache blocking of sparse matrix vector multiply works
-//   and why", AAECC 18, 2007): all blocks take the slabs in the same order at about the same time (base/launch.cuh,
-//   Together), so that each row of X comes from DRAM once in a sweep over the slabs, and gathers find it in L2.  The sums
-//   of the rows that a warp has in a sweep stay in shared memory until their entries of all slabs are added.
+// Algorithm: cache blocking (Nishtala, Vuduc, Demmel, Yelick, "When cache blocking of sparse matrix vector multiply
+//   works and why", AAECC 18, 2007): all blocks take the slabs in the same order at about the same time (Together in
+//   base/launch.cuh), so that each row of X comes from DRAM once in a sweep over the slabs, and gathers find it in L2.
+//   The sums of the rows that a warp has in a sweep stay in shared memory until their entries of all slabs are added.
 // A unit: 32 neighbouring rows.  Entries are ordered by (slab, row, column), so those of a unit in a slab are together:
 //   starts[slab * units + unit] is the first one, counts[slab * units * 32 + row] how many a row has, 255 at most; rows
 //   with more entries have none here, spmm.cuh adds them.

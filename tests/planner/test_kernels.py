@@ -12,6 +12,7 @@ from grb_tile.algorithms import bfs
 from grb_tile.planner import FORCIBLE, UNRECORDED, explain, tuning
 from grb_tile.planner.choose_kernel import (
     SPGEMM,
+    SPMM,
     TileFacts,
     bins_cost,
     bins_pay,
@@ -38,7 +39,7 @@ N = 300
 KERNELS = [name for name, (family, _) in FORCIBLE.items() if family == "kernel"]
 ROWS = [name for name in KERNELS if KERNEL_METHODS.get(name) == "rows"]
 COLS = [name for name in KERNELS if KERNEL_METHODS.get(name) == "cols"]
-TRAVERSALS = [name for name in KERNELS if name not in KERNEL_METHODS and name not in SPGEMM]
+TRAVERSALS = [name for name in KERNELS if name not in KERNEL_METHODS and name not in SPGEMM + SPMM]
 
 
 @pytest.fixture(scope="module")

@@ -227,7 +227,7 @@ def test_no_memory_for_the_ends(monkeypatch):
 
 
 def test_entries_in_slabs():
-    """Each entry is in the slab of its column, in the order of rows; counts, starts and shares are those of the host."""
+    """Each entry is in the slab of its column, in the order of rows; counts, starts and shares are the host's."""
     A = sparse(generator("entries in slabs"), (70, 100), 0.2, "FP32", long_row=True)
     with using_shim() as backend:
         device, store = backend.device, backend.store_to_device(A._store)

@@ -2,6 +2,7 @@
 
 from grb_tile import dtypes, monoid
 from grb_tile.backends.cuda.lowering.semirings import lowered
+from grb_tile.backends.cuda.products import spmm_slabs
 from grb_tile.backends.cuda.products.epilogue import Epilogue, epilogue
 from grb_tile.backends.cuda.products.tile_pairs import maps
 from grb_tile.operators import get_typed_op
@@ -82,8 +83,9 @@ def spmm_rounded():
         yield "products/round_values.cuh", "round_values", "", (form,)
     for name in ("window_keys", "tile_columns"):
         yield "products/spmm_rounded.cuh", name, "", ("int32_t",)
-    for index, ends in (("int32_t", "int32_t"), ("int64_t", "int32_t"), ("int32_t", "int64_t")):
-        yield "products/spmm.cuh", "split_rows", "", (index, ends)
+    for index, moved in (("int32_t", "uint32_t"), ("int64_t", "uint8_t"), ("int32_t", "ulonglong2")):
+        yield "products/spmm_slabs.cuh", "count_slabs", "", (index,)
+        yield "products/spmm_slabs.cuh", "place_slabs", "", (index, moved)
 
 
 def masked_chains():
@@ -150,9 +152,11 @@ def instances():
                 yield "products/columns.cuh", ("merge_columns", "merge_evenly")[number % 2], text, (*template, "true")
             yield "products/columns.cuh", "compact_words", text, ("int32_t", "S")
         width, lanes = (("4", "4"), ("2", "32"), ("1", "8"))[number % 3]
-        starts = ("int64_t", "int32_t")[number // 2 % 2]
-        yield "products/spmm.cuh", "spmm", text, ("int32_t", starts, "S", width, lanes, full)
-        yield "products/spmm.cuh", "spmm_join", text, (starts, "S", full, masked)
+        yield "products/spmm.cuh", "spmm", text, ("int32_t", "S", width, lanes, full)
+        yield "products/spmm.cuh", "spmm_join", text, ("S", full, masked)
+        if not structure_only:
+            slabs = "int32_t", "S", width, lanes, str(spmm_slabs.STAGED), str(spmm_slabs.AT_ONCE)
+            yield "products/spmm_slabs.cuh", "spmm_slabs", text, (*slabs, str(spmm_slabs.THREADS))
         if not structure_only:
             steps = ("2", "0", "1")[number % 3]
             yield "products/sddmm.cuh", "sddmm", text, ("int32_t", "S", width, "8", steps)

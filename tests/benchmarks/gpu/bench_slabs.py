@@ -2,7 +2,7 @@
 
     python tests/benchmarks/gpu/bench_slabs.py [--graphs uniform22,rmat21] [--columns 2,4,8,16] [--sweep] [--record]
 
-Graphs as in bench_bins.py, FP32 values, X full and row-major, plus_times; ms of whole calls between events, median of 9.
+Graphs as in bench_bins.py, FP32 values, X full, row-major, plus_times; ms of whole calls between events, median of 9.
 cuSPARSE: the best of its algorithms and layouts.  "gathers": all columns at once (spmm_rows); "slabs": spmm_slabs, and
 how many; "planned": the planner's choice, and which; "SpMV": as many products with a vector, each over bins where the
 planner takes bins.  expected: what the planner expects of slabs and of gathers.  form: bytes an entry of the ends of
@@ -17,7 +17,6 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[3]), str(Path(__file__).resolve().parent)]
 import cupy as cp
-import numpy as np
 from bench_bins import graph_of, timed
 from cusparse_dense import CuSparse
 

@@ -12,8 +12,7 @@ from ..lowering.semirings import lowered_plain
 from ..structure.arrays import counted_later, index_type
 from .row_schedule import longest_row
 from .spmm_rounded import multiply as rounded
-from .spmm_slabs import multiply as by_slabs
-from .spmm_slabs import slabs_of
+from .spmm_slabs import multiply as by_slabs, slabs_of
 
 if TYPE_CHECKING:
     from ..runtime.device import Device

@@ -11,8 +11,9 @@ Schema of Slabs (a unit: 32 neighbouring rows; U units, P slabs), kept in A.form
     turns     uint32 [2]               zeros, before and after each product
     longest   int                      entries of a row, at most; longer rows are added by spmm.cuh
 
-and of ColumnSlabs: asked, how many products of the matrix asked (slabs are considered after tuning.BUILD_AFTER of them);
-shares[k], of the entries, in the 2^k columns with the most entries; choices, (kernel, rule, figures) by widths of rows.
+and of ColumnSlabs: asked, how many products of the matrix asked (slabs are considered after tuning.BUILD_AFTER of
+them); shares[k], of the entries, in the 2^k columns with the most entries; choices, (kernel, rule, figures) by widths
+of rows.
 
 What bounds a product with n columns of v bytes where no cache holds X, a entries an average row, bytes an entry:
 
@@ -28,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....planner import tuning
-from ....planner.choose_kernel import slabs_pay
+from ....planner.choose_kernel import SPMM, slabs_pay
 from ....planner.record import forced
 from ....storage.store import forms_of
 from ..structure.arrays import index_type, moved_type
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from ..runtime.device import Device
 
 HEADER = "products/spmm_slabs.cuh"
-ROWS, SLABS = KERNELS = ("spmm_rows", "spmm_slabs")
+ROWS, SLABS = SPMM
 UNIT = 32  # rows
 MOST_COUNT = 255  # entries of a row in a slab
 LONG_ROWS = 8  # times the mean: longer rows are not in slabs, because a group of lanes would add one alone
@@ -83,13 +84,11 @@ def slabs_of(
     row_bytes = n * x.values.dtype.itemsize
     count = -(-A.ncols * row_bytes // slab_bytes(device))
     wanted = forced().kernel
-    if wanted not in KERNELS:
+    if wanted not in SPMM:
         wanted = None
         if count < 2:
             return None
-    form = forms_of(A).get("column_slabs")
-    if form is None:
-        form = forms_of(A)["column_slabs"] = ColumnSlabs()
+    form = column_slabs_of(A)
     shape = _shape(device, A, x, n, s, values)
     if wanted is not None:
         suits = wanted == ROWS or (2 <= count <= A.ncols and shape is not None)
@@ -107,10 +106,24 @@ def slabs_of(
         notes.append(choice)
     if choice[0] == ROWS:
         return None
-    if count not in form.made:
-        form.made.clear()  # one at a time: each has all entries
-        form.made[count] = _make(device, A, count)
-    return form.made[count]
+    return made_of(device, A, count)
+
+
+def column_slabs_of(A: Compressed) -> ColumnSlabs:
+    """The ColumnSlabs of A, kept in A.forms."""
+    form = forms_of(A).get("column_slabs")
+    if form is None:
+        form = forms_of(A)["column_slabs"] = ColumnSlabs()
+    return form
+
+
+def made_of(device: Device, A: Compressed, count: int) -> Slabs:
+    """The Slabs of A, `count` of them, kept until another number is asked for: each has all entries."""
+    made = column_slabs_of(A).made
+    if count not in made:
+        made.clear()
+        made[count] = _make(device, A, count)
+    return made[count]
 
 
 def form_bytes(A: Compressed, count: int) -> int:
