@@ -185,7 +185,7 @@ def test_turns_of_short_runs(monkeypatch):
     starts = shim().device.host(bins.slab_starts).astype(np.int64)
     assert bins.longest == np.diff(starts).max() > 1
     bins.longest = 1000  # chunks of 32 bytes, two halves each: 500 of a part, 8 a thread and turn
-    wanted = {(2, 64): 4, (2, 63): 4, (2, 62): 5, (1, 64): 8, (16, 1024): 1}
+    wanted = {(2, 64): 2, (2, 63): 2, (2, 62): 3, (1, 64): 4, (16, 1024): 1}
     assert {key: binned_columns.stages_of(bins, *key, 8) for key in wanted} == wanted
     monkeypatch.setattr(tuning, "GPU_SHORT_RUN", bins.run)
     assert binned_columns.stages_of(bins, 2, 64, 8) == 1

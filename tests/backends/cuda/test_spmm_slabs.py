@@ -22,9 +22,8 @@ SEMIRINGS = [("plus_times", "FP32"), ("plus_second", "FP64"), ("min_plus", "INT3
 
 
 def by_slabs(monkeypatch, A, X, op, slabs, force="spmm_slabs", **options):
-    """op(A @ X) where the cache holds X's rows of A.ncols / slabs columns."""
-    row = X.ncols * X.dtype.np_type.itemsize
-    monkeypatch.setattr(spmm_slabs, "slab_bytes", lambda device: -(-A.ncols // slabs) * row)
+    """op(A @ X) where `slabs` slabs are what the cache asks for."""
+    monkeypatch.setattr(spmm_slabs, "slabs_for", lambda device, A, row_bytes: slabs)
     with using_shim(), gb.plan(force=force or ()):
         return op(A @ X).new(**options), gb.explain().plans[0]
 
@@ -224,6 +223,20 @@ def test_no_memory_for_the_ends(monkeypatch):
     for _ in range(tuning.BUILD_AFTER + 1):
         _, plan = by_slabs(monkeypatch, A, X, gb.semiring.plus_times, 4, None)
     assert (plan.kernel, plan.kernel_rule) == ("spmm_rows", "slabs_no_memory")
+
+
+def test_how_many_slabs(monkeypatch):
+    """By the cache and by the room for a unit's entries; one where the cache holds X."""
+    device = shim().device
+    A = device.to_device(sparse(generator("how many slabs"), (64, 1000), 0.2, "FP32")._store)
+    monkeypatch.setattr(spmm_slabs, "staged_of", lambda device: 2000)
+    of_unit = A.indices.shape[0] * 32 // 64
+    assert 6000 < of_unit < 7000
+    found = []
+    for cache in (1000 * 32, 1000 * 32 - 1, 1000 * 32 // 8, 1000 * 32 // 8 - 1):
+        monkeypatch.setattr(spmm_slabs, "slab_bytes", lambda device, cache=cache: cache)
+        found.append(spmm_slabs.slabs_for(device, A, 32))
+    assert found == [1, of_unit // 1600, 8, 9] and of_unit // 1600 > 2
 
 
 def test_entries_in_slabs():

@@ -77,7 +77,7 @@ def row_of(name, A, n, sweep, spmv):
     with gb.plan(force="spmm_rows"):
         check("rows") if theirs else wanted.__setitem__(..., product().flat.values.reshape(wanted.shape))
         rows = timed(product)
-    slabs, each = -(-A.ncols * n * 4 // spmm_slabs.slab_bytes(backend.device)), "-"
+    slabs, each = spmm_slabs.slabs_for(backend.device, A, n * 4), "-"
     if slabs > 1:
         with gb.plan(force="spmm_slabs"):
             check("slabs")
@@ -93,15 +93,17 @@ def row_of(name, A, n, sweep, spmv):
             f"| {spmv * n:.3f} | {expected} | {held:.2f} |")  # fmt: skip
     print(line, flush=True)
     if sweep:
-        kept = spmm_slabs.slab_bytes, spmm_slabs.THREADS, spmm_slabs.AT_ONCE
-        for threads, at_once in ((1024, 4), (768, 4), (512, 4), (512, 8)) if n == 8 else ((768, 4),):
-            spmm_slabs.THREADS, spmm_slabs.AT_ONCE, swept = threads, at_once, []
-            for count in (2, 4, 6, 8, 11, 16, 24):
+        kept = spmm_slabs.slab_bytes, spmm_slabs.THREADS, spmm_slabs.AT_ONCE, spmm_slabs.FETCH
+        every = (512, 8, True), (512, 8, False), (768, 4, True), (1024, 4, True), (640, 6, True), (512, 6, True)
+        for shape in every if n == 8 else every[:2]:
+            spmm_slabs.THREADS, spmm_slabs.AT_ONCE, spmm_slabs.FETCH = shape
+            swept = []
+            for count in (6, 8, 11, 16):
                 spmm_slabs.slab_bytes = lambda device, count=count: -(-A.ncols // count) * n * 4
                 with gb.plan(force="spmm_slabs"):
                     swept.append(f"{count}: {timed(product, 3):.3f}")
-            print(f"    {threads} threads, {at_once} entries, slabs: {', '.join(swept)}", flush=True)
-        spmm_slabs.slab_bytes, spmm_slabs.THREADS, spmm_slabs.AT_ONCE = kept
+            print(f"    threads, entries at once, fetched {shape}: slabs {', '.join(swept)}", flush=True)
+        spmm_slabs.slab_bytes, spmm_slabs.THREADS, spmm_slabs.AT_ONCE, spmm_slabs.FETCH = kept
     if "column_slabs" in A.forms:
         A.forms["column_slabs"].made.clear()
     return line

@@ -36,7 +36,7 @@ PLACES = 1 << 16  # of a bin, and columns of a slab: what 16 bits name
 THREADS = 1024
 SLAB_SHARE = 27 / 32  # of a block's shared memory for a slab: the L1 cache needs the rest
 FULL = 0.97  # share of a bin's table that its values are expected to fill: bins differ
-AT_ONCE = 4  # chunks, or halves of 16 bytes of them, that a thread of put_in_bins has in flight
+AT_ONCE, TOGETHER = 4, 8  # chunks, or halves of them, that a thread has in flight; where blocks keep together
 TRIES = 6  # numbers of steps, each greater than the last by what the greatest bin has too much
 
 
@@ -180,18 +180,19 @@ def stages_of(bins: Bins, parts: int, threads: int, item: int) -> int:
     if bins.run >= tuning.GPU_SHORT_RUN:
         return 1
     halves = max(1, bins.chunk * item // 16)
-    return max(1, -(-bins.longest * halves // (parts * AT_ONCE * threads)))
+    return max(1, -(-bins.longest * halves // (parts * TOGETHER * threads)))
 
 
 def fill(device: Device, bins: Bins, x: Any) -> Any:
     """x of the hubs and in the bins: `x` is an array of all columns' values."""
     launcher, item = device.launcher, x.dtype.itemsize
     out = device.empty(bins.chunks * bins.chunk, x.dtype)
-    kernel = launcher.kernel(HEADER, "put_in_bins", "", (moved_type(x), str(bins.chunk), str(AT_ONCE)))
     blocks, threads = launcher.blocks(launcher.processors), launcher.threads(THREADS)
     parts = parts_of(bins, blocks)
     shape = bins.hubs, bins.columns, bins.slab_columns, bins.slab_starts, bins.slabs, parts
     stages = stages_of(bins, parts, threads, item)
+    at_once = AT_ONCE if stages == 1 else TOGETHER
+    kernel = launcher.kernel(HEADER, "put_in_bins", "", (moved_type(x), str(bins.chunk), str(at_once)))
     kernel(
         blocks, threads, (x, bins.order, *shape, bins.codes, bins.to, out, stages, bins.turns),
         shared=bins.slab_columns * item,

@@ -44,9 +44,12 @@ ROWS, SLABS = SPMM
 UNIT = 32  # rows
 MOST_COUNT = 255  # entries of a row in a slab
 LONG_ROWS = 8  # times the mean: longer rows are not in slabs, because a group of lanes would add one alone
-THREADS = 768
-AT_ONCE = 4  # entries of a row whose rows of X a group of lanes has in flight
-STAGED = 160  # entries of a unit in a slab that have room in shared memory, twice
+STAGES = 3  # as the kernel has it
+FETCH = True  # are rows of X fetched into L2 before?
+THREADS = 512
+AT_ONCE = 8  # entries of a row whose rows of X a group of lanes has in flight
+STAGED = 160  # entries of a unit in a slab that have room in shared memory, STAGES times
+STAGED_SHARE = 0.8  # of them, on average
 MOST_BYTES = 10  # of the form, an entry
 FREE_FACTOR = 3  # times the form's size must be free
 LOAD_BYTES = 16
@@ -82,7 +85,7 @@ def slabs_of(
     if not s.reads_x or x.iso:
         return None
     row_bytes = n * x.values.dtype.itemsize
-    count = -(-A.ncols * row_bytes // slab_bytes(device))
+    count = slabs_for(device, A, row_bytes)
     wanted = forced().kernel
     if wanted not in SPMM:
         wanted = None
@@ -107,6 +110,15 @@ def slabs_of(
     if choice[0] == ROWS:
         return None
     return made_of(device, A, count)
+
+
+def slabs_for(device: Device, A: Compressed, row_bytes: int) -> int:
+    """How many slabs: whose rows of X the cache holds, and whose entries of a unit a warp has room for."""
+    count = -(-A.ncols * row_bytes // slab_bytes(device))
+    if count < 2:
+        return count
+    of_unit = A.indices.shape[0] * UNIT // max(A.nrows, 1)
+    return max(count, int(of_unit / (STAGED_SHARE * staged_of(device))))
 
 
 def column_slabs_of(A: Compressed) -> ColumnSlabs:
@@ -229,7 +241,7 @@ def _shared(A, s, held, sums, staged):
     columns, values, sums, words = (
         -(-size // 16) * 16 for size in (staged * A.indices.dtype.itemsize, staged * values, held * sums, held * 4)
     )
-    return sums + 2 * (columns + values) + words
+    return sums + STAGES * (columns + values) + words
 
 
 def sweeps_of(device: Device, A: Compressed, threads: int, held: int, width: int, lanes: int) -> int:
@@ -242,7 +254,16 @@ def multiply(device: Device, A: Compressed, x: Any, n: int, s: Lowered, values: 
     """values[rows with entries in slabs] = A X."""
     threads, held, width, lanes = _shape(device, A, x, n, s, values)
     launcher, staged = device.launcher, staged_of(device)
-    template = index_type(A.indices), "S", str(width), str(lanes), str(staged), str(AT_ONCE), str(THREADS)
+    template = (
+        index_type(A.indices),
+        "S",
+        str(width),
+        str(lanes),
+        str(staged),
+        str(AT_ONCE),
+        "true" if FETCH else "false",
+    )
+    template += (str(THREADS),)
     a_values = None if not s.reads_a else A.values if A.iso else slabs.values
     s.kernel(launcher, HEADER, "spmm_slabs", template)(
         launcher.blocks(launcher.processors), threads,
