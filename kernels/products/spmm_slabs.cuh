@@ -9,11 +9,10 @@
 //   starts[slab * units + unit] is the first one, counts[slab * units * 32 + row] how many a row has, 255 at most; rows
 //   with more entries have none here, spmm.cuh adds them.
 // Phases of a warp, for each of its units in a slab: a lane counts a row; columns and values come into shared memory
-//   while units before are computed (cp.async); then each group of LANES lanes takes pairs of rows (of one lane: a row),
-//   AT_ONCE entries at a time:
+//   while the unit before is computed (cp.async); then each group of LANES lanes takes rows, AT_ONCE entries at a time:
 //   gathers V elements of each row of X, multiplies, adds, and joins the row's sum in shared memory.
 // Launch: backends/cuda/products/spmm_slabs.py; dynamic shared memory for each warp: held * 32 * n sums, then STAGED
-//   columns and values STAGES times, then held words of started rows; each part begins at a multiple of 16 bytes.
+//   columns and values twice, then held words of started rows; each part begins at a multiple of 16 bytes.
 // Preconditions: n <= LANES * V, a multiple of V; X and C aligned to V elements; fewer than 2^31 rows of X and units.
 #pragma once
 #include "base/async_copy.cuh"
@@ -31,8 +30,6 @@ template <class I, class A> struct SlabMatrix {
   int64_t units, slabs, rows;
 };
 
-constexpr int STAGES = 3;
-
 // Bytes as a multiple of 16.
 GRB_DEVICE unsigned in_sixteens(unsigned bytes) { return (bytes + 15) / 16 * 16; }
 
@@ -41,8 +38,7 @@ template <class I, class S, int V, int LANES, int STAGED, int AT_ONCE> struct Sl
   using A = typename S::A;
   using X = typename S::X;
   static constexpr bool loads_a = S::reads_a && !S::a_iso;
-  static constexpr int SECTOR = sizeof(X) < 32 ? 32 / int(sizeof(X)) : 1;  // elements
-  static constexpr int GROUPS = 32 / LANES, ROWS = LANES > 1 ? 2 : 1;
+  static constexpr int GROUPS = 32 / LANES;
   static constexpr unsigned COLUMNS = (STAGED * sizeof(I) + 15) / 16 * 16;
   static constexpr unsigned VALUES = loads_a ? (STAGED * sizeof(A) + 15) / 16 * 16 : 0;
 
@@ -50,7 +46,7 @@ template <class I, class S, int V, int LANES, int STAGED, int AT_ONCE> struct Sl
   const X* x;
   const int64_t n;
   Z* sums;                         // [held][32][n]
-  unsigned char* stage;            // STAGES times columns and values
+  unsigned char* stage;            // twice columns and values
   unsigned* started;               // [held]: bit r: row r of the unit has a sum
 
   // The entries of a unit in a slab.
@@ -79,16 +75,6 @@ template <class I, class S, int V, int LANES, int STAGED, int AT_ONCE> struct Sl
         copy_to(window, to + COLUMNS + unsigned(e) * unsigned(sizeof(A)), m.values + piece.from + e);
     }
   }
-  // Asks for the rows of X of a piece, which lies in stage `which`: DRAM answers while the unit before is computed.
-  GRB_DEVICE void fetch(const Piece& piece, int which) const {
-#ifndef SIMT_CPU
-    if (piece.total > STAGED) return;
-    const I* cols = reinterpret_cast<const I*>(stage + which * int(COLUMNS + VALUES));
-    for (int e = lane_number(); e < piece.total; e += 32)
-      for (int u = 0; u < int(n); u += SECTOR)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(x + (int64_t(cols[e]) * n + u)));
-#endif
-  }
   // Adds the piece, which lies in stage `which`, to the sums of unit number `k` of this warp.
   GRB_DEVICE void add(const Piece& piece, int which, int k, int64_t unit) const {
     const I* cols = reinterpret_cast<const I*>(stage + which * int(COLUMNS + VALUES));
@@ -103,20 +89,15 @@ template <class I, class S, int V, int LANES, int STAGED, int AT_ONCE> struct Sl
     const X* x_at = x + column;
     const int64_t width = sizeof(I) == 4 ? int64_t(int32_t(n)) : n;
 #pragma unroll 1
-    for (int r = group * ROWS; r < 32; r += GROUPS * ROWS) {
-      const int first = __shfl_sync(ALL_LANES, before, r), upper = __shfl_sync(ALL_LANES, piece.count, r);
-      int count = upper;
-      if constexpr (ROWS > 1) count += __shfl_sync(ALL_LANES, piece.count, r + 1);
+    for (int r = group; r < 32; r += GROUPS) {
+      const int first = __shfl_sync(ALL_LANES, before, r), count = __shfl_sync(ALL_LANES, piece.count, r);
       if (count == 0 || column >= n) continue;
+      Total<S> total[V];
       Z* sum = sums + ((k * 32 + r) * n + column);
-      Total<S> total[ROWS][V];
+      if (earlier >> r & 1) {
+        const auto pack = *reinterpret_cast<const SlabPack<Z, V>*>(sum);
 #pragma unroll
-      for (int j = 0; j < ROWS; j++) {
-        if (earlier >> (r + j) & 1) {
-          const auto pack = *reinterpret_cast<const SlabPack<Z, V>*>(sum + j * n);
-#pragma unroll
-          for (int u = 0; u < V; u++) total[j][u].set(pack.v[u]);
-        }
+        for (int u = 0; u < V; u++) total[u].set(pack.v[u]);
       }
 #pragma unroll 1
       for (int q = 0; q < count; q += AT_ONCE) {
@@ -124,39 +105,27 @@ template <class I, class S, int V, int LANES, int STAGED, int AT_ONCE> struct Sl
         A factor[AT_ONCE];
         SlabPack<X, V> b[AT_ONCE];
 #pragma unroll
-        for (int t = 0; t < AT_ONCE; t++)
-          if (q + t < count) key[t] = cols[first + q + t];
+        for (int t = 0; t < AT_ONCE; t++) {
+          if (q + t >= count) continue;
+          key[t] = cols[first + q + t];
+          if constexpr (loads_a) factor[t] = values[first + q + t];
+          else if constexpr (S::reads_a) factor[t] = m.values[0];
+        }
 #pragma unroll
         for (int t = 0; t < AT_ONCE; t++)  // all in flight at once
           if (q + t < count) b[t] = *reinterpret_cast<const SlabPack<X, V>*>(x_at + int64_t(key[t]) * width);
 #pragma unroll
         for (int t = 0; t < AT_ONCE; t++) {
-          if constexpr (loads_a) {
-            if (q + t < count) factor[t] = values[first + q + t];
-          } else if constexpr (S::reads_a) {
-            factor[t] = m.values[0];
-          }
-        }
-#pragma unroll
-        for (int t = 0; t < AT_ONCE; t++) {
           if (q + t >= count) continue;
 #pragma unroll
-          for (int j = 0; j < ROWS; j++) {
-            if (ROWS > 1 && (j == 0) != (q + t < upper)) continue;
-#pragma unroll
-            for (int u = 0; u < V; u++)
-              total[j][u].take(S::times(factor[t], b[t].v[u], unit * 32 + r + j, int64_t(key[t]), column + u));
-          }
+          for (int u = 0; u < V; u++)
+            total[u].take(S::times(factor[t], b[t].v[u], unit * 32 + r, int64_t(key[t]), column + u));
         }
       }
+      SlabPack<Z, V> pack;
 #pragma unroll
-      for (int j = 0; j < ROWS; j++) {
-        if (!(now >> (r + j) & 1)) continue;
-        SlabPack<Z, V> pack;
-#pragma unroll
-        for (int u = 0; u < V; u++) pack.v[u] = total[j][u].value;
-        *reinterpret_cast<SlabPack<Z, V>*>(sum + j * n) = pack;
-      }
+      for (int u = 0; u < V; u++) pack.v[u] = total[u].value;
+      *reinterpret_cast<SlabPack<Z, V>*>(sum) = pack;
     }
   }
   // The sums of unit number `k` to C.
@@ -167,19 +136,30 @@ template <class I, class S, int V, int LANES, int STAGED, int AT_ONCE> struct Sl
   }
 };
 
+// Asks for `bytes` bytes from `from` on, which the whole grid shares, a sector of 32 for each lane: DRAM streams them
+// into L2, which a gather of each sector for itself takes five times as long to do.
+GRB_DEVICE void fetch_into_l2(const void* from, int64_t bytes) {
+#ifndef SIMT_CPU
+  const char* start = static_cast<const char*>(from);
+  for (int64_t at = thread_number() * 32; at < bytes; at += thread_count() * 32)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(start + at));
+#endif
+}
+
 // Rows of C with no entry in the slabs stay as they are.  held: units of a warp in a sweep; turns: as Together has it.
-template <class I, class S, int V, int LANES, int STAGED, int AT_ONCE, bool FETCH, int THREADS>
+// width: columns of a slab, whose rows of X are fetched while the slab before is added; columns: all of them.
+template <class I, class S, int V, int LANES, int STAGED, int AT_ONCE, int THREADS>
 __global__ void __launch_bounds__(THREADS, 1)
 spmm_slabs(const I* __restrict__ cols, const typename S::A* __restrict__ a_values, const uint8_t* __restrict__ counts,
            const int64_t* __restrict__ starts, int64_t units, int64_t slabs, int64_t rows,
            const typename S::X* __restrict__ x, int64_t n, typename S::Z* __restrict__ values, int64_t held,
-           unsigned* turns) {
+           int64_t columns, int64_t width, unsigned* turns) {
   using Warp = SlabWarp<I, S, V, LANES, STAGED, AT_ONCE>;
   extern __shared__ ulonglong2 spmm_slab_memory[];
   const SlabMatrix<I, typename S::A> m{cols, a_values, counts, starts, units, slabs, rows};
   const int warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
   const unsigned sum_bytes = in_sixteens(unsigned(held * 32 * n * int64_t(sizeof(typename S::Z))));
-  const unsigned stage_bytes = STAGES * (Warp::COLUMNS + Warp::VALUES);
+  const unsigned stage_bytes = 2 * (Warp::COLUMNS + Warp::VALUES);
   unsigned char* mine = reinterpret_cast<unsigned char*>(spmm_slab_memory) +
       int64_t(warp) * (sum_bytes + stage_bytes + in_sixteens(unsigned(held) * 4));
   const Warp own{m, x, n, reinterpret_cast<typename S::Z*>(mine), mine + sum_bytes,
@@ -190,34 +170,30 @@ spmm_slabs(const I* __restrict__ cols, const typename S::A* __restrict__ a_value
   for (int64_t sweep = 0; sweep < sweeps; sweep++) {
     const int64_t first = sweep * of_sweep + blockIdx.x * of_block + warp;  // and every `warps`-th one
     for (int k = lane_number(); k < int(held); k += 32) own.started[k] = 0;
-    // Steps: a unit in a slab.  While one is computed, the rows of X of the next are fetched, the columns of the one
-    // after that are copied, and where the third begins is loaded.
-    int64_t slab_of[STAGES];
-    int k_of[STAGES];
-    typename Warp::Piece piece[STAGES];
-#pragma unroll
-    for (int s = 0; s < STAGES; s++) {
-      slab_of[s] = s / int(held), k_of[s] = s % int(held);
-      piece[s] = own.piece_of(slab_of[s], first + k_of[s] * warps);
-    }
-    own.begin_copy(piece[0], 0);
-    own.begin_copy(piece[1], 1);
-    for (int step = 0, at = 0; step < steps; step++) {
-      if (k_of[0] == 0) together.next();
+    typename Warp::Piece now = own.piece_of(0, first), next = now;
+    own.begin_copy(now, 0);
+    int64_t slab_next = held > 1 ? 0 : 1;
+    int k = 0, k_next = held > 1 ? 1 : 0;
+    next = own.piece_of(slab_next, first + k_next * warps);
+    int64_t fetched = 0;
+    for (int step = 0; step < steps; step++) {
+      if (k == 0) {
+        together.next();
+        fetched = fetched + 1 == slabs ? 0 : fetched + 1;  // the next slab, the first one of the next sweep
+        const int64_t left = columns - fetched * width;
+        fetch_into_l2(x + fetched * width * n, (left < width ? left : width) * n * int64_t(sizeof(typename S::X)));
+      }
       copies_arrived();
       __syncwarp();
-      const int second = at + 1 == STAGES ? 0 : at + 1, third = second + 1 == STAGES ? 0 : second + 1;
-      own.begin_copy(piece[2], third);
-      if constexpr (FETCH) own.fetch(piece[1], second);
-      int64_t slab = slab_of[2];
-      int k = k_of[2] + 1;
-      if (k == int(held)) slab++, k = 0;
-      const typename Warp::Piece after = own.piece_of(slab, first + k * warps);
-      own.add(piece[0], at, k_of[0], first + k_of[0] * warps);
-#pragma unroll
-      for (int s = 0; s + 1 < STAGES; s++) piece[s] = piece[s + 1], slab_of[s] = slab_of[s + 1], k_of[s] = k_of[s + 1];
-      piece[2] = after, slab_of[2] = slab, k_of[2] = k;
-      at = second;
+      own.begin_copy(next, (step + 1) & 1);
+      int64_t slab_after = slab_next;
+      int k_after = k_next + 1;
+      if (k_after == int(held)) slab_after++, k_after = 0;
+      const typename Warp::Piece after = own.piece_of(slab_after, first + k_after * warps);
+      own.add(now, step & 1, k, first + k * warps);
+      now = next, next = after;
+      k = k_next;
+      slab_next = slab_after, k_next = k_after;
     }
     copies_arrived();
     __syncwarp();

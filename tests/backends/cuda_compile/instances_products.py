@@ -155,7 +155,7 @@ def instances():
         yield "products/spmm.cuh", "spmm", text, ("int32_t", "S", width, lanes, full)
         yield "products/spmm.cuh", "spmm_join", text, ("S", full, masked)
         if not structure_only:
-            slabs = "int32_t", "S", width, lanes, str(spmm_slabs.STAGED), str(spmm_slabs.AT_ONCE), "true"
+            slabs = "int32_t", "S", width, lanes, str(spmm_slabs.STAGED), str(spmm_slabs.AT_ONCE)
             yield "products/spmm_slabs.cuh", "spmm_slabs", text, (*slabs, str(spmm_slabs.THREADS))
         if not structure_only:
             steps = ("2", "0", "1")[number % 3]

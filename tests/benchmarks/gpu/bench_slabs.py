@@ -93,17 +93,16 @@ def row_of(name, A, n, sweep, spmv):
             f"| {spmv * n:.3f} | {expected} | {held:.2f} |")  # fmt: skip
     print(line, flush=True)
     if sweep:
-        kept = spmm_slabs.slab_bytes, spmm_slabs.THREADS, spmm_slabs.AT_ONCE, spmm_slabs.FETCH
-        every = (512, 8, True), (512, 8, False), (768, 4, True), (1024, 4, True), (640, 6, True), (512, 6, True)
-        for shape in every if n == 8 else every[:2]:
-            spmm_slabs.THREADS, spmm_slabs.AT_ONCE, spmm_slabs.FETCH = shape
+        kept = spmm_slabs.slab_bytes, spmm_slabs.THREADS, spmm_slabs.AT_ONCE
+        for shape in ((768, 4), (1024, 4), (512, 4)):
+            spmm_slabs.THREADS, spmm_slabs.AT_ONCE = shape
             swept = []
-            for count in (6, 8, 11, 16):
+            for count in (7, 8, 11, 16, 24, 32):
                 spmm_slabs.slab_bytes = lambda device, count=count: -(-A.ncols // count) * n * 4
                 with gb.plan(force="spmm_slabs"):
                     swept.append(f"{count}: {timed(product, 3):.3f}")
-            print(f"    threads, entries at once, fetched {shape}: slabs {', '.join(swept)}", flush=True)
-        spmm_slabs.slab_bytes, spmm_slabs.THREADS, spmm_slabs.AT_ONCE, spmm_slabs.FETCH = kept
+            print(f"    threads, entries at once {shape}: slabs {', '.join(swept)}", flush=True)
+        spmm_slabs.slab_bytes, spmm_slabs.THREADS, spmm_slabs.AT_ONCE = kept
     if "column_slabs" in A.forms:
         A.forms["column_slabs"].made.clear()
     return line

@@ -44,11 +44,9 @@ ROWS, SLABS = SPMM
 UNIT = 32  # rows
 MOST_COUNT = 255  # entries of a row in a slab
 LONG_ROWS = 8  # times the mean: longer rows are not in slabs, because a group of lanes would add one alone
-STAGES = 3  # as the kernel has it
-FETCH = True  # are rows of X fetched into L2 before?
-THREADS = 512
-AT_ONCE = 8  # entries of a row whose rows of X a group of lanes has in flight
-STAGED = 160  # entries of a unit in a slab that have room in shared memory, STAGES times
+THREADS = 768
+AT_ONCE = 4  # entries of a row whose rows of X a group of lanes has in flight
+STAGED = 160  # entries of a unit in a slab that have room in shared memory, twice
 STAGED_SHARE = 0.8  # of them, on average
 MOST_BYTES = 10  # of the form, an entry
 FREE_FACTOR = 3  # times the form's size must be free
@@ -241,7 +239,7 @@ def _shared(A, s, held, sums, staged):
     columns, values, sums, words = (
         -(-size // 16) * 16 for size in (staged * A.indices.dtype.itemsize, staged * values, held * sums, held * 4)
     )
-    return sums + STAGES * (columns + values) + words
+    return sums + 2 * (columns + values) + words
 
 
 def sweeps_of(device: Device, A: Compressed, threads: int, held: int, width: int, lanes: int) -> int:
@@ -254,20 +252,11 @@ def multiply(device: Device, A: Compressed, x: Any, n: int, s: Lowered, values: 
     """values[rows with entries in slabs] = A X."""
     threads, held, width, lanes = _shape(device, A, x, n, s, values)
     launcher, staged = device.launcher, staged_of(device)
-    template = (
-        index_type(A.indices),
-        "S",
-        str(width),
-        str(lanes),
-        str(staged),
-        str(AT_ONCE),
-        "true" if FETCH else "false",
-    )
-    template += (str(THREADS),)
+    template = index_type(A.indices), "S", str(width), str(lanes), str(staged), str(AT_ONCE), str(THREADS)
     a_values = None if not s.reads_a else A.values if A.iso else slabs.values
     s.kernel(launcher, HEADER, "spmm_slabs", template)(
         launcher.blocks(launcher.processors), threads,
         (slabs.cols, a_values, slabs.counts, slabs.starts, slabs.units, slabs.count, A.nrows, x.values, n, values, held,
-         slabs.turns),
+         A.ncols, -(-A.ncols // slabs.count), slabs.turns),
         shared=_shared(A, s, held, UNIT * n * s.dtype.np_type.itemsize, staged) * (threads // 32),
     )  # fmt: skip
