@@ -1,6 +1,7 @@
 """Arguments of the methods of core: their kind, scalars from literals, arrays from lists, texts of errors."""
 
 import operator
+import struct
 
 import numpy as np
 
@@ -184,10 +185,22 @@ def indices_array(array, name="array"):
     return np.ascontiguousarray(array, np.int64)
 
 
+def array_of(values):
+    """numpy.array(values) of a list or tuple; of Python's ints in a tenth of the time, by struct."""
+    if values and type(values[0]) is int:
+        array = np.empty(len(values), np.int64)
+        try:
+            struct.pack_into(f"{len(values)}q", array, 0, *values)
+        except (struct.error, TypeError, ValueError, OverflowError):  # others among them, or beyond INT64
+            return np.array(values)
+        return array
+    return np.array(values)
+
+
 def _listed(values, name):
     """The int64 array of a list, see indices_array."""
     try:
-        array = np.array(values)
+        array = array_of(values)
     except (ValueError, OverflowError):  # lists of several lengths
         array = np.empty(0, object)
     if array.ndim == 1 and array.size and array.dtype.kind in "iu":

@@ -13,7 +13,7 @@ import numpy as np
 from ..backends.select import current
 from ..exceptions import IndexOutOfBound
 from . import kinds
-from .arguments import any_bool, output_type
+from .arguments import any_bool, array_of, output_type
 from .device_input import from_gpu
 from .mask import Mask
 
@@ -121,7 +121,7 @@ def resolve_axis(index, size, place):
             return AxisIndex(size, None, size)
         return AxisIndex(count, range(start, stop, step), size, index)
     if kind is list:
-        array = np.array(index)
+        array = array_of(index)
         if array.ndim == 1 and array.dtype.kind in "iu" and any_bool(index, array):
             raise TypeError("Invalid dtype for index: bool beside integers")
         return _resolve_array(array, size)

@@ -123,6 +123,9 @@ def _by_rows(A, xp):
         indices = xp.tile(xp.arange(ncols, dtype=want), nrows)
         return share(flat, Compressed(nrows, ncols, flat.dtype, firsts, indices, flat.values, flat.iso))
     entries = to_sparse(flat)
+    if nrows == 1:
+        firsts[1:] = entries.indices.shape[0]
+        return share(flat, Compressed(1, ncols, flat.dtype, firsts, entries.indices, entries.values, flat.iso))
     indptr = xp.searchsorted(entries.indices, firsts.astype(entries.indices.dtype))
     indices = (entries.indices % ncols).astype(want)
     result = Compressed(nrows, ncols, flat.dtype, indptr.astype(np.int64), indices, entries.values, flat.iso)

@@ -147,6 +147,12 @@ template <class T, class Op> GRB_DEVICE T block_reduce(T value, Op op, T* shared
     for (int k = 1; k < warps; k++) value = op(value, shared[k]);
   return value;
 }
+// *count += the sum of the block's values, modulo 2^64; one atomic a block, because those of one address take turns.
+GRB_DEVICE void add_to_count(unsigned long long found, unsigned long long* count) {
+  __shared__ unsigned long long sums[32];
+  found = block_reduce(found, [](unsigned long long p, unsigned long long q) { return p + q; }, sums);
+  if (threadIdx.x == 0 && found) atomicAdd(count, found);
+}
 // Exclusive sum: thread k gets the sum of the counts of threads 0 .. k-1, `total` the whole block's.  `shared` holds 33
 // values and may be reused at once.
 template <class T> GRB_DEVICE T block_exclusive_sum(T count, T& total, T* shared) {

@@ -27,7 +27,7 @@ template <class I> struct position { int64_t i, j; };
 template <class I>
 GRB_DEVICE position<I> position_of(const int64_t* indptr, const int64_t* rows, int64_t stored, const I* indices,
                                    int64_t k) {
-  if (indptr != nullptr) return {row_number(indptr, rows, stored, k), int64_t(indices[k])};
+  if (indptr != nullptr) return {stored < 0 ? 0 : row_number(indptr, rows, stored, k), int64_t(indices[k])};
   return {indices == nullptr ? k : int64_t(indices[k]), 0};
 }
 

@@ -1,8 +1,7 @@
-// Intersection by binary search, and stream compaction of the entries that stay.
+// Intersection by binary search.
 //
 // Result: locate_entries, member_flags: for each entry of `a` its lower bound in list `b`, and whether `b` (a list or
-//   a bitmap) has its position; list_flagged: the ascending list of flagged entries; kept_starts: row pointers of a
-//   matrix of which only listed entries stay.
+//   a bitmap) has its position; kept_starts: row pointers of a matrix of which only listed entries stay.
 // Caller: backends/cuda/structure/positions.py.
 // Stores: a matrix is (indptr, rows, stored, indices), rows null for CSR (stored = nrows) and the ascending numbers of
 //   the `stored` rows for DCSR; a sparse vector is (null, null, 0, indices).  Rows ascend, and columns within each.
@@ -59,11 +58,6 @@ __global__ void locate_entries(const int64_t* indptr_a, const int64_t* rows_a, i
 template <class I>
 __global__ void member_flags(const I* indices, int64_t n, const word* words, bool complement, bool join, bool* hit) {
   GRB_EACH(k, n) hit[k] = (!join || hit[k]) && has_or_all(words, indices[k]) != complement;
-}
-
-// Stream compaction: the numbers of the flagged entries; ends: inclusive scan of the flags.
-template <class P> __global__ void list_flagged(const bool* flags, const P* ends, int64_t n, P* kept) {
-  GRB_EACH(k, n) if (flags[k]) kept[ends[k] - 1] = P(k);
 }
 
 // out[r] = how many of the ascending `kept` entries come before row r: the row pointers of the kept entries.

@@ -7,7 +7,7 @@
 //   A cut between two entries of the same column is moved after the second, so that one thread has both.
 // Phases: merge_partition  where each chunk begins
 //         merge_counts     the merge, in shared memory: 22 bits a thread for the operand of its entries (A, B, both)
-//                          and the ends of rows; the number of entries of the result in each chunk.  Then a scan
+//                          and the ends of rows; the number of entries of the result up to each chunk
 //         merge_write      the result, from the bits, with coalesced stores
 // Stores: the same rows in both, pointers starts_a and starts_b (null in vectors, nrows = 1).  DCSR matrices are given
 //   the pointers of the rows of either by align_starts.
@@ -16,6 +16,7 @@
 #pragma once
 #include "base/views.cuh"
 #include "base/warp.cuh"
+#include "structure/prefix_sums.cuh"
 
 namespace grb {
 
@@ -44,7 +45,9 @@ template <class I> struct MergePath {
 template <class I> struct MergeCounts {
   MergePath<I> path;
   int64_t mode;
-  int64_t* counts;
+  int64_t* ends;   // inclusive sums of the chunks' entries
+  word* finished;  // counts blocks, 0 before and after
+  word* sent;      // page-locked: the number of all
 };
 
 // Entries of A, of B and ends of rows before a point of the path.
@@ -54,14 +57,6 @@ struct MergePoint {
 
 GRB_DEVICE int64_t start_of(const int64_t* starts, int64_t row, int64_t n) {
   return starts != nullptr ? starts[row] : row == 0 ? 0 : n;
-}
-
-// out[k] = entries before row rows[k] (null: row k) of the DCSR matrix (indptr, stored_rows); out[n] = all of them.
-template <class = void>
-__global__ void align_starts(const int64_t* indptr, const int64_t* stored_rows, int64_t stored, const int64_t* rows,
-                             int64_t n, int64_t* out) {
-  GRB_EACH(k, n + 1)
-    out[k] = indptr[k == n ? stored : lower_bound(stored_rows, int64_t(0), stored, rows == nullptr ? k : rows[k])];
 }
 
 // How many of the first `here` entries of a merged row are of `a`, which has la entries and `b` lb.
@@ -199,9 +194,10 @@ template <int THREADS, class I> __global__ void __launch_bounds__(THREADS) merge
     if (threadIdx.x == 0) {
       unsigned count = 0;
       for (int w = 0; w < THREADS / 32; w++) count += of_warps[w];
-      o.counts[c] = count;
+      o.ends[c] = count;
     }
   }
+  sum_totals(o.ends, o.path.chunks, o.finished, o.sent);
 }
 
 // ---- values.  of_chunk(a, b).load(source): what an entry of the result takes from the operands in the chunk whose
@@ -328,7 +324,7 @@ template <class X, class Y, class D, class Op> struct CombinedValues {
 template <class I, class Values> struct MergeWrite {
   MergePath<I> path;
   int64_t mode;
-  const int64_t* ends;  // inclusive scan of the counts
+  const int64_t* ends;  // of merge_counts
   I* columns;
   int64_t* starts;  // null in vectors
   Values values;

@@ -11,11 +11,9 @@
 
 namespace grb {
 
+// `changed` may be negative, because counts are taken modulo 2^64.
 GRB_DEVICE void add_to_count(unsigned long long changed, int64_t known, unsigned long long* count) {
-  __shared__ unsigned long long sums[32];
-  changed = block_reduce(changed, [](unsigned long long p, unsigned long long q) { return p + q; }, sums);
-  if (thread_number() == 0) changed += known;
-  if (threadIdx.x == 0 && changed) atomicAdd(count, changed);  // modulo 2^64, so that `changed` may be negative
+  add_to_count(changed + (thread_number() == 0 ? known : 0), count);
 }
 
 // T and M as words: mask null stands for T's own structure, t_words null for a full T.  Each lane of a warp reads one

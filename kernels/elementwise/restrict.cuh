@@ -9,10 +9,6 @@
 
 namespace grb {
 
-struct sum_of_counts {
-  GRB_DEVICE unsigned long long operator()(unsigned long long a, unsigned long long b) const { return a + b; }
-};
-
 template <class = void>
 __global__ void join_words(const word* x, const word* y, int64_t n, int64_t size, int64_t mode, word* out,
                            unsigned long long* count) {
@@ -24,8 +20,7 @@ __global__ void join_words(const word* x, const word* y, int64_t n, int64_t size
     out[w] = joined;
     found += members(joined);
   }
-  found = warp_reduce(found, sum_of_counts());
-  if (lane_number() == 0 && found) atomicAdd(count, found);
+  add_to_count(found, count);
 }
 
 }  // namespace grb

@@ -3,11 +3,12 @@
 // Result: flags[k] for the entries of a matrix or a sparse vector, or, where `kept` is given, the presence bits of a
 //   bitmap; their number is added to *count.
 // Caller: backends/cuda/elementwise/mapping.py (select).  Positions: as in elementwise/apply.cuh.
+// stored -1: the operator does not use rows, which are searched for otherwise.
 // join: an entry is kept only where flags[k] was set before (the mask).
 // Launch: one thread for each entry, n rounded up to 64 so that every half word is written.
 #pragma once
+#include "base/warp.cuh"
 #include "elementwise/apply.cuh"
-#include "elementwise/restrict.cuh"
 
 namespace grb {
 
@@ -30,10 +31,7 @@ __global__ void select_flags(const int64_t* indptr, const int64_t* rows, int64_t
       flags[k] = keep;
     }
   }
-  if (kept != nullptr) {
-    found = warp_reduce(found, sum_of_counts());
-    if (lane_number() == 0 && found) atomicAdd(count, found);
-  }
+  if (kept != nullptr) add_to_count(found, count);
 }
 
 }  // namespace grb

@@ -96,11 +96,6 @@ template <class W> GRB_DEVICE int put_rows(const TileChunks& chunks, int64_t lin
   else w_parts[line] = hit;
   return bits_in(W(hit & ~before));
 }
-GRB_DEVICE void add_found(unsigned long long found, unsigned long long* total) {
-  __shared__ unsigned long long sums[32];
-  found = block_reduce(found, [](unsigned long long p, unsigned long long q) { return p + q; }, sums);
-  if (threadIdx.x == 0 && found) atomicAdd(total, found);
-}
 template <class W> GRB_DEVICE W united_lanes(W bits) {
   if constexpr (sizeof(W) == 8)
     return W(warp_or(unsigned(bits))) | W(warp_or(unsigned(bits >> 32))) << 32;
@@ -134,7 +129,7 @@ bit_tile_rows(int64_t nrows, const int64_t* ptr, const int32_t* line_of, const W
     hit = united_lanes(hit);
     if (lane_number() == 0 && hit) found += put_rows(chunks, line, hit, w_parts);
   }
-  add_found(found, total);
+  add_to_count(found, total);
 }
 template <class W, class P>
 __global__ void __launch_bounds__(256)
@@ -165,7 +160,7 @@ bit_tile_pull(int64_t nrows, const int64_t* ptr, const int32_t* line_of, const W
     }
     if (lane_number() == 0 && hit) found += put_rows(chunks, line, hit, w_parts);
   }
-  add_found(found, total);
+  add_to_count(found, total);
 }
 
 // a: the tiles by columns.
@@ -193,7 +188,7 @@ bit_tile_columns(const int64_t* ptr, const int32_t* line_of, const W* maps, cons
       if (united) found += bits_in(W(united & ~unite(w_parts, to, united)));
     }
   }
-  add_found(found, total);
+  add_to_count(found, total);
 }
 
 }  // namespace grb

@@ -208,10 +208,4 @@ template <class S> GRB_DEVICE int words_of_sums(const typename S::Z* w, word* wo
   return found;
 }
 
-GRB_DEVICE void add_found(int found, unsigned long long* count) {
-  __shared__ int sums[32];
-  found = block_reduce(found, [](int p, int q) { return p + q; }, sums);
-  if (threadIdx.x == 0 && found) atomicAdd(count, (unsigned long long)found);
-}
-
 }  // namespace grb

@@ -244,7 +244,7 @@ merge_columns(const P* indptr, const int64_t* rows, int64_t stored, const I* col
     int found = warp_reduce(merger.found, [](int p, int q) { return p + q; });
     if (lane_number() == 0 && found) atomicAdd(counts, (unsigned long long)found);
   } else {
-    add_found(merger.found, counts);
+    add_to_count(merger.found, counts);
   }
 }
 
@@ -336,7 +336,7 @@ merge_evenly(const P* indptr, const int64_t* rows, int64_t stored, const I* cols
         merge_without_return<S>(w, words, merger.high.names[s], merger.high.sums[s]);
     merger.found = words_of_sums<S>(w, words, size, counts);
   }
-  add_found(merger.found, counts);
+  add_to_count(merger.found, counts);
 }
 
 // counts[b] = members of the words of part b (`part` words each).

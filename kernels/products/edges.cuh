@@ -19,9 +19,7 @@ __global__ void edges_of(const I* indices, const word* words, int64_t n, const P
       mine += indptr[t + 1] - indptr[t];
     }
   }
-  __shared__ unsigned long long sums[32];
-  mine = block_reduce(mine, [](unsigned long long p, unsigned long long q) { return p + q; }, sums);
-  if (threadIdx.x == 0 && mine) atomicAdd(sum, mine);
+  add_to_count(mine, sum);
 }
 
 }  // namespace grb

@@ -222,7 +222,7 @@ matvec_pull(const P* __restrict__ start, const int32_t* __restrict__ cols, const
             const typename S::X* __restrict__ x_values, const word* __restrict__ mask, bool complement, int64_t halves,
             int64_t limit, int64_t huge, typename S::Z* __restrict__ w, word* w_words, unsigned long long* count) {
   __shared__ int deferred_rows[DEFERRED], deferred_count;
-  __shared__ unsigned long long met, sums[32];
+  __shared__ unsigned long long met;
   const unsigned* allowed = reinterpret_cast<const unsigned*>(mask);
   unsigned* out = reinterpret_cast<unsigned*>(w_words);
   const PullProduct<P, S> product{start, cols, a_values, top_neighbour, reinterpret_cast<const int4*>(next_neighbours),
@@ -274,8 +274,7 @@ matvec_pull(const P* __restrict__ start, const int32_t* __restrict__ cols, const
   const int rows = deferred_count < DEFERRED ? deferred_count : DEFERRED;
   found += probe_deferred(product, deferred_rows, rows, limit, huge);
   found += probe_huge(product, deferred_rows, rows, limit, huge, met);
-  found = block_reduce(found, [](unsigned long long p, unsigned long long q) { return p + q; }, sums);
-  if (threadIdx.x == 0 && found) atomicAdd(count, found);
+  add_to_count(found, count);
 }
 
 }  // namespace grb

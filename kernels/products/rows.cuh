@@ -147,11 +147,7 @@ matvec_rows(const R* __restrict__ rows, const P* __restrict__ starts, const P* _
       }
     }
   }
-  if (count != nullptr) {
-    __shared__ unsigned long long sums[32];
-    found = block_reduce(found, [](unsigned long long p, unsigned long long q) { return p + q; }, sums);
-    if (threadIdx.x == 0 && found) atomicAdd(count, found);
-  }
+  if (count != nullptr) add_to_count(found, count);
 }
 
 // The same where nothing of the size of a dimension may be allocated: a warp for each row stored in A; x and the mask

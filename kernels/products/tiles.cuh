@@ -214,7 +214,7 @@ tiled_rows(int64_t nrows, const int64_t* tile_ptr, const int32_t* tile_col, cons
     }
     found += rows.write(line, wanted, w, w_parts);
   }
-  add_found(found, count);
+  add_to_count(found, count);
 }
 
 template <class S, class W, bool MASKED>

@@ -14,39 +14,55 @@
 
 namespace grb {
 
-// facts[0] = how often position k is below position k-1, facts[1] = how often they are equal,
-// facts[2] = the first k that equals k-1 (initialised to 2^63 - 1), facts[3] and facts[4] = 2^63 + the least and the
-// greatest of cols (initialised to 2^64 - 1 and 0).
+// What is known of the order of positions: how often position k is below position k-1, how often they are equal, the
+// first k that equals k-1 (2^63 - 1: none), and 2^63 + the least and the greatest column.
+struct OrderFacts {
+  word below = 0, equal = 0, first = ~word(0) >> 1, least = ~word(0), most = 0;
+  GRB_DEVICE void add(const OrderFacts& o) {
+    below += o.below, equal += o.equal;
+    first = min(first, o.first), least = min(least, o.least), most = max(most, o.most);
+  }
+};
+
+// The facts of the whole block, in thread 0.
+GRB_DEVICE OrderFacts block_facts(OrderFacts f, OrderFacts* of_warps) {
+  f.below = warp_sum(f.below), f.equal = warp_sum(f.equal);
+  f.first = warp_min(f.first), f.least = warp_min(f.least), f.most = warp_max(f.most);
+  __syncthreads();
+  if (lane_number() == 0) of_warps[threadIdx.x >> 5] = f;
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (int w = 1; w < int(blockDim.x >> 5); w++) f.add(of_warps[w]);
+  return f;
+}
+
+// sent: the five facts.  parts: five words for each block.  finished: counts blocks, 0 before and after.
 template <class R, class C>
-__global__ void order_facts(const R* rows, const C* cols, int64_t n, unsigned long long* facts) {
-  unsigned long long below = 0, equal = 0, first = ~0ull >> 1, least = ~0ull, most = 0;
+__global__ void order_facts(const R* rows, const C* cols, int64_t n, word* parts, word* finished, word* sent) {
+  __shared__ word raw[32 * (sizeof(OrderFacts) / sizeof(word))];
+  OrderFacts* of_warps = reinterpret_cast<OrderFacts*>(raw);
+  OrderFacts f;
   GRB_EACH(k, n) {
-    const unsigned long long place = (unsigned long long)int64_t(cols[k]) ^ (1ull << 63);
-    least = place < least ? place : least;
-    most = place > most ? place : most;
+    const word place = word(int64_t(cols[k])) ^ (word(1) << 63);
+    f.least = min(f.least, place), f.most = max(f.most, place);
     if (k == 0) continue;
-    bool same_row = rows == nullptr || rows[k] == rows[k - 1];
+    const bool same_row = rows == nullptr || rows[k] == rows[k - 1];
     if (same_row && cols[k] == cols[k - 1]) {
-      equal++;
-      if ((unsigned long long)k < first) first = k;
+      f.equal++;
+      f.first = min(f.first, word(k));
     } else if (same_row ? cols[k] < cols[k - 1] : rows[k] < rows[k - 1]) {
-      below++;
+      f.below++;
     }
   }
-  below = warp_sum(below);
-  equal = warp_sum(equal);
-  first = warp_min(first);
-  least = warp_min(least);
-  most = warp_max(most);
-  if (lane_number() == 0) {
-    if (least < facts[3]) atomicMin(&facts[3], least);
-    if (most > facts[4]) atomicMax(&facts[4], most);
-    if (below) atomicAdd(&facts[0], below);
-    if (equal) {
-      atomicAdd(&facts[1], equal);
-      atomicMin(&facts[2], first);
-    }
+  f = block_facts(f, of_warps);
+  if (gridDim.x > 1) {
+    if (threadIdx.x == 0) reinterpret_cast<OrderFacts*>(parts)[blockIdx.x] = f;
+    if (!is_last_block(finished)) return;
+    f = OrderFacts();
+    for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) f.add(reinterpret_cast<OrderFacts*>(parts)[b]);
+    f = block_facts(f, of_warps);
   }
+  if (threadIdx.x == 0) *reinterpret_cast<OrderFacts*>(sent) = f;
 }
 
 // fresh[k]: does a segment of equal positions start at k?

@@ -1,13 +1,13 @@
-// Conversions of vectors, sparse to bitmap (scatter) and bitmap to sparse (popcounts, scan, gather), and typecasts.
+// Conversions: the list of a vector to a bitmap (back: structure/prefix_sums.cuh), row pointers, ranges, typecasts.
 //
-// Algorithm: bitmap to sparse is a stream compaction: popcounts, an inclusive scan, then the positions of each word.
 // Callers: backends/cuda/structure/arrays.py.
 // Values are moved as unsigned integers of their size (16 bytes: ulonglong2), so one instance serves all types of a
 // size.
-// Launch: one thread for each entry, or for each word.
+// Launch: one thread for each entry or row.
 #pragma once
 #include "base/bits.cuh"
 #include "base/scalar.cuh"
+#include "base/views.cuh"
 
 namespace grb {
 
@@ -21,29 +21,29 @@ __global__ void positions_to_words(const I* indices, const T* values, int64_t n,
   }
 }
 
-// counts[w] = popcount of word w.
-template <class C> __global__ void count_members(const word* words, int64_t n, C* counts) {
-  GRB_EACH(w, n) counts[w] = C(members(words[w]));
-}
-
-// The set bits of word w go to ends[w] - popcount(w) .. ends[w] - 1 of the list, with their values (values null:
-// without); ends: inclusive scan of the popcounts.
-template <class I, class C, class T>
-__global__ void words_to_positions(const word* words, const C* ends, int64_t n, const T* dense, I* indices, T* values) {
-  GRB_EACH(w, n) {
-    word rest = words[w];
-    int64_t at = int64_t(ends[w]) - members(rest);
-    for (; rest; rest &= rest - 1, at++) {
-      int64_t i = w * 64 + lowest(rest);
-      indices[at] = I(i);
-      if (values != nullptr) values[at] = dense[i];
-    }
-  }
-}
-
 // out[k] = (To) in[k] with SuiteSparse's typecast.
 template <class From, class To> __global__ void cast_values(const From* in, int64_t n, To* out) {
   GRB_EACH(k, n) out[k] = cast<To>(in[k]);
+}
+
+// out[k] = start + step * places[k] (places null: k): a range, places in one, or indices in another type.
+template <class P, class I>
+__global__ void progression(const P* places, int64_t n, int64_t start, int64_t step, I* out) {
+  GRB_EACH(k, n) out[k] = I(start + step * (places == nullptr ? k : int64_t(places[k])));
+}
+
+// out[k] = starts[at[k]] (at null: starts[k]) for k below n, and out[n] = end: row pointers of n rows.
+template <class = void>
+__global__ void closed_starts(const int64_t* starts, const int64_t* at, int64_t n, int64_t end, int64_t* out) {
+  GRB_EACH(k, n + 1) out[k] = k == n ? end : starts[at == nullptr ? k : at[k]];
+}
+
+// out[k] = entries before row rows[k] (null: row k) of the DCSR matrix (indptr, stored_rows); out[n] = all of them.
+template <class = void>
+__global__ void align_starts(const int64_t* indptr, const int64_t* stored_rows, int64_t stored, const int64_t* rows,
+                             int64_t n, int64_t* out) {
+  GRB_EACH(k, n + 1)
+    out[k] = indptr[k == n ? stored : lower_bound(stored_rows, int64_t(0), stored, rows == nullptr ? k : rows[k])];
 }
 
 }  // namespace grb

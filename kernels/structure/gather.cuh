@@ -4,7 +4,9 @@
 // Values are moved as unsigned integers of their size.
 // Launch: one thread for each result; ranges_of: a grid-stride loop over warps.
 #pragma once
+#include "base/bits.cuh"
 #include "base/views.cuh"
+#include "base/warp.cuh"
 
 namespace grb {
 
@@ -23,6 +25,25 @@ __global__ void look_up(const int64_t* wanted, int64_t n, const I* list, int64_t
   }
 }
 
+// out: how many of the ascending positions are before `low`, and up to `high`.  Launch: two threads.
+template <class I>
+__global__ void range_bounds(const I* positions, int64_t n, int64_t low, int64_t high, word* out) {
+  GRB_EACH(k, 2) out[k] = word(k == 0 ? lower_bound(positions, int64_t(0), n, low)
+                                      : upper_bound(positions, int64_t(0), n, high));
+}
+
+// at[k] = the place of positions[k] in the range of `count` numbers from `start` by `step` (at null: not wanted);
+// hit[k]: is it there?  outside: is it not?
+template <class I>
+__global__ void places_in_range(const I* positions, int64_t n, int64_t start, int64_t step, int64_t count, bool outside,
+                                int64_t* at, bool* hit) {
+  GRB_EACH(k, n) {
+    const int64_t offset = int64_t(positions[k]) - start, place = step == 1 ? offset : offset / step;
+    if (at != nullptr) at[k] = place;
+    hit[k] = (place >= 0 && place < count && place * step == offset) != outside;
+  }
+}
+
 // Gather from a bitmap: bit k and value k of the result are those of wanted[k]; the set bits are added to *count.
 // Launch: whole warps over n rounded up to 64, so that every half word is written.
 template <class T>
@@ -36,13 +57,15 @@ __global__ void gather_bitmap(const int64_t* wanted, int64_t n, const word* word
     if (there && out != nullptr) out[k] = in[i];
     found += there;
   }
-  if (found) atomicAdd(count, found);
+  add_to_count(found, count);
 }
 
 // Load-balanced expansion of segments (as moderngpu's load-balancing search): k belongs to the segment s with
 // ends[s-1] <= k < ends[s], found by binary search; segment[k] = names[s] (s when names is null), at[k] = starts[s] +
 // (k - ends[s-1]).  Null outputs are not written; starts is null when at is.  A warp takes at most 1024 neighbouring k.
-// It searches all segments for the first and the last k only; the others are searched between these two results.
+// It searches all segments for the first and the last k only; the others are searched between these two results,
+// SEARCHES at once in each thread.
+constexpr int SEARCHES = 4;
 template <class E, class N, class S>
 __global__ void ranges_of(const E* ends, const N* names, const int64_t* starts, int64_t segments, int64_t total,
                           S* segment, int64_t* at) {
@@ -54,14 +77,25 @@ __global__ void ranges_of(const E* ends, const N* names, const int64_t* starts, 
     if (lane_number() < 2) s = upper_bound(ends, int64_t(0), segments, lane_number() ? to - 1 : from);
     int64_t low = __shfl_sync(ALL_LANES, s, 0);
     const int64_t high = __shfl_sync(ALL_LANES, s, 1);
-    for (int64_t base = from; base < to; base += 32) {
-      const int64_t k = base + lane_number();
-      if (k < to) {
-        s = upper_bound(ends, low, high, k);
-        if (segment != nullptr) segment[k] = S(names == nullptr ? s : int64_t(names[s]));
-        if (at != nullptr) at[k] = starts[s] + (k - (s == 0 ? int64_t(0) : int64_t(ends[s - 1])));
+    for (int64_t base = from; base < to; base += 32 * SEARCHES) {
+      int64_t place[SEARCHES], found[SEARCHES];
+#pragma unroll
+      for (int u = 0; u < SEARCHES; u++) place[u] = min(base + 32 * u + lane_number(), to - 1), found[u] = low;
+      for (int64_t left = high - low; left > 0;) {  // the same steps for all, so that their loads overlap
+        const int64_t half = (left + 1) >> 1;
+#pragma unroll
+        for (int u = 0; u < SEARCHES; u++)
+          if (ends[found[u] + half - 1] <= place[u]) found[u] += half;
+        left -= half;
       }
-      low = __shfl_sync(ALL_LANES, s, 31);  // what is stale comes after the last turn
+#pragma unroll
+      for (int u = 0; u < SEARCHES; u++) {
+        const int64_t k = place[u], t = found[u];
+        if (base + 32 * u + lane_number() >= to) continue;
+        if (segment != nullptr) segment[k] = S(names == nullptr ? t : int64_t(names[t]));
+        if (at != nullptr) at[k] = starts[t] + (k - (t == 0 ? int64_t(0) : int64_t(ends[t - 1])));
+      }
+      low = __shfl_sync(ALL_LANES, found[SEARCHES - 1], 31);
     }
   }
 }

@@ -29,8 +29,9 @@ from .elementwise.element import element
 from .graph.methods import WholeLoops
 from .primitives import TabledPrimitives
 from .runtime import errors
-from .runtime.device import Device, copy_from_device
+from .runtime.device import Device
 from .runtime.errors import HostOnly, reporting
+from .runtime.moves import copy_from_device
 
 STORES = (SparseVector, BitmapVector, Compressed)
 RECEIVED_FROM = 1 << 20  # bytes; of fewer, which may never be wanted here, the host's copy takes less than 0.2 ms

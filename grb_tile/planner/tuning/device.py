@@ -39,6 +39,9 @@ GPU_BINNED_ROW_NS = define(
 GPU_SEARCHED_RATIO = define(
     8, "ratio of entries", "a binary search takes 50 ps, a merged entry 12 bytes of traffic", H200
 )
+GPU_MERGED_DCSR = define(
+    1 << 21, "entries", "merging the rows first takes 60 us, a search 45 ps an entry more than a merge", H200
+)
 GPU_TRANSPOSE_NS = define(41.3e-3, "ns an entry", "radix sort of the columns and two gathers", H200)
 
 # ---------------------------------------------------------------------- sparse vectors, values without an atomic

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from backends import agree
 
-from cuda_emulation.backend import shim
+from cuda_emulation.backend import EMULATED, shim
 from grb_tile import binary, dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.structure import merging
@@ -101,12 +101,14 @@ def test_vectors(bits):
 
 
 def test_what_is_merged():
-    """A short store with a long one, bitmaps and rows by their numbers are not."""
+    """A short store with a long one, bitmaps and short DCSR matrices are not."""
     device = shim().device
     short, long = (device.to_device(matrix(np.arange(count), 100, 1000)) for count in (900, 100_000))
-    assert merging.merges(long, short) and not merging.merges(short, long)
-    few = device.to_device(matrix(np.arange(0, 1 << 40, 1 << 30), 1 << 20, 1 << 20))
-    assert few.rows is not None and not merging.merges(few, few)
+    assert merging.merges(device, long, short) and not merging.merges(device, short, long)
+    few = device.to_device(matrix(np.arange(0, 1 << 40, 1 << 34), 1 << 20, 1 << 20))
+    assert few.rows is not None and not merging.merges(device, few, few)
+    long = device.to_device(matrix(np.arange(0, 1 << 40, 1 << 30), 1 << 20, 1 << 20))
+    assert long.rows is not None and merging.merges(device, long, long) == EMULATED
 
 
 def test_a_mask_that_holds_all_returns_the_matrix():

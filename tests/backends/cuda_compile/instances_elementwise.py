@@ -32,12 +32,10 @@ def structure():
     """Kernels over positions."""
     yield "elementwise/restrict.cuh", "join_words", "", ("void",)
     yield "elementwise/kronecker.cuh", "kronecker_lengths", "", ("void",)
-    yield "elementwise/merge.cuh", "align_starts", "", ("void",)
     for moved in MOVED:
         yield "elementwise/overwrite.cuh", "overwrite_words", "", (moved,)
         yield "elementwise/union_values.cuh", "overlay", "", (moved,)
     for place in INDICES:
-        yield "elementwise/intersect.cuh", "list_flagged", "", (place,)
         yield "elementwise/intersect.cuh", "kept_starts", "", (place,)
         yield "elementwise/intersect.cuh", "member_flags", "", (place,)
         for moved in MOVED:

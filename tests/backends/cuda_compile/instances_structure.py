@@ -18,14 +18,29 @@ def instances():
         yield "structure/build.cuh", "segment_flags", "", (index, index)
         yield "structure/build.cuh", "pair_keys", "", (index, index, "uint32_t")
         yield "structure/build.cuh", "pair_keys", "", (index, index, "word")
-        yield "structure/convert.cuh", "count_members", "", (index,)
         yield "structure/gather.cuh", "look_up", "", (index,)
+        yield "structure/gather.cuh", "range_bounds", "", (index,)
+        yield "structure/gather.cuh", "places_in_range", "", (index,)
+        yield "structure/prefix_sums.cuh", "sum_tiles", "", (index,)
+        for other in ("bool", *INDICES):
+            yield "structure/prefix_sums.cuh", "write_sums", "", (other, index)
+        for other in ("uint32_t", *INDICES):
+            yield "structure/convert.cuh", "progression", "", (other, index)
         yield "structure/gather.cuh", "ranges_of", "", ("int64_t", "int64_t", index)
         yield "structure/transpose.cuh", "line_starts", "", (index,)
         for moved in MOVED:
             yield "structure/convert.cuh", "positions_to_words", "", (index, moved)
-            yield "structure/convert.cuh", "words_to_positions", "", (index, index, moved)
+            yield "structure/prefix_sums.cuh", "words_to_positions", "", (index, moved)
+            for other in INDICES:
+                yield "structure/prefix_sums.cuh", "compact", "", (other, index, moved)
+                yield "structure/concat.cuh", "put_entries", "", (other, index, moved)
             yield "structure/gather.cuh", "gather", "", (index, moved)
+    for name in ("count_flagged", "flagged_starts", "count_words"):
+        yield "structure/prefix_sums.cuh", name, "", ("void",)
+    for name in ("closed_starts", "align_starts"):
+        yield "structure/convert.cuh", name, "", ("void",)
+    for name in ("add_starts", "move_cursors"):
+        yield "structure/concat.cuh", name, "", ("void",)
     for moved in MOVED:
         yield "structure/gather.cuh", "gather", "", ("uint32_t", moved)
         yield "structure/gather.cuh", "gather_bitmap", "", (moved,)

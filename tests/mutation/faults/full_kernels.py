@@ -140,8 +140,8 @@ FAULTS = [
     Fault(
         "grb_tile/backends/cuda/structure/sorting.py",
         "no word for the ticket",
-        "states = device.empty(tiles * RADIX + 1, np.uint64)",
-        "states = device.empty(tiles * RADIX, np.uint64)",
+        "words = tiles * RADIX + 1",
+        "words = tiles * RADIX",
         STRUCTURE,
     ),
     Fault(

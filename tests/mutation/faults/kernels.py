@@ -7,7 +7,7 @@ TESTS = (CUDA + "test_matvec.py",)
 MATVEC = (CUDA + "test_matvec.py",)
 ELEMENTWISE = (CUDA + "test_elementwise.py", CUDA + "test_mapping.py")
 MERGING = (CUDA + "test_merging.py",)
-STRUCTURE = (CUDA + "test_structure.py", CUDA + "test_constructors.py")
+STRUCTURE = (CUDA + "test_structure.py", CUDA + "test_constructors.py", CUDA + "test_prefix_sums.py")
 BFS = (CUDA + "test_bfs.py",)
 SSSP = (CUDA + "test_sssp.py",)
 SEGMENTS = (CUDA + "test_segments.py",)
@@ -243,8 +243,8 @@ FAULTS = [
     Fault(
         "kernels/structure/build.cuh",
         "a duplicate at the last position is overlooked",
-        "  GRB_EACH(k, n) {\n    const unsigned long long place",
-        "  GRB_EACH(k, n - 1) {\n    const unsigned long long place",
+        "  GRB_EACH(k, n) {\n    const word place",
+        "  GRB_EACH(k, n - 1) {\n    const word place",
         STRUCTURE,
     ),
     Fault(
@@ -262,10 +262,38 @@ FAULTS = [
         STRUCTURE,
     ),
     Fault(
-        "kernels/structure/convert.cuh",
+        "kernels/structure/prefix_sums.cuh",
         "values of a bitmap are taken in list order",
         "if (values != nullptr) values[at] = dense[i];",
         "if (values != nullptr) values[at] = dense[at];",
+        STRUCTURE,
+    ),
+    Fault(
+        "kernels/structure/prefix_sums.cuh",
+        "the last block sums one share of the tiles alone",
+        "from < tiles; from += int64_t(blockDim.x) * OF_THREAD",
+        "from < blockDim.x * OF_THREAD; from += int64_t(blockDim.x) * OF_THREAD",
+        STRUCTURE,
+    ),
+    Fault(
+        "kernels/structure/prefix_sums.cuh",
+        "the flags of a thread are counted with those behind the row's start",
+        "& (1u << (k - first)) - 1);",
+        "& (2u << (k - first)) - 1);",
+        STRUCTURE,
+    ),
+    Fault(
+        "kernels/structure/prefix_sums.cuh",
+        "a warp's sums begin at the next warp's",
+        "const To before = __shfl_sync(ALL_LANES, block_exclusive_sum(mine, all, scratch), 0);",
+        "const To before = __shfl_sync(ALL_LANES, block_exclusive_sum(mine, all, scratch), 31);",
+        STRUCTURE,
+    ),
+    Fault(
+        "kernels/structure/concat.cuh",
+        "tiles of one row of tiles lie over each other",
+        "cursors[r] += indptr[r + 1] - indptr[r]",
+        "cursors[r] += 0",
         STRUCTURE,
     ),
     # ---- products

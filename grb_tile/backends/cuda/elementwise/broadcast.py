@@ -6,10 +6,11 @@ Kernels: elementwise/kronecker.cuh.  Read-backs: the number of entries kept, whe
 import numpy as np
 
 from ....storage.store import index_dtype
-from ..structure.arrays import compressed, gather, index_type, is_plain, row_ids
+from ..structure.arrays import as_type, compressed, gather, index_type, is_plain, row_ids
 from ..structure.formats import choose_format, convert
 from ..structure.gather import gather_vector
-from ..structure.positions import empty_like, is_empty, keep_matrix_entries, listed
+from ..structure.positions import empty_like, is_empty, keep_matrix_entries
+from ..structure.prefix_sums import listed, running_sums
 from .elementwise import require_functor, restrict
 from .values import all_plain, base_of, common_values, entry_positions, like, op_is_plain, position_values
 
@@ -20,7 +21,7 @@ def broadcast(device, u, pattern, axis):
     if is_empty(u) or is_empty(pattern):
         return empty_like(device, pattern, u.dtype)
     pattern = like(pattern, pattern.dtype, device.constant(pattern.dtype.np_type.type(0)), True)
-    at = pattern.indices.astype(np.int64, copy=False) if axis == 1 else row_ids(device, pattern)
+    at = as_type(device, pattern.indices, np.dtype(np.int64)) if axis == 1 else row_ids(device, pattern)
     w = gather_vector(device, u, at)  # u at each entry's row or column
     if w.nvals == at.shape[0]:
         return like(pattern, u.dtype, w.values, w.iso)
@@ -70,7 +71,7 @@ def kronecker(device, A, B, op, mask):
     lengths = device.empty(stored_a * stored_b, np.int64)
     kernel = device.launcher.kernel("elementwise/kronecker.cuh", "kronecker_lengths", "", ("void",))
     kernel.over(lengths.shape[0], (a[0], stored_a, b[0], stored_b, lengths))
-    ends = device.xp.cumsum(lengths)
+    ends = running_sums(device, lengths)
     rows, columns = device.empty(n, np.int64), device.empty(n, np.int64)
     at_a, at_b = device.empty(n, at_type), device.empty(n, at_type)
     kernel = device.launcher.kernel(

@@ -15,13 +15,7 @@ from ....dtypes import cast as host_cast
 from ....planner import tuning
 from ....storage.convert import share
 from ....storage.store import BitmapVector, index_dtype, same_structure
-from ..structure.arrays import (
-    counted_later,
-    gather,
-    to_bitmap,
-    vector_of,
-    words_of,
-)
+from ..structure.arrays import as_type, counted_later, gather, progression, to_bitmap, vector_of, words_of
 from ..structure.formats import choose_format
 from ..structure.merging import Merge, merges
 from ..structure.positions import (
@@ -33,12 +27,12 @@ from ..structure.positions import (
     is_empty,
     is_matrix,
     join_words,
-    keep_entries,
+    keep_flagged,
     keep_matrix_entries,
-    listed,
     locate,
     member_flags,
 )
+from ..structure.prefix_sums import listed
 from .values import (
     all_plain,
     base_of,
@@ -74,17 +68,15 @@ def restrict(device, x, mask):
     if same_structure(x, pattern):
         return empty_like(device, x, x.dtype) if complement else x
     few = is_matrix(x) and not complement and pattern.nvals * tuning.GPU_RESTRICT_LOOK_UP < x.nvals
-    if not few and merges(x, pattern):
+    if not few and merges(device, x, pattern):
         return _merged_restriction(device, x, pattern, WITHOUT if complement else AND)
-    if is_matrix(x):
-        if few:
-            at, hit = locate(device, pattern, x, at_type=index_dtype(x.nvals))
-            return keep_matrix_entries(device, x, gather(device, at, listed(device, hit)))
-        return keep_matrix_entries(device, x, listed(device, flags_within(device, x, mask)))
-    if x.format == "sparse":
+    if few:
+        at, hit = locate(device, pattern, x, at_type=index_dtype(x.nvals))
+        return keep_matrix_entries(device, x, gather(device, at, listed(device, hit)))
+    if x.format != "bitmap":
         if pattern.format == "bitmap" and pattern.words is None:
             return empty_like(device, x, x.dtype) if complement else x
-        return keep_entries(device, x, listed(device, flags_within(device, x, mask)))
+        return keep_flagged(device, x, flags_within(device, x, mask))
     return _restrict_bitmap(device, x, pattern, complement)
 
 
@@ -140,7 +132,7 @@ def intersect(device, x, y, op, mask):
     if x.format == "bitmap" and y.format == "bitmap":
         return _intersect_bitmaps(device, x, y, op, mask)
     thin, wide = (x, y) if _is_thinner(x, y) else (y, x)
-    if merges(thin, wide):
+    if merges(device, thin, wide):
         return _merged_intersection(device, x, y, op, mask)
     at_type = index_dtype(x.size if not is_matrix(x) else max(x.nvals, y.nvals))
     if wide.format == "bitmap":
@@ -163,7 +155,7 @@ def intersect(device, x, y, op, mask):
         indices = found.indices
     else:
         indices = gather(device, thin.indices, kept)
-    at_wide = indices.astype(at_type, copy=False) if at_wide is None else gather(device, at_wide, kept)
+    at_wide = as_type(device, indices, at_type) if at_wide is None else gather(device, at_wide, kept)
     at_x, at_y = (kept, at_wide) if thin is x else (at_wide, kept)
     if is_matrix(x):
         values, iso = common_values(device, op, dtype, count, x, y, at_x, at_y, positions=_positions_of(device, found))
@@ -230,7 +222,14 @@ def _intersect_bitmaps(device, x, y, op, mask):
     if x.words is not None and y.words is not None:
         words, count = join_words(device, x.words, y.words, size, AND)
     values, iso = common_values(
-        device, op, dtype, size, x, y, words=words, positions=lambda base: _vector_positions(device.arange(size), base)
+        device,
+        op,
+        dtype,
+        size,
+        x,
+        y,
+        words=words,
+        positions=lambda base: _vector_positions(progression(device, size, np.dtype(np.int64)), base),
     )
     if count is None:
         return choose_format(device, share(x, y, structure.with_values(dtype, values, iso)))
@@ -295,7 +294,7 @@ def _union_bitmaps(device, x, y, op, dtype, defaults):
         (x.words, y.words),
         defaults,
         True,
-        lambda base: _vector_positions(device.arange(size), base),
+        lambda base: _vector_positions(progression(device, size, np.dtype(np.int64)), base),
     )
     if words is None:
         return BitmapVector(size, dtype, None, values, size, iso)

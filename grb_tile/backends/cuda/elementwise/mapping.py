@@ -13,7 +13,7 @@ from ....storage.convert import share
 from ..runtime.mailbox import OnDevice
 from ..structure.arrays import counted_later, index_type
 from ..structure.merging import merges
-from ..structure.positions import empty_like, flags_within, is_empty, keep_entries, listed, view
+from ..structure.positions import empty_like, flags_within, is_empty, keep_flagged, view
 from .elementwise import restrict
 from .values import (
     all_plain,
@@ -44,6 +44,8 @@ def _indexed_call(device, x, op, thunk):
         where, words, n, index = (None, None, 0, None), x.words, x.size, "int32_t"
     else:
         where, words, n, index = view(x), None, x.nvals, index_type(x.indices)
+        if 1 not in op.uses:  # rows, which the kernel searches for
+            where = (*where[:2], -1, where[3])
     values = values_as(device, x, op.type) if op.uses_values else None
     arguments = (*where, words, n, values, x.iso, thunk_of(device, op, thunk))
     return arguments, (index, op.type.cuda_type, op.thunk_type.cuda_type), n
@@ -56,7 +58,7 @@ def select(device, x, op, thunk, mask):
     if not all_plain(x.dtype, op.type, op.thunk_type, op.return_type):
         return NotImplemented
     functors = functor_text(op, op.return_type)
-    if mask is not None and (x.format == "bitmap" or merges(x, mask.pattern)):
+    if mask is not None and (x.format == "bitmap" or merges(device, x, mask.pattern)):
         x, mask = restrict(device, x, mask), None
     if is_empty(x):
         return x
@@ -74,7 +76,7 @@ def select(device, x, op, thunk, mask):
         join = flags is not None
         flags = device.empty(n, np.bool_) if flags is None else flags
         kernel.over(rounded, (*arguments, join, flags, None, None))
-        return keep_entries(device, x, listed(device, flags))
+        return keep_flagged(device, x, flags)
     words, count = device.empty((n + 63) >> 6, np.uint64), device.counters()
     kernel.over(rounded, (*arguments, False, None, words, count))
     return share(x, counted_later(device, n, x.dtype, words, x.values, count, x.iso))

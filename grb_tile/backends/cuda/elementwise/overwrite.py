@@ -9,7 +9,7 @@ import numpy as np
 from ....storage import holders
 from ....storage.store import same_structure
 from ..runtime.late_vector import LateVector
-from ..structure.arrays import index_type, keeps_bitmap, moved_type, to_bitmap, words_of
+from ..structure.arrays import copied, index_type, keeps_bitmap, moved_type, to_bitmap, words_of
 from ..structure.positions import is_empty
 
 
@@ -106,14 +106,14 @@ def _writable(device, c):
     if own:
         values, words = c.values, c.words
     elif c.iso:
-        values, words = device.empty(size, c.values.dtype), c.words.copy()
+        values, words = device.empty(size, c.values.dtype), copied(device, c.words)
         values[:] = c.values
     else:
-        values, words = c.values.copy(), c.words.copy()
+        values, words = copied(device, c.values), copied(device, c.words)
     result = LateVector(device, size, c.dtype, words, values, None, estimate=c.estimated_nvals)
     counter = c.counter if type(c) is LateVector and c.nvals_if_read is None else None
     if counter is None:
         result.nvals = c.nvals
     else:
-        result.recount(counter.copy(), c.estimated_nvals)
+        result.recount(copied(device, counter), c.estimated_nvals)
     return result

@@ -5,7 +5,8 @@ Kernels: elementwise/scan.cuh.  Read-backs: the number of chunks, once for each 
 
 import numpy as np
 
-from ..structure.arrays import gather, ranges, repeated, to_sparse
+from ..structure.arrays import gather, progression, ranges, repeated, to_sparse
+from ..structure.prefix_sums import running_sums
 from .values import all_plain, functor_text, like, values_as
 
 _CHUNK = 1024  # entries that a warp scans
@@ -31,17 +32,23 @@ def scan(device, x, monoid):
 def _scanned(device, functors, dtype, values, ends, count):
     """The scan of each segment; ends: where the segments end, in `count` values."""
     xp, size = device.xp, device.launcher.size(_CHUNK, 64)
-    starts = xp.concatenate((device.zeros(1, ends.dtype), ends[:-1]))
-    chunks = (ends - starts + (size - 1)) // size
-    last = xp.cumsum(chunks)
-    total, longest = device.read(last[-1:], chunks.max())
-    segment, number = ranges(device, device.zeros(ends.shape[0], np.int64), last, total)
-    begins = gather(device, starts, segment) + number * size
+    if ends.shape[0] == 1:
+        total = longest = -(-count // size)
+        number, last = progression(device, total, np.dtype(np.int64)), None
+        begins = number * size
+    else:
+        starts = xp.concatenate((device.zeros(1, ends.dtype), ends[:-1]))
+        chunks = (ends - starts + (size - 1)) // size
+        last, total = running_sums(device, chunks, total=True)
+        (longest,) = device.read(chunks.max())
+        segment, number = ranges(device, device.zeros(ends.shape[0], np.int64), last, total)
+        begins = gather(device, starts, segment) + number * size
     template, out = (dtype.cuda_type, "Op"), device.empty(count, dtype.np_type)
     kernel = device.launcher.kernel("elementwise/scan.cuh", "scan_chunks", functors, template)
     kernel.over(32 * total, (values, begins, total, count, out))
     if longest > 1:
         at = xp.concatenate((begins[1:], device.array(np.array([count])))) - 1
+        last = device.array(np.array([total])) if last is None else last
         carries = _scanned(device, functors, dtype, gather(device, out, at), last, total)
         kernel = device.launcher.kernel("elementwise/scan.cuh", "add_carries", functors, template)
         kernel.over(32 * total, (begins, number, total, count, carries, out))

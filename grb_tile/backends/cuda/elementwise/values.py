@@ -12,7 +12,17 @@ import numpy as np
 from ....dtypes import INT64, cast as host_cast
 from ....operators import to_cuda
 from ....storage.convert import share
-from ..structure.arrays import cast_array, cast_iso, gather, index_type, is_plain, moved_type, row_ids
+from ..structure.arrays import (
+    as_type,
+    cast_array,
+    cast_iso,
+    gather,
+    index_type,
+    is_plain,
+    moved_type,
+    progression,
+    row_ids,
+)
 
 
 def all_plain(*dtypes):
@@ -77,10 +87,12 @@ class Values:
 def entry_positions(device, x, base):
     """int64 row ("i") or column ("j") of each entry, per position in a bitmap; None where it is 0 for all."""
     if x.format[-1] == "r":
-        return row_ids(device, x) if base == "i" else x.indices.astype(np.int64)
+        return row_ids(device, x) if base == "i" else as_type(device, x.indices, np.dtype(np.int64))
     if base == "j":
         return None
-    return device.arange(x.size) if x.format == "bitmap" else x.indices.astype(np.int64)
+    if x.format == "bitmap":
+        return progression(device, x.size, np.dtype(np.int64))
+    return as_type(device, x.indices, np.dtype(np.int64))
 
 
 def position_values(device, positions, one, *dtypes):

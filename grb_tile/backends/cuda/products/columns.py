@@ -13,6 +13,7 @@ from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, index_dtype
 from ..runtime.late_vector import LateVector
 from ..structure.arrays import (
+    as_type,
     empty_vector,
     gather,
     index_type,
@@ -24,6 +25,7 @@ from ..structure.arrays import (
     words_of,
 )
 from ..structure.formats import convert
+from ..structure.prefix_sums import numbers_of, running_sums
 from ..structure.sorting import stable_order
 from .column_launch import merge_of
 from .row_schedule import pointers
@@ -132,12 +134,11 @@ def sorted_products(device, AT, x, s, mask):
         count = u.indices.shape[0]
         if count == 0:
             return empty_vector(device, size, s.dtype)
-        wanted, values, x_indices = u.indices.astype(np.int64, copy=False), u.values, u.indices
+        wanted, values, x_indices = as_type(device, u.indices, np.dtype(np.int64)), u.values, u.indices
         starts, lengths = device.empty(count, np.int64), device.empty(count, np.int64)
         kernel = device.launcher.kernel("structure/transpose.cuh", "pick_rows", "", (index_type(AT.indptr),))
         kernel.over(count, (wanted, count, AT.indptr, AT.rows, AT.indptr.shape[0] - 1, starts, lengths))
-    ends = device.xp.cumsum(lengths)
-    total = device.read(ends[-1:])[0]
+    ends, total = running_sums(device, lengths, total=True)
     if total == 0:
         return empty_vector(device, size, s.dtype)
     segment, at = ranges(device, device.array(starts), ends, total)
@@ -160,7 +161,7 @@ def sorted_products(device, AT, x, s, mask):
     ))  # fmt: skip
     rows = gather(device, AT.indices, at)
     if mask is not None:
-        kept = device.xp.nonzero(keep)[0]
+        kept = numbers_of(device, keep)
         if kept.shape[0] == 0:
             return empty_vector(device, size, s.dtype)
         rows = gather(device, rows, kept)

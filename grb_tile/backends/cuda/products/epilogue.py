@@ -18,7 +18,7 @@ from ..elementwise.mapping import reduce, thunk_of
 from ..elementwise.values import functor_text
 from ..lowering.semirings import cast_text, lowered
 from ..structure.arrays import empty_vector, gather, vector_of
-from ..structure.positions import listed
+from ..structure.prefix_sums import listed
 
 if TYPE_CHECKING:
     from ....storage.store import Compressed

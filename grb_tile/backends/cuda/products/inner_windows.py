@@ -15,7 +15,7 @@ from ....storage.convert import cached_transpose
 from ..lowering.semirings import lowered_plain
 from ..structure.arrays import compressed, gather, index_type
 from ..structure.formats import choose_format
-from ..structure.positions import listed
+from ..structure.prefix_sums import listed
 
 if TYPE_CHECKING:
     from ....storage.store import Compressed

@@ -23,7 +23,8 @@ from ....storage.convert import share
 from ....storage.store import Compressed
 from ..structure.arrays import compressed, gather, index_type, row_ids
 from ..structure.gather import entries_of_rows
-from ..structure.positions import empty_like, keep_matrix_entries, listed
+from ..structure.positions import empty_like, keep_flagged
+from ..structure.prefix_sums import stored_lines
 from .epilogue import AT_MASK, Epilogue
 from .rows_as_words import counts_matches, rows_as_words
 from .spgemm import FORMS, MOST_BLOCKS, PRODUCTS, THREADS, TOTALS, Bins, power_between
@@ -82,7 +83,7 @@ def _of_rows(device: Device, pattern: Compressed, A: Compressed) -> Compressed:
     """The entries of the pattern in the rows that A stores, where these are few: all others have no product."""
     if tuning.GPU_MASK_ROWS * min(A.indices.shape[0], A.indptr.shape[0]) > pattern.indptr.shape[0]:
         return pattern
-    stored = device.xp.nonzero(A.indptr[1:] != A.indptr[:-1])[0] if A.rows is None else A.rows
+    stored = stored_lines(device, A.indptr) if A.rows is None else A.rows
     line, at = entries_of_rows(device, pattern, stored)
     rows, cols = gather(device, stored, line), gather(device, pattern.indices, at)
     one = device.constant(pattern.dtype.np_type.type(0))
@@ -97,7 +98,7 @@ def _of_hits(
     whole = Compressed(
         pattern.nrows, pattern.ncols, s.dtype, pattern.indptr, pattern.indices, values, s.structure_only, pattern.rows
     )
-    result = keep_matrix_entries(device, whole, listed(device, hit))
+    result = keep_flagged(device, whole, hit)
     if result is whole:
         share(pattern, result)
     result.shared = result.shared or result.iso

@@ -26,6 +26,7 @@ from ..elementwise.mapping import select
 from ..lowering.semirings import lowered
 from ..structure.arrays import compressed, empty_vector, gather, index_type, row_ids, segment_starts
 from ..structure.formats import choose_format, transpose
+from ..structure.prefix_sums import numbers_of, running_sums
 from ..structure.sorting import pair_order
 from . import tile_pairs
 from .epilogue import BY_COLUMN, epilogue
@@ -107,8 +108,7 @@ def _product(device, A, B, semiring, mask, plan, BT, chain=None):
     lengths = device.empty(A.indices.shape[0], np.int64)
     kernel = device.launcher.kernel("products/matmul_rows.cuh", "row_lengths", "", (index_type(A.indices),))
     kernel.over(A.indices.shape[0], (A.indices, A.indices.shape[0], B.indptr, B.rows, _stored_rows(B), lengths))
-    ends = device.xp.cumsum(lengths)
-    total = device.read(ends[-1:])[0]
+    ends, total = running_sums(device, lengths, total=True)
     if total == 0:
         return empty_matrix(device, nrows, ncols, dtype)
     return _by_sorting(device, A, B, s, mask, ends, total)
@@ -179,7 +179,7 @@ def _block(device, A, B, s, mask, ends, a_rows, first, stop, before, count):
         ends, first, stop, before, count, a_rows, A.indices, a_values, B.indptr, B.rows, _stored_rows(B),
         B.indices, b_values, m_ptr, m_rows, m_stored, m_cols, complement, rows, cols, products, keep))  # fmt: skip
     if keep is not None:
-        kept = device.xp.nonzero(keep)[0]
+        kept = numbers_of(device, keep)
         if kept.shape[0] == 0:
             return None
         rows, cols = gather(device, rows, kept), gather(device, cols, kept)

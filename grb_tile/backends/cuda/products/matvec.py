@@ -30,16 +30,9 @@ from ....planner.record import UNRECORDED
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, SparseVector, forms_of, index_dtype
 from ..lowering.semirings import lowered_plain
-from ..structure.arrays import (
-    counted_later,
-    empty_vector,
-    gather,
-    index_type,
-    to_bitmap,
-    vector_of,
-    words_of,
-)
+from ..structure.arrays import as_type, counted_later, empty_vector, gather, index_type, to_bitmap, vector_of, words_of
 from ..structure.formats import choose_format
+from ..structure.prefix_sums import numbers_of
 from . import bitblocks, columns, pull, segments as row_segments, tiles
 from .row_schedule import chosen_rows, longest_row, schedule_of
 
@@ -127,7 +120,7 @@ def _rows(device, A, x, held, s, mask, plan, precision):
         words, found = row_segments.multiply_rows(device, A, s, given, w, selected, plan, precision)
         return counted_later(device, size, s.dtype, words, w, found)
     if kernel == "listed_rows":
-        rows = pattern.indices.astype(np.int64, copy=False)
+        rows = as_type(device, pattern.indices, np.dtype(np.int64))
     elif mask is not None:
         mask_words = words_of(device, pattern)
     if kernel == "pull_early_exit":
@@ -256,7 +249,7 @@ def _hypersparse_rows(device, A, x, s, mask):
         A.rows, A.indptr, held, A.indices, A.values if s.reads_a else None, x_words, x_indices, x_count,
         x.values if s.reads_x else None, mask_words, mask_indices, mask_count, masked, complement, out, hit,
     ))  # fmt: skip
-    places = device.xp.nonzero(hit)[0]
+    places = numbers_of(device, hit)
     rows = places if A.rows is None else gather(device, A.rows, places)
     if s.structure_only:
         return vector_of(device, A.nrows, s.dtype, rows, s.value(device, A, x), True)

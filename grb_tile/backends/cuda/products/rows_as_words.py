@@ -14,6 +14,7 @@ import numpy as np
 from ....dtypes import UINT64
 from ....storage.store import Compressed, index_dtype
 from ..structure.arrays import index_type
+from ..structure.prefix_sums import running_sums
 
 if TYPE_CHECKING:
     from ..lowering.semirings import Lowered
@@ -34,8 +35,7 @@ def rows_as_words(device: Device, A: Compressed) -> Compressed:
     begins = device.empty(n, np.bool_)
     launcher.kernel(HEADER, "word_begins", "", (kind,)).over(n, (A.indices, n, begins))
     launcher.kernel(HEADER, "word_rows", "", ("int64_t",)).over(stored, (A.indptr, stored, begins))
-    ends = device.xp.cumsum(begins, dtype=index_dtype(n))
-    count = device.read(ends[-1:])[0]
+    ends, count = running_sums(device, begins, index_dtype(n), total=True)
     starts, cols = device.empty(stored + 1, np.int64), device.empty(count, np.int32)
     words = device.empty(count, np.uint64)
     name = index_type(ends)

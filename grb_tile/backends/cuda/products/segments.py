@@ -35,6 +35,7 @@ from ....planner.choose_precision import exact
 from ....planner.record import UNRECORDED
 from ....storage.store import forms_of
 from ..structure.arrays import gather, index_type, moved_type
+from ..structure.prefix_sums import stored_lines
 from . import binned_columns, bitblocks
 from .row_schedule import pointers
 
@@ -136,7 +137,7 @@ def _make(device, A):
 def occupied(device: Device, A: Compressed) -> tuple:
     """(positions among A's stored rows, row numbers) of the rows with entries, int64; None: all."""
     starts = pointers(device, A)
-    places = device.xp.nonzero(starts[1:] != starts[:-1])[0]
+    places = stored_lines(device, starts)
     if places.shape[0] == starts.shape[0] - 1:
         return None, A.rows
     return places, places if A.rows is None else A.rows[places]

@@ -21,7 +21,7 @@ from ....planner import tuning
 from ....planner.record import UNRECORDED
 from ....storage import convert as conversions
 from ....storage.store import Compressed, index_dtype
-from ..structure.arrays import gather, index_type
+from ..structure.arrays import index_type, stored_rows
 from ..structure.formats import choose_format
 from .spgemm_split import SplitRows
 
@@ -178,11 +178,7 @@ class Product:
         else:
             values, iso = device.accumulators(total, dtype), False
         self._run(self.rows_of_bins, s, self.c_ptr, cols, None if s.structure_only else values)
-        rows, indptr = A.rows, self.c_ptr
-        if rows is not None:  # rows without entries are not stored
-            kept = device.xp.nonzero(indptr[1:] != indptr[:-1])[0]
-            rows = gather(device, rows, kept)
-            indptr = device.xp.concatenate((indptr[:1], gather(device, indptr[1:], kept)))
+        rows, indptr = stored_rows(device, A.rows, self.c_ptr, total)
         result = choose_format(device, Compressed(A.nrows, B.ncols, s.dtype, indptr, cols, values, iso, rows))
         result.shared = iso
         return result

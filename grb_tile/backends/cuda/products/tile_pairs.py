@@ -26,6 +26,7 @@ from ....storage.store import Compressed, index_dtype
 from ....storage.tiled import can_tile
 from ..lowering.semirings import lowered
 from ..structure.formats import choose_format, convert
+from ..structure.prefix_sums import running_sums
 from .spgemm import Product
 from .tile_blocks import bit_blocks_of, entries_per_block
 
@@ -92,8 +93,7 @@ def matmul_tile_pairs(
     chunks, more = device.empty(2 * (blocks // TILES_OF_TASK), np.int64), counts[-1:]
     kernel = launcher.kernel("products/tile_pairs.cuh", "tile_rows", "", ())
     kernel.over(lines * 32, (C.indptr, C.values, lines, A.nrows, counts[1:], more, chunks))
-    indptr = device.xp.cumsum(counts[:-1])
-    total = device.read(indptr[-1:])[0]
+    indptr, total = running_sums(device, counts[:-1], total=True)
     plan.note = f"{pairs} pairs of tiles, {blocks} tiles, {total} entries"
     out = index_dtype(B.ncols)
     dtype = s.dtype.np_type

@@ -28,12 +28,14 @@ from ....exceptions import CaptureError, InvalidValue, OutOfMemory
 from ....storage.place import number_of
 from ....storage.store import StoredMask, forms_of
 from .costs import profile_of_device
-from .errors import HostOnly, on_device
+from .errors import HostOnly
 from .host_copies import HostCopies
-from .mailbox import NOT_WRITTEN, Mailbox, OnDevice
+from .mailbox import NOT_WRITTEN, Mailbox, OnDevice, PinnedAddress
 from .memory import drop_forms
+from .moves import move_store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from .launch import Launcher
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 _READ = "a number is read from the device: compare it within the loop's condition, or read it after the loop"
 _PINNED_BYTES = 4096
 _FEW_WORDS = 8
-_TO_DEVICE, _TO_HOST, _BY_ADDRESS = 1, 2, 4  # cudaMemcpyKind
+_TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
 _FEW_BYTES = 256
 _TYPES = frozenset("?bBhHiIlLqQefdFD")  # of NumPy, which CuPy has, too
 _MOST_CONSTANTS = 4096
@@ -130,8 +132,10 @@ class Device:
     def upload(self, data: np.ndarray) -> Any:
         """A copy of a contiguous NumPy array on the device; a small one by one call of the driver."""
         self.needs_host("an array of the host is copied to the device: make it before the loop")
-        if data.nbytes == 0 or data.dtype.char not in _TYPES or not data.dtype.isnative:
+        if data.dtype.char not in _TYPES or not data.dtype.isnative:
             return self.xp.asarray(data)
+        if data.nbytes == 0:
+            return self.empty(data.shape, data.dtype)
         array, size = self.array_class(data.shape, data.dtype), data.nbytes
         if size > _FEW_BYTES:
             self.copies.to_device(array, data)
@@ -173,10 +177,12 @@ class Device:
     def partial_results(self, count: int) -> tuple[Any, Any]:
         """(`count` words, a word that is 0) for what blocks hand to the last one, which leaves the word 0.
 
-        The next launch of that count gets the same.
+        The next launch of that count gets the same.  0: no words.
         """
-        if self.partial is None or self.partial[0].shape[0] != count:
-            self.partial = self.empty(count, np.uint64), self.zeros(1, np.uint64)
+        words, finished = self.partial or (None, self.zeros(1, np.uint64))
+        if count and (words is None or words.shape[0] != count):
+            words = self.empty(count, np.uint64)
+        self.partial = words, finished
         return self.partial
 
     def full(self, count: int, value: Any, dtype: Any) -> Any:
@@ -354,6 +360,18 @@ class Device:
                 mailbox.wait(1, stream)
             return words[0]
 
+    def sent(self, launch: Callable[[PinnedAddress], None], count: int = 1) -> list[int]:
+        """launch(address), and the `count` numbers that its kernel writes to the page-locked words from there on."""
+        self.needs_host(_READ)
+        with self.lock:
+            if self.current_stream() is not self.stream:
+                self.wait_stream()
+            mailbox = self._mailbox or self._make_mailbox()
+            mailbox.expect(count)
+            launch(mailbox.ptr)
+            mailbox.wait(count, self.stream.ptr)
+            return mailbox.words[:count]
+
     def read_scalar(self, kernel: Any, n: int, args: tuple, block: int, most: int | None, np_type: np.dtype) -> Any:
         """kernel.over(n, (*args, out), block, most), and the NumPy scalar that it writes to `out`, None for none.
 
@@ -470,29 +488,3 @@ class Device:
                 f"{what}: {bytes_wanted} bytes asked for on the device, {free} of {total} free; the operands are "
                 "unchanged. Use a smaller mask, free objects, or compute on the host: gb.config.set(backend='cpu')"
             )
-
-
-@on_device
-def move_store(device: Device, store: Any) -> Any:
-    """The store with device arrays."""
-    values = store.values
-    known = store.iso and store.nvals and type(values) is np.ndarray
-    moved = store.moved(lambda x: device.constant(x[0]) if known and x is values else device._move(x))
-    moved.shared = True
-    return moved
-
-
-@on_device
-def copy_from_device(device: Device, store: Any) -> Any:
-    """A copy of a store of another device, all of whose work is complete; complete when this returns."""
-    stream = device.current_stream()
-
-    def copied(array):
-        copy = device.empty(array.shape, array.dtype)
-        if array.nbytes:
-            device.xp.cuda.runtime.memcpyAsync(copy.data.ptr, array.data.ptr, array.nbytes, _BY_ADDRESS, stream.ptr)
-        return copy
-
-    found = store.moved(copied)
-    stream.synchronize()  # the other device may reuse the memory from now on
-    return found

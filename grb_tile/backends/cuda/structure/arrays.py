@@ -11,35 +11,16 @@ from ....planner.choose_kernel import stays_bitmap
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 from ..runtime.late_vector import LateVector
+from .prefix_sums import numbers_of, stored_lines, words_to_list
+from .type_names import INDEX, index_type, moved_type
 
-_INDEX = {
-    "i": "int32_t",
-    "l": "int64_t",
-    "q": "int64_t",
-    "I": "uint32_t",
-    "L": "word",
-    "Q": "word",
-    "H": "uint16_t",
-    "B": "uint8_t",
-    "?": "bool",
-}
-_MOVED = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t", 16: "ulonglong2"}
-_FACTS_START = np.array([0, 0, 2**63 - 1, 2**64 - 1, 0], np.uint64)
-
-
-def index_type(array):
-    """The C++ type of an array of indices, counts or flags."""
-    return _INDEX[array.dtype.char]
+_WITHIN = 3  # of cudaMemcpyKind: from device to device
+_FACTS_THREADS, _FACTS_BLOCKS = 256, 4  # of a block; of a multiprocessor, at most
 
 
 def positions_of(u):
     """(C++ type of the indices, indices, words) of a list, which has no words, or of a bitmap, which has no indices."""
     return ("void", None, u.words) if u.format == "bitmap" else (index_type(u.indices), u.indices, None)
-
-
-def moved_type(array):
-    """The C++ type in which values of this size are copied, so that one kernel instance serves all types of a size."""
-    return _MOVED[array.dtype.itemsize]
 
 
 def is_plain(dtype):
@@ -58,6 +39,57 @@ def gather(device, values, at):
         kernel = device.launcher.kernel("structure/gather.cuh", "gather", "", (index_type(at), moved_type(values)))
         kernel.over(count, (at, values, count, out))
     return out
+
+
+def progression(device, count, dtype, start=0, step=1, places=None):
+    """start + step * k for `count` numbers k, or for those of the array `places`; computed in INT64."""
+    out = device.empty(count, dtype)
+    template = "int64_t" if places is None else index_type(places), index_type(out)
+    device.launcher.kernel("structure/convert.cuh", "progression", "", template).over(
+        count, (places, count, start, step, out)
+    )
+    return out
+
+
+def as_type(device, array, dtype):
+    """An array of integers as that type; itself if it is of it."""
+    return array if array.dtype == dtype else progression(device, array.shape[0], dtype, places=array)
+
+
+def copied(device, array):
+    """A copy of a contiguous device array."""
+    made = device.empty(array.shape, array.dtype)
+    if array.nbytes:
+        copy, stream = device.xp.cuda.runtime.memcpyAsync, device.current_stream().ptr
+        copy(made.data.ptr, array.data.ptr, array.nbytes, _WITHIN, stream)
+    return made
+
+
+def closed_starts(device, starts, end, at=None):
+    """The row pointers that begin rows at starts[at] (None: at `starts`), and end the last one at `end`."""
+    n = (starts if at is None else at).shape[0]
+    out = device.empty(n + 1, np.int64)
+    kernel = device.launcher.kernel("structure/convert.cuh", "closed_starts", "", ("void",))
+    kernel.over(n + 1, (starts, at, n, end, out))
+    return out
+
+
+def stored_rows(device, rows, indptr, total):
+    """(rows, row pointers) without the rows that have none of the `total` entries; rows None (CSR): as they are."""
+    if rows is None:
+        return None, indptr
+    used = stored_lines(device, indptr)
+    if used.shape[0] == rows.shape[0]:
+        return rows, indptr
+    return gather(device, rows, used), closed_starts(device, indptr, total, used)
+
+
+def starts_in(device, A, rows, lines):
+    """The row pointers of a DCSR matrix for `lines` rows, among which its own are (rows None: all)."""
+    starts = device.empty(lines + 1, np.int64)
+    kernel = device.launcher.kernel("structure/convert.cuh", "align_starts", "", ("void",))
+    kernel.over(lines + 1, (A.indptr, A.rows, A.rows.shape[0], rows, lines, starts))
+    return starts
 
 
 def repeated(device, values, count):
@@ -79,7 +111,7 @@ def ranges(device, starts, ends, total, *, names=None, segment_dtype=np.int64, w
             "structure/gather.cuh",
             "ranges_of",
             "",
-            (index_type(ends), "int64_t" if names is None else index_type(names), _INDEX[np.dtype(segment_dtype).char]),
+            (index_type(ends), "int64_t" if names is None else index_type(names), INDEX[np.dtype(segment_dtype).char]),
         )
         kernel.over(total, (ends, names, starts, ends.shape[0], total, segment, at))
     return segment, at
@@ -161,7 +193,7 @@ def vector_of(device, size, dtype, indices, values, iso=False):
         return BitmapVector(size, dtype, None, values, size, iso)
     want = index_dtype(size)
     if indices.dtype != want:
-        indices = indices.astype(want)
+        indices = as_type(device, indices, want)
     result = SparseVector(size, dtype, indices, values, iso)
     if count * conversions.SPARSE_TO_BITMAP > size and count >= conversions.TINY:
         return to_bitmap(device, result)
@@ -177,7 +209,7 @@ def compressed(device, nrows, ncols, dtype, rows, cols, values, iso=False):
     """The matrix of entries already in order by rows, distinct: CSR, or DCSR where rows are many and entries few."""
     want = index_dtype(ncols)
     if cols.dtype != want:
-        cols = cols.astype(want)
+        cols = as_type(device, cols, want)
     count = rows.shape[0]
     if conversions.wants_dcsr(nrows, count):
         return _doubly_compressed(device, nrows, ncols, dtype, rows, cols, values, iso and count > 0)
@@ -192,10 +224,8 @@ def _doubly_compressed(device, nrows, ncols, dtype, rows, cols, values, iso):
             nrows, ncols, dtype, device.zeros(1, np.int64), cols, values[:0], False, device.empty(0, np.int64)
         )
     starts = segment_starts(device, None, rows)
-    indptr = device.empty(starts.shape[0] + 1, np.int64)
-    indptr[:-1] = starts
-    indptr[-1] = count
-    return Compressed(nrows, ncols, dtype, indptr, cols, values, iso, gather(device, rows, starts).astype(np.int64))
+    names = as_type(device, gather(device, rows, starts), np.dtype(np.int64))
+    return Compressed(nrows, ncols, dtype, closed_starts(device, starts, count), cols, values, iso, names)
 
 
 def line_starts(device, lines, count):
@@ -214,7 +244,7 @@ def segment_starts(device, rows, cols):
         "structure/build.cuh", "segment_flags", "", ("int64_t" if rows is None else index_type(rows), index_type(cols))
     )
     kernel.over(count, (rows, cols, count, fresh))
-    return device.xp.nonzero(fresh)[0]
+    return numbers_of(device, fresh)
 
 
 def row_ids(device, A, dtype=np.int64):
@@ -228,17 +258,15 @@ def order_facts(device, rows, cols):
 
     A list of positions is a list of columns; it has one element at least.
     """
-    facts = device.upload(_FACTS_START)
-    count = cols.shape[0]
-    if count:
-        kernel = device.launcher.kernel(
-            "structure/build.cuh",
-            "order_facts",
-            "",
-            ("int64_t" if rows is None else index_type(rows), index_type(cols)),
-        )
-        kernel.over(count, (rows, cols, count, facts))
-    descents, repeats, first, least, greatest = device.read(facts)
+    count, most = cols.shape[0], _FACTS_BLOCKS * device.launcher.processors
+    threads = device.launcher.threads(_FACTS_THREADS)
+    template = "int64_t" if rows is None else index_type(rows), index_type(cols)
+    kernel, partial = device.launcher.kernel("structure/build.cuh", "order_facts", "", template), (None, None)
+    if count > threads:
+        partial = device.partial_results(5 * most)
+    descents, repeats, first, least, greatest = device.sent(
+        lambda sent: kernel.over(count, (rows, cols, count, *partial, sent), threads, most), 5
+    )
     return descents, repeats, first, least - 2**63, greatest - 2**63
 
 
@@ -293,7 +321,7 @@ def to_sparse(device, u):
     size, count = u.size, u.nvals
     want = index_dtype(size)
     if u.words is None:
-        return conversions.share(u, SparseVector(size, u.dtype, device.arange(size, want), u.values, u.iso))
+        return conversions.share(u, SparseVector(size, u.dtype, progression(device, size, want), u.values, u.iso))
     if count == 0:
         return empty_vector(device, size, u.dtype)
     indices = device.empty(count, want)
@@ -302,14 +330,3 @@ def to_sparse(device, u):
     if u.iso:
         return conversions.share(u, SparseVector(size, u.dtype, indices, u.values, True))
     return SparseVector(size, u.dtype, indices, values)
-
-
-def words_to_list(device, words, dense, indices, values=None):
-    """Write the set bits' positions to `indices`, and dense[position] to `values` unless that is None."""
-    count = words.shape[0]
-    counts = device.empty(count, indices.dtype)
-    name = index_type(indices)
-    device.launcher.kernel("structure/convert.cuh", "count_members", "", (name,)).over(count, (words, count, counts))
-    ends = device.xp.cumsum(counts, dtype=indices.dtype)
-    kernel = device.launcher.kernel("structure/convert.cuh", "words_to_positions", "", (name, name, moved_type(dense)))
-    kernel.over(count, (words, ends, count, dense, indices, values))

@@ -14,9 +14,11 @@ from ....storage.store import index_dtype
 from .arrays import (
     cast_array,
     compressed,
+    copied,
     gather,
     is_plain,
     order_facts,
+    progression,
     ranges,
     repeated,
     row_ids,
@@ -24,6 +26,7 @@ from .arrays import (
     to_sparse,
     vector_of,
 )
+from .prefix_sums import running_sums
 from .sorting import sorted_pairs, sorted_with
 
 LONG, PIECE = 1024, 256  # longest segment that one thread folds; chunk size of longer segments
@@ -59,7 +62,7 @@ def build_vector(device, size, indices, values, dup, dtype):
             starts = segment_starts(device, None, indices)
             values, iso = fold(device, values, iso, starts, count, dup, dtype)
             indices, given = gather(device, indices, starts), None
-    values = _as_type(device, _own(values, callers), dtype, given if iso else None)
+    values = _as_type(device, _own(device, values, callers), dtype, given if iso else None)
     return vector_of(device, size, dtype, indices, values[:0] if count == 0 else values, iso and count > 0)
 
 
@@ -98,7 +101,7 @@ def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
             starts = segment_starts(device, rows, cols)
             values, iso = fold(device, values, iso, starts, count, dup, dtype)
             rows, cols, given = gather(device, rows, starts), gather(device, cols, starts), None
-    values = _as_type(device, _own(values, callers), dtype, given if iso else None)
+    values = _as_type(device, _own(device, values, callers), dtype, given if iso else None)
     return compressed(device, nrows, ncols, dtype, rows, cols, values, iso)
 
 
@@ -109,9 +112,9 @@ def _folds(dup):
     )
 
 
-def _own(values, callers):
+def _own(device, values, callers):
     """The values, copied where they are still the caller's array, which may change later."""
-    return values.copy() if values is callers else values
+    return copied(device, values) if values is callers else values
 
 
 def _as_type(device, values, dtype, given=None):
@@ -140,7 +143,7 @@ def fold(device, values, iso, starts, total, op, dtype):
     while op.monoid is not None and op.monoid.type is dtype and op.type is dtype:
         lengths = _ends(device, starts, total) - starts
         chunks = (lengths + (PIECE - 1)) // PIECE
-        ends = device.xp.cumsum(chunks)
+        ends = running_sums(device, chunks)
         longest, count = device.read(lengths.max(), ends[-1:])
         if longest <= LONG:
             break
@@ -181,13 +184,18 @@ def tuples_vector(device, u):
     if not is_plain(u.dtype):
         return NotImplemented
     s = to_sparse(device, u)
-    return s.indices.astype(np.int64), _each_value(device, s)
+    return _as_int64(device, s.indices), _each_value(device, s)
 
 
 def tuples_matrix(device, A):
     if not is_plain(A.dtype):
         return NotImplemented
-    return row_ids(device, A), A.indices.astype(np.int64), _each_value(device, A)
+    return row_ids(device, A), _as_int64(device, A.indices), _each_value(device, A)
+
+
+def _as_int64(device, indices):
+    """A new array of them."""
+    return progression(device, indices.shape[0], np.dtype(np.int64), places=indices)
 
 
 def _each_value(device, store):
@@ -195,4 +203,4 @@ def _each_value(device, store):
     count = store.indices.shape[0]
     if store.iso:
         return repeated(device, store.values, count)
-    return store.values[:count].copy()
+    return copied(device, store.values[:count])

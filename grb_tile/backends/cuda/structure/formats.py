@@ -3,19 +3,20 @@
 Kernels: structure/convert.cuh and structure/transpose.cuh.  One read-back where the size of a result is needed.
 """
 
-import numpy as np
-
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, Compressed, index_dtype
 from .arrays import (
     cast_array,
     cast_iso,
+    closed_starts,
     compressed,
     is_plain,
     row_ids,
+    starts_in,
     to_bitmap,
     to_sparse,
 )
+from .prefix_sums import stored_lines
 from .sorting import transposed_entries
 
 
@@ -38,17 +39,12 @@ def convert(device, store, format):
 
 def _to_csr(device, A):
     device.check_room(8 * A.nrows, f"CSR of {A.nrows} rows")
-    counts = device.zeros(A.nrows + 1, np.int64)
-    counts[A.rows + 1] = A.indptr[1:] - A.indptr[:-1]
-    return _same_entries(A, device.xp.cumsum(counts), None)
+    return _same_entries(A, starts_in(device, A, None, A.nrows), None)
 
 
 def _to_dcsr(device, A):
-    used = device.xp.nonzero(A.indptr[1:] != A.indptr[:-1])[0].astype(np.int64)
-    indptr = device.empty(used.shape[0] + 1, np.int64)
-    indptr[:-1] = A.indptr[used]
-    indptr[-1] = A.indices.shape[0]
-    return _same_entries(A, indptr, used)
+    used = stored_lines(device, A.indptr)
+    return _same_entries(A, closed_starts(device, A.indptr, A.indices.shape[0], used), used)
 
 
 def _same_entries(A, indptr, rows):

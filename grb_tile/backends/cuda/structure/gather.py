@@ -1,6 +1,6 @@
 """gather and expand: x(I), A(I, J) and their inverses on the device.  Semantics: backends/protocol.py.
 
-Kernels: structure/gather.cuh.  Scans are CuPy's, sorts those of sorting.py.
+Kernels: structure/gather.cuh.  Scans: prefix_sums.py, sorts: sorting.py.
 """
 
 import numpy as np
@@ -8,12 +8,14 @@ import numpy as np
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, Compressed, index_dtype
 from .arrays import (
+    as_type,
     compressed,
     empty_vector,
     gather,
     index_type,
     is_plain,
     moved_type,
+    progression,
     ranges,
     row_ids,
     to_sparse,
@@ -21,7 +23,7 @@ from .arrays import (
 )
 from .formats import choose_format
 from .index_lists import ascends, columns_in_list, find_in_range, positions_of
-from .positions import listed
+from .prefix_sums import listed, running_sums
 from .sorting import pair_order, sorted_pairs, stable_order
 
 # ---------------------------------------------------------------------- gather
@@ -111,7 +113,7 @@ def gather_matrix(device, A, I, J):
             at = chosen if at is None else gather(device, at, chosen)
         unsorted = unsorted or not ordered
     if at is None and not A.iso:
-        at = device.arange(rows.shape[0], np.int64)
+        at = progression(device, rows.shape[0], np.dtype(np.int64))
     if unsorted and rows.shape[0] > 1:
         rows, cols, at = sorted_pairs(device, rows, cols, nrows, ncols, None if A.iso else at)
     return choose_format(device, compressed(device, nrows, ncols, A.dtype, rows, cols, _picked(device, A, at), A.iso))
@@ -126,8 +128,8 @@ def entries_of_rows(device, A, wanted):
     stored = A.indptr.shape[0] - 1
     kernel = device.launcher.kernel("structure/transpose.cuh", "pick_rows", "", (index_type(A.indptr),))
     kernel.over(count, (wanted, count, A.indptr, A.rows, stored, starts, lengths))
-    ends = device.xp.cumsum(lengths)
-    return ranges(device, starts, ends, device.read(ends[-1:])[0])
+    ends, total = running_sums(device, lengths, total=True)
+    return ranges(device, starts, ends, total)
 
 
 # ---------------------------------------------------------------------- expand
@@ -136,14 +138,14 @@ def entries_of_rows(device, A, wanted):
 def _through(device, positions, I):
     """I[positions] for an index array or a range."""
     if type(I) is range:
-        return I.start + positions.astype(np.int64) * I.step
+        return progression(device, positions.shape[0], np.dtype(np.int64), I.start, I.step, positions)
     return gather(device, positions_of(device, I), positions)
 
 
 def _listed_positions(device, I, size):
     """The positions I, not to be written to; of a range in the type of the indices of a vector of `size`."""
     if type(I) is range:
-        return device.xp.arange(I.start, I.stop, I.step, dtype=index_dtype(size))
+        return progression(device, len(I), index_dtype(size), I.start, I.step)
     return positions_of(device, I)
 
 
@@ -174,7 +176,7 @@ def expand_matrix(device, A, I, J, nrows, ncols):
     if I is None and J is None and A.nrows == nrows:
         if A.ncols == ncols:
             return A
-        indices = A.indices.astype(index_dtype(ncols), copy=False)
+        indices = as_type(device, A.indices, index_dtype(ncols))
         return conversions.share(A, Compressed(nrows, ncols, A.dtype, A.indptr, indices, A.values, A.iso, A.rows))
     rows, cols, values = row_ids(device, A), A.indices, A.values
     if I is not None:

@@ -7,16 +7,19 @@ import numpy as np
 
 from ....planner import tuning
 from ... import indices as host_indices
-from .arrays import gather, order_facts, ranges, segment_starts
+from .arrays import as_type, gather, index_type, order_facts, progression, ranges, segment_starts
+from .prefix_sums import Flagged, numbers_of, running_sums
 from .sorting import sorted_by_key
 
+_HEADER = "structure/gather.cuh"
+_INT64 = np.dtype(np.int64)
 _FEW = 4  # positions that are many in tests
 
 
 def positions_of(device, I):
     """An index argument (host array, range or device array) as an int64 device array."""
     if type(I) is range:
-        return device.xp.arange(I.start, I.stop, I.step, dtype=np.int64)
+        return progression(device, len(I), _INT64, I.start, I.step)
     return device.positions(I) if type(I) is np.ndarray else device.array(I, np.int64)
 
 
@@ -60,7 +63,7 @@ def last_of_each(device, I, size):
         ends[-1:] = I.shape[0]
         ends -= 1
         ordered, last = gather(device, ordered, ends), gather(device, last, ends)
-    return device.note_order(ordered, True), last.astype(np.int64, copy=False)
+    return device.note_order(ordered, True), as_type(device, last, _INT64)
 
 
 def region_positions(device, I, J, width):
@@ -75,29 +78,40 @@ def find_in_range(device, positions, I):
     if len(I) == 0 or positions.shape[0] == 0:
         nothing = device.empty(0, np.int64)
         return nothing, nothing
-    xp, ends = device.xp, device.array(np.array([min(I[0], I[-1]), max(I[0], I[-1])], positions.dtype))
-    first, stop = device.read(xp.searchsorted(positions, ends[:1]), xp.searchsorted(positions, ends[1:], side="right"))
+    kernel, n = device.launcher.kernel(_HEADER, "range_bounds", "", (index_type(positions),)), positions.shape[0]
+    first, stop = device.sent(
+        lambda sent: kernel.over(2, (positions, n, min(I[0], I[-1]), max(I[0], I[-1]), sent), block=32), 2
+    )
     window = positions[first:stop]
     if abs(I.step) == 1:
-        return xp.arange(first, stop), (window.astype(np.int64) - I.start) * I.step
+        at = progression(device, stop - first, _INT64, -I.start * I.step, I.step, window)
+        return progression(device, stop - first, _INT64, first), at
     chosen, at = choose_in_range(device, window, I)
     return chosen + first, at
 
 
 def choose_in_range(device, positions, I):
     """find_in_range for positions in any order, each of which is looked at."""
-    offset = positions.astype(np.int64) - I.start
-    at = offset // I.step
-    chosen = device.xp.nonzero((at >= 0) & (at < len(I)) & (at * I.step == offset))[0]
-    return chosen, gather(device, at, chosen)
+    at = device.empty(positions.shape[0], _INT64)
+    found = Flagged(device, in_range(device, positions, I, at))
+    return found.numbers(device, _INT64), found.of(at, None)[0] if found.n else at
+
+
+def in_range(device, positions, I, at=None, *, outside=False):
+    """Which of the positions are in the range I, or outside it?  at: an array for their places in it."""
+    n = positions.shape[0]
+    hit = device.empty(n, np.bool_)
+    kernel = device.launcher.kernel(_HEADER, "places_in_range", "", (index_type(positions),))
+    kernel.over(n, (positions, n, I.start, I.step, len(I), outside, at, hit))
+    return hit
 
 
 def look_up(device, positions, I):
     """(place in the ascending I of each of the positions, is it there?)"""
     count = positions.shape[0]
     at, hit = device.empty(count, np.int64), device.empty(count, np.bool_)
-    kernel = device.launcher.kernel("structure/gather.cuh", "look_up", "", ("int64_t",))
-    kernel.over(count, (positions.astype(np.int64, copy=False), count, I, I.shape[0], at, hit))
+    kernel = device.launcher.kernel(_HEADER, "look_up", "", ("int64_t",))
+    kernel.over(count, (as_type(device, positions, _INT64), count, I, I.shape[0], at, hit))
     return at, hit
 
 
@@ -126,7 +140,7 @@ def columns_in_list(device, cols, J, ncols):
     if 1 < count and ncols <= count + cols.shape[0]:
         # the place of each column in the list, where none is in it twice
         wanted, place = positions_of(device, J), device.full(ncols, -1, np.int64)
-        number = device.arange(count, np.int64)
+        number = progression(device, count, _INT64)
         place[wanted] = number
         distinct, ordered = device.host(
             device.xp.stack(((place[wanted] == number).all(), (wanted[1:] > wanted[:-1]).all()))
@@ -135,7 +149,7 @@ def columns_in_list(device, cols, J, ncols):
             at = gather(device, place, cols)
             if count == ncols:
                 return None, at, ordered
-            chosen = device.xp.nonzero(at >= 0)[0]
+            chosen = numbers_of(device, at >= 0)
             return chosen, gather(device, at, chosen), ordered
     if count == 0 or cols.shape[0] == 0:
         nothing = device.empty(0, np.int64)
@@ -144,13 +158,13 @@ def columns_in_list(device, cols, J, ncols):
         if int(J[-1]) - int(J[0]) == count - 1:
             return (*choose_in_range(device, cols, range(int(J[0]), int(J[-1]) + 1)), True)
         at, hit = look_up(device, cols, positions_of(device, J))
-        chosen = device.xp.nonzero(hit)[0]
+        chosen = numbers_of(device, hit)
         return chosen, gather(device, at, chosen), True
     J = positions_of(device, J)
     order = device.xp.argsort(J)  # CuPy's is always stable
-    ordered, wanted = gather(device, J, order), cols.astype(np.int64)
+    ordered, wanted = gather(device, J, order), as_type(device, cols, _INT64)
     left = device.xp.searchsorted(ordered, wanted, side="left")
     times = device.xp.searchsorted(ordered, wanted, side="right") - left
-    ends = device.xp.cumsum(times)
-    chosen, at = ranges(device, left, ends, device.read(ends[-1:])[0])
+    ends, total = running_sums(device, times, total=True)
+    chosen, at = ranges(device, left, ends, total)
     return chosen, gather(device, order, at), False

@@ -10,7 +10,7 @@ import numpy as np
 from ....dtypes import BOOL
 from ....planner import tuning
 from ....storage.store import Compressed, SparseVector
-from .arrays import index_type, vector_of
+from .arrays import index_type, starts_in, stored_rows, vector_of
 from .formats import choose_format
 from .positions import OR
 
@@ -19,16 +19,17 @@ THREADS, EACH = 256, 7  # of a block; items of a thread, as in elementwise/merge
 MOST_BLOCKS = 1 << 30
 
 
-def merges(x, y):
+def merges(device, x, y):
     """Is x merged with y, rather than each entry of x searched in y?  For AND and WITHOUT.
 
-    Not bitmaps; not if y is much longer, and not DCSR matrices, because an intersection may have few of their rows.
+    Not bitmaps; not if y is much longer.  DCSR matrices only where they are long, because their rows are merged first.
     """
     if x.format == "bitmap" or y.format == "bitmap":
         return False
     if y.indices.shape[0] > x.indices.shape[0] * tuning.GPU_SEARCHED_RATIO:
         return False
-    return x.format == "sparse" or x.rows is None and y.rows is None
+    long = device.launcher.size(tuning.GPU_MERGED_DCSR, 100)
+    return x.format == "sparse" or x.rows is None and y.rows is None or x.indices.shape[0] > long
 
 
 def shared_bytes(threads, itemsize):
@@ -56,17 +57,16 @@ class Merge:
         items = threads * EACH
         self._chunks = chunks = -(-(n + m + lines) // items)
         splits = None if chunks == 1 else device.empty(3 * chunks, np.int64)
-        bits, counts = device.empty(chunks * threads, np.uint32), device.empty(chunks, np.int64)
+        bits, self._ends = device.empty(chunks * threads, np.uint32), device.empty(chunks, np.int64)
         self._path = starts_x, x.indices, n, starts_y, y.indices, m, lines, chunks, splits, bits
         self._template = template = str(threads), index_type(x.indices)
         if chunks > 1:
             launcher.kernel(HEADER, "merge_partition", "", template).over(chunks - 1, self._path)
-        launcher.kernel(HEADER, "merge_counts", "", template)(
-            min(chunks, MOST_BLOCKS), threads, (*self._path, mode, counts),
-            shared=shared_bytes(threads, x.indices.dtype.itemsize),
-        )  # fmt: skip
-        self._ends = counts if chunks == 1 else device.xp.cumsum(counts)
-        self.count = device.read_count(self._ends[-1:])
+        kernel, finished = launcher.kernel(HEADER, "merge_counts", "", template), device.partial_results(0)[1]
+        blocks, shared = min(chunks, MOST_BLOCKS), shared_bytes(threads, x.indices.dtype.itemsize)
+        (self.count,) = device.sent(
+            lambda sent: kernel(blocks, threads, (*self._path, mode, self._ends, finished, sent), shared=shared)
+        )
 
     def write(self, functors, values, *arguments):
         """Launch merge_write, which writes the structure and values of the C++ type `values` with these fields."""
@@ -92,7 +92,14 @@ class Merge:
         x, true = self._x, self._device.constant(np.bool_(True))
         if starts is None:
             return SparseVector(x.size, BOOL, indices, true, True)
-        return Compressed(x.nrows, x.ncols, BOOL, starts, indices, true, True, self._rows)
+        rows, starts = self._rows_of(starts)
+        return Compressed(x.nrows, x.ncols, BOOL, starts, indices, true, True, rows)
+
+    def _rows_of(self, starts):
+        """(rows, row pointers) of the result: a union has all rows of either, the others may have few of them."""
+        if self._mode == OR:
+            return self._rows, starts
+        return stored_rows(self._device, self._rows, starts, self.count)
 
     def store(self, dtype, values, iso):
         """The result with these values, in the format of choose_format."""
@@ -100,7 +107,8 @@ class Merge:
         device, x = self._device, self._x
         if starts is None:
             return vector_of(device, x.size, dtype, indices, values, iso)
-        result = Compressed(x.nrows, x.ncols, dtype, starts, indices, values, iso, self._rows)
+        rows, starts = self._rows_of(starts)
+        result = Compressed(x.nrows, x.ncols, dtype, starts, indices, values, iso, rows)
         result.shared = iso
         return choose_format(device, result)
 
@@ -116,12 +124,4 @@ def _aligned(device, x, y):
         names = (SparseVector(x.nrows, BOOL, A.rows, device.constant(np.bool_(True)), True) for A in (x, y))
         rows = Merge(device, *names, OR).structure()[0]
         lines = rows.shape[0]
-    return *(A.indptr if A.rows is None else _starts_in(device, A, rows, lines) for A in (x, y)), rows
-
-
-def _starts_in(device, A, rows, lines):
-    """The row pointers of a DCSR matrix for `rows`, among which its own are (None: all)."""
-    starts = device.empty(lines + 1, np.int64)
-    kernel = device.launcher.kernel(HEADER, "align_starts", "", ("void",))
-    kernel.over(lines + 1, (A.indptr, A.rows, A.rows.shape[0], rows, lines, starts))
-    return starts
+    return *(A.indptr if A.rows is None else starts_in(device, A, rows, lines) for A in (x, y)), rows

@@ -9,21 +9,24 @@ from ....storage import convert as conversions
 from ....storage.store import Compressed
 from .arrays import gather, is_plain, ranges
 from .formats import choose_format
-from .index_lists import ascends, look_up, positions_of
-from .positions import keep_entries, listed
+from .index_lists import ascends, in_range, look_up, positions_of
+from .positions import keep_flagged
+from .prefix_sums import running_sums
 from .sorting import sorted_by_key
 
 _LIMIT = 1 << 62  # above every position
 
 
 def outside(device, A, I, J):
-    """NotImplemented but for a list, each entry of which is flagged, and rows of CSR, where the others are copied."""
-    if I is None or J is not None or not is_plain(A.dtype) or A.format not in ("sparse", "csr"):
+    """NotImplemented but for lists and columns, whose entries are flagged, and rows of CSR: the others are copied."""
+    columns = I is None and J is not None and A.format in ("csr", "dcsr")
+    if not (columns or I is not None and J is None and A.format in ("sparse", "csr")) or not is_plain(A.dtype):
         return NotImplemented
+    I = J if columns else I
     if len(I) == 0 or A.indices.shape[0] == 0:
         return A
-    if A.format == "sparse":
-        return keep_entries(device, A, listed(device, ~_named(device, A.indices, I)))
+    if columns or A.format == "sparse":
+        return keep_flagged(device, A, _not_named(device, A.indices, I))
     adjacent = type(I) is range and abs(I.step) == 1
     indptr, indices, values = (_without_adjacent if adjacent else _without_rows)(device, A, I)
     count = indices.shape[0]
@@ -56,19 +59,16 @@ def _without_rows(device, A, I):
     else:
         lengths[positions_of(device, I)] = 0
     indptr = device.zeros(A.nrows + 1, np.int64)
-    indptr[1:] = device.xp.cumsum(lengths)
-    total = device.read(indptr[-1:])[0]
+    indptr[1:], total = running_sums(device, lengths, total=True)
     at = ranges(device, A.indptr[:-1], indptr[1:], total, want_segment=False)[1]
     return indptr, gather(device, A.indices, at), A.values if A.iso else gather(device, A.values, at)
 
 
-def _named(device, positions, I):
-    """Flags: which of the `positions` are in the list or range I?"""
+def _not_named(device, positions, I):
+    """Flags: which of the `positions` are not in the list or range I?"""
     if type(I) is range:
-        offset = positions.astype(np.int64) - I[0] if I.step > 0 else I[0] - positions.astype(np.int64)
-        flags = (offset >= 0) & (offset < len(I) * abs(I.step))
-        return flags if abs(I.step) == 1 else flags & (offset % abs(I.step) == 0)
+        return in_range(device, positions, I, outside=True)
     I = positions_of(device, I)
     if not ascends(device, I):
         I = sorted_by_key(device, I, _LIMIT)[0]
-    return look_up(device, positions, I)[1]
+    return ~look_up(device, positions, I)[1]

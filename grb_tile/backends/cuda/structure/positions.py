@@ -7,9 +7,10 @@ elementwise/intersect.cuh, elementwise/restrict.cuh.  A compacted list costs one
 import numpy as np
 
 from ....storage.convert import share
-from ....storage.store import Compressed, index_dtype
-from .arrays import compressed, empty_vector, gather, index_type, vector_of
+from ....storage.store import Compressed
+from .arrays import compressed, empty_vector, gather, index_type, stored_rows, vector_of
 from .formats import choose_format
+from .prefix_sums import Flagged
 
 AND, OR, WITHOUT = 0, 1, 2
 
@@ -77,20 +78,6 @@ def flags_within(device, x, mask, flags=None):
     return member_flags(device, x.indices, pattern.words, complement=complement, flags=flags)
 
 
-def listed(device, flags, dtype=None):
-    """Stream compaction: the numbers of the set flags, ascending."""
-    n = flags.shape[0]
-    dtype = index_dtype(n) if dtype is None else dtype
-    if n == 0:
-        return device.empty(0, dtype)
-    ends = device.xp.cumsum(flags, dtype=dtype)
-    kept = device.empty(device.read(ends[-1:])[0], dtype)
-    if kept.shape[0]:
-        kernel = device.launcher.kernel("elementwise/intersect.cuh", "list_flagged", "", (index_type(kept),))
-        kernel.over(n, (flags, ends, n, kept))
-    return kept
-
-
 # ---------------------------------------------------------------------- entries that stay
 
 
@@ -106,29 +93,29 @@ def keep_matrix_entries(device, A, kept):
     kernel = device.launcher.kernel("elementwise/intersect.cuh", "kept_starts", "", (index_type(kept),))
     kernel.over(lines, (A.indptr, lines, kept, count, indptr))
     values = A.values if A.iso else gather(device, A.values, kept)
-    rows = A.rows
-    if rows is not None:
-        used = device.xp.nonzero(indptr[1:] != indptr[:-1])[0]
-        if used.shape[0] != rows.shape[0]:
-            rows = gather(device, rows, used)
-            starts = device.empty(used.shape[0] + 1, np.int64)
-            starts[:-1] = gather(device, indptr, used)
-            starts[-1:] = indptr[-1:]
-            indptr = starts
-    result = Compressed(A.nrows, A.ncols, A.dtype, indptr, gather(device, A.indices, kept), values, A.iso, rows)
+    return _kept_matrix(device, A, indptr, gather(device, A.indices, kept), values)
+
+
+def _kept_matrix(device, A, indptr, indices, values):
+    """The matrix of some entries of A; indptr: of the rows that A has, of which some may have none now."""
+    rows, indptr = stored_rows(device, A.rows, indptr, indices.shape[0])
+    result = Compressed(A.nrows, A.ncols, A.dtype, indptr, indices, values, A.iso, rows)
     if A.iso or rows is A.rows:
         share(A, result)
     return choose_format(device, result)
 
 
-def keep_entries(device, x, kept):
-    """The entries of a matrix or a sparse vector numbered `kept`; x itself when these are all."""
-    if is_matrix(x):
-        return keep_matrix_entries(device, x, kept)
-    if kept.shape[0] == x.indices.shape[0]:
+def keep_flagged(device, x, flags):
+    """The flagged entries of a matrix or a sparse vector; x itself when these are all."""
+    found = Flagged(device, flags)
+    if found.count == found.n:
         return x
-    values = x.values if x.iso else gather(device, x.values, kept)
-    result = vector_of(device, x.size, x.dtype, gather(device, x.indices, kept), values, x.iso and kept.shape[0] > 0)
+    if found.count == 0:
+        return empty_like(device, x, x.dtype)
+    indices, values = found.of(x.indices, None if x.iso else x.values)
+    if is_matrix(x):
+        return _kept_matrix(device, x, found.starts(x.indptr), indices, x.values if x.iso else values)
+    result = vector_of(device, x.size, x.dtype, indices, x.values if x.iso else values, x.iso)
     return share(x, result) if x.iso else result
 
 

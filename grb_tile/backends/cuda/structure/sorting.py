@@ -14,6 +14,7 @@ from .arrays import gather, index_type
 RADIX, ITEMS, BITS = 256, 16, 8  # as in radix_sort.cuh
 _UNSIGNED = {4: ("uint32_t", np.uint32), 8: ("word", np.uint64)}
 _LIMIT = 63  # bits of a key
+_STATES = 64 << 20  # bytes up to which the states of all passes are zeroed by one launch
 
 
 def sorted_by_key(device, keys, bound, payloads=()):
@@ -42,16 +43,20 @@ def sorted_by_key(device, keys, bound, payloads=()):
     template = (*(names + ["NoPayload"] * 2)[:3], str(width))
     kernel = launcher.kernel("structure/radix_sort.cuh", "radix_pass", "", template)
     tiles = -(-count // (threads * ITEMS))
-    states = device.empty(tiles * RADIX + 1, np.uint64)  # and the ticket
+    words = tiles * RADIX + 1  # the states of a pass, and the ticket
+    at_once = passes if 8 * words * passes <= _STATES else 1
+    states = device.zeros(at_once * words, np.uint64)
     spare = [[device.empty(count, dtype) for dtype in types] for _ in range(min(passes, 2))]
     shared = threads * ITEMS * max(dtype.itemsize for dtype in types)
     blocks = launcher.blocks(min(tiles, 4 * launcher.processors))
     for turn in range(passes):
         outputs = spare[turn & 1]
-        states[:] = 0
+        if turn >= at_once:
+            states[:] = 0
+        now = states[turn % at_once * words :]
         a, b = ([*some, None, None][:3] for some in (arrays, outputs))
         kernel(blocks, threads, (
-            *a, count, turn * width, *b, histograms[turn * RADIX :], states, states[tiles * RADIX :],
+            *a, count, turn * width, *b, histograms[turn * RADIX :], now, now[tiles * RADIX :],
         ), shared=shared)  # fmt: skip
         arrays = outputs
     return arrays

@@ -1,0 +1,37 @@
+"""Whole stores moved to a device, from the host or from another device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .errors import on_device
+
+_BY_ADDRESS = 4  # cudaMemcpyKind
+
+
+@on_device
+def move_store(device: Any, store: Any) -> Any:
+    """The store with device arrays."""
+    values = store.values
+    known = store.iso and store.nvals and type(values) is np.ndarray
+    moved = store.moved(lambda x: device.constant(x[0]) if known and x is values else device._move(x))
+    moved.shared = True
+    return moved
+
+
+@on_device
+def copy_from_device(device: Any, store: Any) -> Any:
+    """A copy of a store of another device, all of whose work is complete; complete when this returns."""
+    stream = device.current_stream()
+
+    def copied(array):
+        copy = device.empty(array.shape, array.dtype)
+        if array.nbytes:
+            device.xp.cuda.runtime.memcpyAsync(copy.data.ptr, array.data.ptr, array.nbytes, _BY_ADDRESS, stream.ptr)
+        return copy
+
+    found = store.moved(copied)
+    stream.synchronize()  # the other device may reuse the memory from now on
+    return found
