@@ -161,21 +161,23 @@ def bins_pay(
 
 
 def slabs_pay(
-    entries: int, ncols: int, slabs: int, row_bytes: int, sweeps: int, cached_share: float, profile: DeviceProfile
-) -> tuple[bool, float, float, int, float]:
+    entries: int, shape: tuple[int, int], slabs: int, row_bytes: int, sweeps: int, cached_share: float,
+    profile: DeviceProfile,
+) -> tuple[bool, float, float, int, float]:  # fmt: skip
     """(do `slabs` slabs of columns cost less than all columns at once, ns of both, slabs, cached_share), for SpMM.
 
-    row_bytes: of a row of X, which is read from DRAM `sweeps` times.  cached_share: of the entries in the columns whose
-    rows of X the L2 cache holds.
+    shape: rows and columns.  row_bytes: of a row of X, which is read from DRAM `sweeps` times.  cached_share: of the
+    entries in the columns whose rows of X the L2 cache holds.
     """
+    nrows, ncols = shape
     sectors = max(row_bytes / 32, 1.0)
-    near = (tuning.GPU_SPMM_ENTRY_NS + sectors * tuning.GPU_CACHED_GATHER_NS) * profile.latency
-    far = (tuning.GPU_SPMM_ENTRY_NS + tuning.GPU_FAR_GATHER_NS) * profile.latency
-    far += (sectors - 1) * 32 / profile.dram_bytes_ns
+    near = sectors * tuning.GPU_CACHED_GATHER_NS * profile.latency
+    far = tuning.GPU_FAR_GATHER_NS * profile.latency + (sectors - 1) * 32 / profile.dram_bytes_ns
     rows_ns = entries * (cached_share * near + (1 - cached_share) * far)
-    read_ns = sweeps * (ncols * row_bytes / profile.dram_bytes_ns + slabs * tuning.GPU_SLAB_NS * profile.latency)
-    slabs_ns = entries * near + read_ns
-    return slabs_ns < rows_ns, slabs_ns, rows_ns, slabs, cached_share
+    rows_ns += nrows * tuning.GPU_SPMM_ROW_NS * profile.latency
+    read_ns = min(row_bytes / 32, 1.0) * ncols * far + slabs * tuning.GPU_SLAB_NS * profile.latency
+    slabs_ns = entries * (tuning.GPU_SLAB_ENTRY_NS * profile.latency + near) + sweeps * read_ns
+    return slabs_ns < tuning.GPU_SLABS_GAIN * rows_ns, slabs_ns, rows_ns, slabs, cached_share
 
 
 def blocks_pay(

@@ -282,11 +282,11 @@ def test_cost_of_slabs():
     """SpMM takes slabs where few rows of X are in the cache, not for many sweeps, nor where most rows are there."""
 
     def pays(slabs=8, row=32, sweeps=7, cached=0.2, profile=H200):
-        return slabs_pay(1 << 27, 1 << 22, slabs, row, sweeps, cached, profile)
+        return slabs_pay(1 << 27, (1 << 22, 1 << 22), slabs, row, sweeps, cached, profile)
 
     better, ours, theirs, slabs, cached = pays()
     assert better and ours < theirs and (slabs, cached) == (8, 0.2)
-    assert not pays(cached=1.0)[0] and not pays(sweeps=100)[0]
+    assert not pays(cached=1.0)[0] and not pays(sweeps=100)[0] and pays(slabs=9)[1] > ours
     assert pays(sweeps=8)[1] > ours and pays(sweeps=8)[2] == theirs
     assert pays(cached=0.5)[2] < theirs and pays(row=64)[1] > ours and pays(row=64)[2] > theirs
     slow = replace(H200, latency=2.0, dram_bytes_ns=H200.dram_bytes_ns / 2)

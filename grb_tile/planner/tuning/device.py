@@ -100,8 +100,18 @@ GPU_BIN_ENTRY_NS = define(0.2e-3, "ns an entry", "SpMV over bins, at least: kron
 GPU_BIN_BYTE_NS = define(0.4e-3, "ns a byte of a value of x", "the same", H200)
 GPU_HUBS = define(1.04, "factor", "bins with hubs, whose memory the L1 cache lacks: uniform 2^22", H200)
 GPU_SLAB_SHARE = define(0.3, "share of the L2 cache", "that a slab of X's rows has in SpMM: 16 MB", H200)
-GPU_SLAB_NS = define(2_000.0, "ns a slab and sweep", "SpMM by slabs: blocks and warps wait for each other", H200)
-GPU_SPMM_ENTRY_NS = define(4e-3, "ns an entry", "SpMM beside the gather of a row of X", H200)
+GPU_SLAB_NS = define(
+    5_000.0, "ns a slab and sweep", "SpMM by slabs of columns: blocks and warps wait; 8 to 24 slabs", "H200: uniform 22"
+)
+GPU_SLAB_ENTRY_NS = define(
+    4e-3, "ns an entry", "SpMM by slabs, beside the gather of a row of X: 2 and 4 columns", "H200: uniform 22"
+)
+GPU_SPMM_ROW_NS = define(
+    0.23, "ns a row", "SpMM by rows beside gathers: 2 columns of uniform 22 and kron 21", "H200: uniform 22, kron 21"
+)
+GPU_SLABS_GAIN = define(
+    0.82, "ratio of costs", "skewed graphs leave blocks with unlike shares: rmat 21 gains nothing at 0.84", H200
+)
 BLOCK_BYTES = define(
     10.6,
     "bytes a block",

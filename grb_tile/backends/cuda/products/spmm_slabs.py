@@ -154,7 +154,7 @@ def _choice(device, A, form, count, row_bytes, shape):
         form.shares = column_shares(device, A)
     cached = share_of(form.shares, int(device.launcher.limits.cache * tuning.GPU_CACHED_SHARE) // row_bytes)
     sweeps = sweeps_of(device, A, *shape)
-    pays, *figures = slabs_pay(entries, A.ncols, count, row_bytes, sweeps, cached, device.profile)
+    pays, *figures = slabs_pay(entries, (A.nrows, A.ncols), count, row_bytes, sweeps, cached, device.profile)
     return (SLABS if pays else ROWS), ("slabs_cheaper" if pays else "rows_of_x_cheaper"), tuple(figures)
 
 
