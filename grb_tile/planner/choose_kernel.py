@@ -175,9 +175,10 @@ def slabs_pay(
     far = tuning.GPU_FAR_GATHER_NS * profile.latency + (sectors - 1) * 32 / profile.dram_bytes_ns
     rows_ns = entries * (cached_share * near + (1 - cached_share) * far)
     rows_ns += nrows * tuning.GPU_SPMM_ROW_NS * profile.latency
-    read_ns = min(row_bytes / 32, 1.0) * ncols * far + slabs * tuning.GPU_SLAB_NS * profile.latency
+    read_ns = min(row_bytes / 32, 1.0) * ncols * tuning.GPU_SLAB_ROW_NS + slabs * tuning.GPU_SLAB_NS
+    read_ns *= profile.latency
     slabs_ns = entries * (tuning.GPU_SLAB_ENTRY_NS * profile.latency + near) + sweeps * read_ns
-    return slabs_ns < tuning.GPU_SLABS_GAIN * rows_ns, slabs_ns, rows_ns, slabs, cached_share
+    return slabs_ns < rows_ns, slabs_ns, rows_ns, slabs, cached_share
 
 
 def blocks_pay(

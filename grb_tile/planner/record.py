@@ -367,6 +367,7 @@ RULES = {
     "row_accumulators": "positions are found in the first phase; each row's accumulator is in shared memory",
     "slabs_later": "product {0} of this matrix with an X beyond the L2 cache; slabs are considered after {1}",
     "slabs_no_memory": "the matrix in slabs of columns would take {0} bytes",
+    "rows_long": "{0:.0%} of the entries are in rows longer than {1}, which slabs leave out",
     "slabs_too_wide": "sums of {0} bytes a row have no room in shared memory",
     "slabs_cheaper": "{2} slabs of columns {0:,.0f} ns, all at once {1:,.0f} ns: the L2 cache has X for {3:.0%} of the "
     "entries",

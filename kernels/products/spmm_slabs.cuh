@@ -136,24 +136,13 @@ template <class I, class S, int V, int LANES, int STAGED, int AT_ONCE> struct Sl
   }
 };
 
-// Asks for `bytes` bytes from `from` on, which the whole grid shares, a sector of 32 for each lane: DRAM streams them
-// into L2, which a gather of each sector for itself takes five times as long to do.
-GRB_DEVICE void fetch_into_l2(const void* from, int64_t bytes) {
-#ifndef SIMT_CPU
-  const char* start = static_cast<const char*>(from);
-  for (int64_t at = thread_number() * 32; at < bytes; at += thread_count() * 32)
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(start + at));
-#endif
-}
-
 // Rows of C with no entry in the slabs stay as they are.  held: units of a warp in a sweep; turns: as Together has it.
-// width: columns of a slab, whose rows of X are fetched while the slab before is added; columns: all of them.
 template <class I, class S, int V, int LANES, int STAGED, int AT_ONCE, int THREADS>
 __global__ void __launch_bounds__(THREADS, 1)
 spmm_slabs(const I* __restrict__ cols, const typename S::A* __restrict__ a_values, const uint8_t* __restrict__ counts,
            const int64_t* __restrict__ starts, int64_t units, int64_t slabs, int64_t rows,
            const typename S::X* __restrict__ x, int64_t n, typename S::Z* __restrict__ values, int64_t held,
-           int64_t columns, int64_t width, unsigned* turns) {
+           unsigned* turns) {
   using Warp = SlabWarp<I, S, V, LANES, STAGED, AT_ONCE>;
   extern __shared__ ulonglong2 spmm_slab_memory[];
   const SlabMatrix<I, typename S::A> m{cols, a_values, counts, starts, units, slabs, rows};
@@ -175,14 +164,8 @@ spmm_slabs(const I* __restrict__ cols, const typename S::A* __restrict__ a_value
     int64_t slab_next = held > 1 ? 0 : 1;
     int k = 0, k_next = held > 1 ? 1 : 0;
     next = own.piece_of(slab_next, first + k_next * warps);
-    int64_t fetched = 0;
     for (int step = 0; step < steps; step++) {
-      if (k == 0) {
-        together.next();
-        fetched = fetched + 1 == slabs ? 0 : fetched + 1;  // the next slab, the first one of the next sweep
-        const int64_t left = columns - fetched * width;
-        fetch_into_l2(x + fetched * width * n, (left < width ? left : width) * n * int64_t(sizeof(typename S::X)));
-      }
+      if (k == 0) together.next();
       copies_arrived();
       __syncwarp();
       own.begin_copy(next, (step + 1) & 1);

@@ -109,8 +109,14 @@ GPU_SLAB_ENTRY_NS = define(
 GPU_SPMM_ROW_NS = define(
     0.23, "ns a row", "SpMM by rows beside gathers: 2 columns of uniform 22 and kron 21", "H200: uniform 22, kron 21"
 )
-GPU_SLABS_GAIN = define(
-    0.82, "ratio of costs", "skewed graphs leave blocks with unlike shares: rmat 21 gains nothing at 0.84", H200
+GPU_SLAB_ROW_NS = define(
+    18e-3, "ns a row of X and sweep", "its first gather in a slab, from DRAM: 8 and 16 columns", "H200: uniform 22"
+)
+GPU_SLABS_HAVE = define(
+    0.8,
+    "share of the entries",
+    "in rows that slabs take; rmat 21 and kron 21, whose hubs have more, gain nothing",
+    H200,
 )
 BLOCK_BYTES = define(
     10.6,

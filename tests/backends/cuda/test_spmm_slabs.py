@@ -216,6 +216,16 @@ def test_the_choice(monkeypatch):
     assert (plan.kernel, plan.kernel_rule) == ("spmm_rows", "rows_of_x_cheaper")
 
 
+def test_long_rows_leave_slabs(monkeypatch):
+    """A matrix most of whose entries are in long rows keeps gathers."""
+    cols = np.concatenate([np.arange(400), np.arange(40)])
+    A = gb.Matrix.from_coo(np.repeat([0, 1], [400, 40]), cols, 1.0, nrows=40, ncols=400)
+    X, _ = dense(generator("long rows leave slabs"), (400, 8), "full", "FP64")
+    for _ in range(tuning.BUILD_AFTER + 1):
+        _, plan = by_slabs(monkeypatch, A, X, gb.semiring.plus_times, 4, None)
+    assert (plan.kernel, plan.kernel_rule) == ("spmm_rows", "rows_long") and "91% of" in plan.kernel_reason
+
+
 def test_no_memory_for_the_ends(monkeypatch):
     rng = generator("no memory for slabs")
     A, (X, _) = sparse(rng, (40, 400), 0.3, "INT32"), dense(rng, (400, 8), "full", "INT32")

@@ -150,6 +150,10 @@ def _choice(device, A, form, count, row_bytes, shape):
     need = form_bytes(A, count)
     if need > MOST_BYTES * entries or device.memory()[0] < FREE_FACTOR * need:
         return ROWS, "slabs_no_memory", (need,)
+    lengths, longest = A.indptr[1:] - A.indptr[:-1], longest_of(A)
+    left_out = device.read(lengths[lengths > longest].sum().reshape(1))[0] / max(entries, 1)
+    if left_out > 1 - tuning.GPU_SLABS_HAVE:
+        return ROWS, "rows_long", (left_out, longest)
     if form.shares is None:
         form.shares = column_shares(device, A)
     cached = share_of(form.shares, int(device.launcher.limits.cache * tuning.GPU_CACHED_SHARE) // row_bytes)
@@ -181,11 +185,16 @@ def share_of(shares: list[float], columns: int) -> float:
     return shares[k] + (shares[k + 1] - shares[k]) * (columns - (1 << k)) / (1 << k)
 
 
+def longest_of(A: Compressed) -> int:
+    """Entries of the rows in slabs, at most."""
+    return min(MOST_COUNT, LONG_ROWS * max(A.indices.shape[0] // max(A.nrows, 1), 1))
+
+
 def _make(device, A, count):
     """The Slabs of A, `count` of them."""
     result, launcher = Slabs(), device.launcher
     result.count, result.units = count, -(-A.nrows // UNIT)
-    result.longest = min(MOST_COUNT, LONG_ROWS * max(A.indices.shape[0] // max(A.nrows, 1), 1))
+    result.longest = longest_of(A)
     width, index = -(-A.ncols // count), index_type(A.indices)
     result.counts = device.zeros(count * result.units * UNIT, np.uint8)
     shape = count, result.units, result.longest
@@ -257,6 +266,6 @@ def multiply(device: Device, A: Compressed, x: Any, n: int, s: Lowered, values: 
     s.kernel(launcher, HEADER, "spmm_slabs", template)(
         launcher.blocks(launcher.processors), threads,
         (slabs.cols, a_values, slabs.counts, slabs.starts, slabs.units, slabs.count, A.nrows, x.values, n, values, held,
-         A.ncols, -(-A.ncols // slabs.count), slabs.turns),
+         slabs.turns),
         shared=_shared(A, s, held, UNIT * n * s.dtype.np_type.itemsize, staged) * (threads // 32),
     )  # fmt: skip
