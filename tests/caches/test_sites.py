@@ -14,6 +14,7 @@ FORMS = {  # site: a row of test_kept_forms.FORMS
     "backends/cuda/products/spmm.py: _presence": "spmm rows_present",
     "backends/cuda/products/spmm.py: long_rows": "spmm long_rows",
     "backends/cuda/products/spmm_rounded.py: _tiles_or_reason": "spmm_rounded tiles",
+    "backends/cuda/products/spmm_slabs.py: column_slabs_of": "spmm_slabs slabs",
     "backends/cuda/products/tiles.py: tiled_of": "tiles tiled_of",
     "backends/cuda/products/tiles.py: bit_tiles_of": "tiles bit_tiles_of",
     "backends/cuda/products/tiles.py: tiled_vector_of": "tiles tiled_vector_of",
