@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from grb_tile.core.arguments import flags as flags  # the same in every layer
+from grb_tile.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+MOST_COMPARED = 20_000  # labels that a misspelt one is compared with, in a tenth of a second
 
 
 class VertexNumber(int):
@@ -30,7 +34,8 @@ def node(value: Any, G: Any, name: str = "source") -> int:
     labelled = G.number_of(value)
     if not hasattr(value, "__index__"):
         if labelled is None:
-            raise KeyError(f"{name}: no node is called {value!r}; the labels are in G.labels")
+            near = nearest_label(value, G.labels)
+            raise KeyError(f"{name}: no node is called {value!r}{near or '; the labels are in G.labels'}")
         return labelled
     index = operator.index(value)
     if labelled is None or labelled == index:
@@ -52,8 +57,10 @@ def _number(value: Any, count: int, name: str) -> int:
     try:
         index = operator.index(value)
     except TypeError:
-        remedy = f"write int({name})"
-        if isinstance(value, (str, bytes)):
+        remedy = "give one node"
+        if isinstance(value, (float, np.floating)):
+            remedy = f"write int({name})"
+        elif isinstance(value, (str, bytes)):
             remedy = "give the graph labels, as Graph(A, labels=...), to call its nodes by them"
         raise TypeError(
             f"{name}: expected the number of a node (an int), got {value!r} of type {type(value).__name__}; {remedy}"
@@ -63,6 +70,13 @@ def _number(value: Any, count: int, name: str) -> int:
             raise IndexError(f"{name}: {index} names no node, for the graph has none; give a graph with nodes")
         raise IndexError(f"{name}: {index} is out of range for a graph of {count} nodes; nodes are 0 to {count - 1}")
     return index
+
+
+def nearest_label(value: Any, labels: Any) -> str:
+    """The end of a message with the labels that a misspelt text is near to; "" for others and for very many labels."""
+    if not isinstance(value, str) or len(labels) > MOST_COMPARED:
+        return ""
+    return did_you_mean(value, {label for label in labels if isinstance(label, str)})
 
 
 def nodes(values: Any, G: Any, name: str = "sources") -> list[int]:

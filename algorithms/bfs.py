@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Generic
 
 from grb_tile import Matrix, Vector, dtypes, graph, semiring
 
@@ -25,22 +25,23 @@ from . import arguments
 from .given import GraphLike, Vertex, Vertices
 from .graph import Graph, as_graph
 from .report import Report
-from .result import Result
+from .result import NOT_ASKED_FOR, Kind, Result
 
 
 @dataclass(frozen=True)
-class BfsResult(Result):
+class BfsResult(Result, Generic[Kind]):
     """levels (INT32, edges from the source; or None), parents (INT64, node; or None), report.
 
     Vectors of size n from `bfs`, matrices of a row per source from `bfs_multi`.
     """
 
-    levels: Any
-    parents: Any
+    _of_vertices: ClassVar[frozenset[str]] = frozenset({"parents"})
+    levels: Kind
+    parents: Kind
     report: Report
 
     @property
-    def values(self) -> Any:
+    def values(self) -> Kind:
         """levels, or parents where only these were asked for."""
         return self.parents if self.levels is None else self.levels
 
@@ -91,7 +92,7 @@ def bfs(
         if found is not None:
             return _adopted(G, found, report, max_level, target)
         v, p = _search(G.A, [source], report, max_level, target)
-    return BfsResult(v if levels else None, p if parents else None, report, vertices=G.labels)
+    return BfsResult(v if levels else NOT_ASKED_FOR, p if parents else NOT_ASKED_FOR, report, vertices=G.labels)
 
 
 def levels_from(A: Matrix, sources: Sequence[int], symmetric: bool) -> Vector:
@@ -141,7 +142,7 @@ def _expand(
 def _adopted(
     G: Graph, found: graph.Bfs, report: Report, max_level: int | None, target: int | None = None,
     sources: list[int] | None = None,
-) -> BfsResult:  # fmt: skip
+) -> BfsResult[Any]:  # fmt: skip
     """The result of the loop as one operation; whether it was complete."""
     done = found.report
     report.adopt(lambda: done.levels)
@@ -162,7 +163,7 @@ def bfs_multi(
     parents: bool = False,
     max_level: int | None = None,
     callback: Callable[[dict], Any] | None = None,
-) -> BfsResult:
+) -> BfsResult[Matrix]:
     """F<!V> = F A with a row for each source: the searches of `bfs` side by side.
 
     Shapes: A n x n, levels and parents len(sources) x n; row k belongs to sources[k].  Sources may repeat.
@@ -193,4 +194,5 @@ def bfs_multi(
         P = Matrix.from_coo(rows, sources, sources, dtypes.INT64, nrows=len(sources), ncols=G.n, name="parents")
         F = P.dup(dtypes.INT64 if parents else dtypes.BOOL, name="frontier")
         _expand(G.A, F, V, P if parents else None, report, max_level)
-    return BfsResult(V if levels else None, P if parents else None, report, vertices=G.labels, sources=sources)
+    V, P = (V if levels else NOT_ASKED_FOR, P if parents else NOT_ASKED_FOR)
+    return BfsResult(V, P, report, vertices=G.labels, sources=sources)

@@ -39,6 +39,7 @@ class MatchingResult(Result):
     """
 
     _ranked: ClassVar[bool] = False
+    _of_vertices: ClassVar[frozenset[str]] = frozenset({"mate_row"})
     mate_row: Vector
     mate_col: Vector
     count: int
@@ -49,10 +50,15 @@ class MatchingResult(Result):
         """mate_row"""
         return self.mate_row
 
-    def to_dict(self) -> dict[Any, Any]:
-        """{row: its column}."""
+    def to_pandas(self) -> Any:
+        """A DataFrame of the pairs, with the columns row and column (labels)."""
+        import pandas
+
         rows, cols = self.mate_row.to_coo()
-        return dict(zip(self._labels(rows), self._labels(cols), strict=True))
+        return pandas.DataFrame({"row": self._labels(rows), "column": self._labels(cols)})
+
+    def _columns(self) -> dict[str, Any]:  # columns are vertices of the other side
+        return {"mate_row": self.mate_row}
 
 
 def bipartite_matching(B: GraphLike, *, callback: Callback | None = None) -> MatchingResult:

@@ -49,7 +49,8 @@ class CondensationResult(Result):
 def condensation(G: GraphLike, labels: Any = None) -> CondensationResult:
     """C(c, d) = true where A(i, j) with label(i) = c, label(j) = d, c different from d.
 
-    labels   an integer for each node (a Vector, an array or a result); None: strongly connected components
+    labels   the class of each node, or the classes as sets of nodes, as in `modularity`; None: strongly connected
+             components
 
     Shapes: A n x n, graph count x count, labels size n.  Types: any A; graph BOOL, labels INT64.
     Raises: TypeError, ValueError for labels.

@@ -62,13 +62,16 @@ def values_table(corner: str, columns: Sequence[str], rows: Sequence[tuple[Any, 
     return grid_table(corner, columns, labels, body) if rows else ""
 
 
-def matrix_table(M: Matrix, row_labels: Any, column_labels: Any) -> str:
-    """The first rows and columns of M.  row_labels, column_labels: functions that give the label of a number."""
+def matrix_table(M: Matrix, row_labels: Any, column_labels: Any, shown: Any) -> str:
+    """The first rows and columns of M.
+
+    row_labels, column_labels: functions that give the label of a number; shown: one that gives what a value is.
+    """
     rows, columns = list(range(min(M.nrows, ROWS))), list(range(min(M.ncols, COLUMNS)))
     if not (rows and columns):
         return ""
     part: Any = M[rows, columns].new()
-    found = part.to_dicts()
+    found = {i: {j: shown(x) for j, x in row.items()} for i, row in part.to_dicts().items()}
     more = ["..."] if M.ncols > COLUMNS else []
     table = [(row_labels(i), [found.get(i, {}).get(j) for j in columns] + more) for i in rows]
     return values_table("", [text(column_labels(j)) for j in columns] + more, table, M.nrows > ROWS)

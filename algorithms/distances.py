@@ -49,7 +49,7 @@ def apsp(
     method: str = "auto",
     memory: float = 4e9,
     callback: Callback | None = None,
-) -> VertexResult:
+) -> VertexResult[Matrix]:
     """D(k, v): the length of a shortest path from the k-th source to v; a row for each source.
 
     sources    the vertices that paths start from; None: all
@@ -129,7 +129,7 @@ def _floyd_warshall(G: Graph, weights: Weights | None, report: Report) -> Matrix
         if cycle is not None:
             if cycle < G.n:
                 raise _negative_cycle(G, cycle)
-            return Matrix.from_dense(dense, missing_value=np.inf, name="distances").dup(result)
+            return Matrix.from_dense(dense, missing_value=np.inf).dup(result, name="distances")
     for k in range(G.n):
         if D[k, k].value < 0:
             raise _negative_cycle(G, k)
@@ -188,7 +188,7 @@ def eccentricity(
     return VertexResult(e, report, vertices=G.labels)
 
 
-def diameter(G: GraphLike, *, method: str = "exact", weighted: bool = False) -> Any:
+def diameter(G: GraphLike, *, method: str = "exact", weighted: bool = False) -> int | float:
     """max of the eccentricities: the length of the longest shortest path.
 
     method     "exact"; "estimate": the greatest level of four searches, each from the farthest vertex of the one
@@ -211,7 +211,7 @@ def diameter(G: GraphLike, *, method: str = "exact", weighted: bool = False) -> 
     return _extreme(G, weighted, "greatest")
 
 
-def radius(G: GraphLike, *, weighted: bool = False) -> Any:
+def radius(G: GraphLike, *, weighted: bool = False) -> int | float:
     """min of the eccentricities.  Parameters, errors, cost: as `diameter`.
 
     >>> import grb_tile as gb

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,13 +23,23 @@ from .summary import GraphSummary, edge_density
 QUANTILES = (0.5, 0.9, 0.99)  # of the degrees of a summary
 CERTAIN = 1 << 26  # bytes that are never asked about
 
+OTHER_NAMES = {  # of NetworkX and igraph: what to write here
+    "nodes": "G.labels, or range(G.n) where it is None", "vs": "G.labels, or range(G.n) where it is None",
+    "number_of_nodes": "G.n", "order": "G.n", "vcount": "G.n", "number_of_edges": "G.nedges", "size": "G.nedges",
+    "ecount": "G.nedges", "edges": "G.A.to_edgelist()", "es": "G.A.to_edgelist()", "adj": "G.A",
+    "neighbors": "G.A[G.vertex(v), :].new()", "successors": "G.A[G.vertex(v), :].new()",
+    "predecessors": "G.A[:, G.vertex(v)].new()", "degree": "algorithms.degree(G)",
+    "is_directed": "G.directed", "subgraph": "G.A[I, I].new()", "add_edge": "G.A[i, j] = weight and G.forget()",
+}  # fmt: skip
+
 
 class Graph:
     """The graph of a square matrix A: an edge i -> j for each entry A(i, j).
 
     A          a Matrix, or what describes a graph: the path of a file in any format of io.read; a table of edges (a
-               data frame of pandas or Polars, a pyarrow Table; its columns as in io.from_dataframe); a NetworkX or
-               igraph graph; a SciPy sparse array; a dense two-dimensional array (zeros are no edges); what a reader of
+               data frame of pandas or Polars, a pyarrow Table; its columns as in io.from_dataframe), or a data frame
+               with the same labels of rows and columns, which is the matrix; a NetworkX or igraph graph; a SciPy sparse
+               array; a sparse tensor of PyTorch; a dense two-dimensional array (zeros are no edges); what a reader of
                io gave (EdgeList, LabelledMatrix, Read)
     directed   False: undirected.  Edges of a table or an edge list are then entered in both directions, anything else
                must have A = A' (checked at once); True: directed; None: as the source says, else undirected if A = A'
@@ -73,9 +83,9 @@ class Graph:
         options = {key: value for key, value in options.items() if value is not None}
         A, default_name, kind, own_labels = describe(A, directed, options)
         _check_square(A)
-        self.A = A
+        self.A: Matrix = A
         self.name = name if name is not None else default_name
-        self.labels = _check_labels(own_labels if labels is None else labels, A.nrows)
+        self.labels: Sequence[Any] | None = _check_labels(own_labels if labels is None else labels, A.nrows)
         self._numbers: dict[Any, int] | None = None  # of the labels, see number_of
         self._declared = directed if directed is not None else kind
         self._of_symmetric = False
@@ -206,6 +216,13 @@ class Graph:
         if number is None or isinstance(label, (bool, float)) and type(labels[number]) is not type(label):
             return None
         return number
+
+    if not TYPE_CHECKING:  # type checkers take a class's __getattr__ for every name
+
+        def __getattr__(self, name):
+            here = OTHER_NAMES.get(name)
+            hint = "" if here is None else f"; write {here} (docs/NAMES.md)"
+            raise AttributeError(f"'Graph' object has no attribute {name!r}{hint}", name=name, obj=self)
 
     @property
     def numbered(self) -> Graph:

@@ -25,15 +25,19 @@ def describe(A: Any, directed: bool | None, options: dict[str, Any], name: str =
         _use(A, options)
         return A, A.name, None, None
     from grb_tile import io
-    from grb_tile.io.tables import is_table
+    from grb_tile.io.tables import is_adjacency, is_table
     from grb_tile.io.torch_tensors import is_sparse_tensor
 
     if hasattr(A, "labels") and (hasattr(A, "matrix") or hasattr(A, "obj")):
         _use(A, options)
         return _of_record(A)
-    if hasattr(A, "new") and getattr(A, "ndim", None) == 2:
+    if hasattr(A, "new") and hasattr(A, "nrows"):  # tensors of PyTorch have `new` too
         _use(A, options)
         return A.new(), None, None, None
+    if is_adjacency(A) and not options:
+        names = list(A.columns)
+        own = None if names == list(range(len(names))) else names
+        return Matrix.from_dense(A.to_numpy(), missing_value=0), None, None, own
     if is_table(A):
         found = io.from_dataframe(A, directed=directed is not False, **options)
         return found.matrix, None, False if directed is False else None, found.labels
@@ -56,6 +60,8 @@ def describe(A: Any, directed: bool | None, options: dict[str, Any], name: str =
     if getattr(A, "ndim", None) == 2 and hasattr(A, "__array__") and isinstance(A.shape, tuple):
         _use(A, options)
         return Matrix.from_dense(A, missing_value=0), None, None, None
+    if hasattr(A, "collect") and hasattr(A, "schema"):
+        raise TypeError(f"{name}: a {type(A).__name__} has no rows yet; write {name}.collect()")
     raise TypeError(
         f"{name}: cannot read a graph from {type(A).__name__}; give a Matrix, the path of a file, a data frame of "
         "edges, a NetworkX or igraph graph, a SciPy sparse array, a dense NumPy array, or what a reader of gb.io gave; "

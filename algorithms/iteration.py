@@ -75,8 +75,8 @@ def given_vector(values: Values, name: str, G: Graph, dtype: Any) -> Vector:
 def _floats(values: Any, name: str) -> np.ndarray:
     try:
         found = np.asarray(values)
-        text = found.dtype.kind in "USV"  # which NumPy reads as numbers
-        found = found.astype(np.float64)
+        text = found.dtype.kind in "USVc"  # which NumPy reads as real numbers
+        found = found if text else found.astype(np.float64)
     except (TypeError, ValueError):
         text = True
     if text or found.ndim != 1:

@@ -14,7 +14,7 @@ equation 5; Leicht and Newman, "Community structure in directed networks" (Phys.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,13 +31,14 @@ from .pattern import numbered
 def modularity(G: GraphLike, labels: Any, *, resolution: float = 1.0, weighted: bool = True) -> float:
     """Q = sum over c of L(c) / m - resolution (K(c) / 2m)^2, 0.0 for a graph without edges.
 
-    labels       a Vector, an array, a dict {node: community} or a result of an algorithm: the community of each node,
-                 an int; or the communities as sets of nodes
+    labels       a Vector, an array, a dict {node: community}, a pandas Series by node or a result of an algorithm: the
+                 community of each node, an integer or a text; or the communities as sets or lists of nodes, or an
+                 iterator of them
     resolution   gamma: above 1 small communities are better, below 1 large ones
     weighted     False: every edge weighs 1
 
     Types: A real or BOOL.
-    Raises: TypeError, ValueError for labels that are not one integer for each node, for resolution < 0, for weights
+    Raises: TypeError, ValueError for labels that are not one for each node, for resolution < 0, for weights
     that are negative, infinite or NaN.
     Cost: two passes over the edges.
 
@@ -105,11 +106,23 @@ def partition_quality(G: GraphLike, labels: Any) -> PartitionQuality:
 def community_labels(labels: Any, G: Graph) -> np.ndarray:
     """The labels as numbers 0 .. n - 1, equal where they are (int64 array): themselves where they are such numbers."""
     n = G.n
-    if isinstance(labels, (list, tuple)) and labels and all(isinstance(each, (set, frozenset)) for each in labels):
+    if isinstance(labels, str) or labels is None:
+        raise TypeError(f"labels: expected a community for each of {n} nodes, or sets of nodes, got {labels!r}")
+    if isinstance(labels, (set, frozenset)):
+        raise TypeError("labels: a set has no order; give a list of sets of nodes, or a dict {node: community}")
+    if isinstance(labels, Iterable) and not (hasattr(labels, "__getitem__") and hasattr(labels, "__contains__")):
+        labels = list(labels)  # an iterator, a view, a clustering of igraph
+    if (
+        isinstance(labels, (list, tuple))
+        and labels
+        and all(isinstance(each, (set, frozenset, list)) for each in labels)
+    ):
         pairs = [(vertex, c) for c, community in enumerate(labels) for vertex in community]
         labels = dict(pairs)
         if len(labels) < len(pairs):
             raise ValueError("labels: expected each node in one of the sets, and some are in two")
+    if hasattr(labels, "index") and hasattr(labels, "to_dict") and getattr(labels, "ndim", 0) == 1:  # a Series
+        labels = labels.to_dict()
     if isinstance(labels, Mapping):
         at = arguments.nodes(list(labels), G, "labels")
         if len(set(at)) < n or len(at) > n:
@@ -125,8 +138,10 @@ def community_labels(labels: Any, G: Graph) -> np.ndarray:
     found = np.asarray(labels)
     if found.shape != (n,):
         raise ValueError(f"labels: expected {n}, one for each node, got an array of shape {found.shape}")
-    if found.dtype.kind not in "iub" and n:
-        raise TypeError(f"labels: expected integers, got {found.dtype}; number the communities first")
+    if found.dtype.kind == "O" and all(isinstance(each, str) for each in found):
+        found = found.astype(np.str_)
+    if found.dtype.kind not in "iubUT" and n:
+        raise TypeError(f"labels: expected an integer or a text for each node, got {found.dtype}, such as {found[0]!r}")
     if n and found.dtype.kind in "iu" and found.min() >= 0 and found.max() < n:
         return found.astype(np.int64)
     return numbered(found)

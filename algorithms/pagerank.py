@@ -16,7 +16,7 @@ PageRank" (2004).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from . import arguments, iteration
 from .given import GraphLike, Values
 from .graph import room_for
 from .report import Report
-from .result import Result
+from .result import Kind, Result
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PageRankResult(Result):
+class PageRankResult(Result, Generic[Kind]):
     """ranks (a full Vector), iterations, converged, residual (L1 of the last change; None if not computed), report.
 
     From `pagerank_multi` ranks is a full Matrix, a row for each source, iterations that of the last batch, and residual
     the greatest of a row.
     """
 
-    ranks: Any
+    ranks: Kind
     iterations: int
     converged: bool | None
     residual: float | None
     report: Report
 
     @property
-    def values(self) -> Any:
+    def values(self) -> Kind:
         """ranks"""
         return self.ranks
 

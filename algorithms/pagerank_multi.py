@@ -44,7 +44,7 @@ def pagerank_multi(
     batch: int = 64,
     strict: bool = True,
     callback: Callback | None = None,
-) -> PageRankResult:
+) -> PageRankResult[Matrix]:
     """R = (1 - a) P + a (A' (D R) + Q s), repeated until every column stays.
 
     personalization   P': nodes, each a row with a 1 there; or dicts or Vectors, one for each row; or a Matrix.  Numbers

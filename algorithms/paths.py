@@ -13,7 +13,7 @@ Reference: Cormen, Leiserson, Rivest, Stein, "Introduction to Algorithms" (2009)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -91,6 +91,10 @@ def path_to(target: int, before: Vector) -> list[int]:
         path.append(parent)
 
 
+@overload
+def shortest_path_length(G: GraphLike, source: Vertex, *, weighted: bool = False) -> BfsResult | SsspResult: ...
+@overload
+def shortest_path_length(G: GraphLike, source: Vertex, target: Vertex, *, weighted: bool = False) -> int | float: ...
 def shortest_path_length(G: GraphLike, source: Vertex, target: Vertex | None = None, *, weighted: bool = False) -> Any:
     """The length of a shortest path from `source` to `target`; without a target a result with that to each vertex.
 

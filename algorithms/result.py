@@ -19,7 +19,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
 
@@ -28,8 +28,17 @@ from grb_tile import Matrix, Vector, binary, monoid, select, semiring, unary
 from . import arguments, display_html
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from .report import Report
 
+    Kind = TypeVar("Kind", bound="Vector | Matrix", default=Vector)  # of a result: by vertex, or by source and vertex
+else:
+    from typing import TypeVar
+
+    Kind = TypeVar("Kind")
+
+NOT_ASKED_FOR: Any = None  # in the place of values: typed as if they were there, because who reads them has asked
 # Entries among which NumPy finds the greatest.  Of more, GraphBLAS selects them where they are stored, because a copy
 # of more from a GPU takes longer than the selection.
 MOST_COPIED = 1 << 16
@@ -44,6 +53,7 @@ class Result:
     """
 
     _ranked: ClassVar[bool] = True
+    _of_vertices: ClassVar[frozenset[str]] = frozenset()  # fields whose values are vertices, shown by their labels
     vertices: Sequence[Any] | None = field(default=None, kw_only=True, repr=False)
     sources: Sequence[int] | None = field(default=None, kw_only=True, repr=False)
 
@@ -64,12 +74,19 @@ class Result:
         return values.to_dense(0 if fill is None else fill)
 
     def to_dict(self) -> dict[Any, Any]:
-        """{label: value} of the vertices that have one; of a Matrix {label of the source: {label: value}}."""
+        """{label: value} of the vertices that have one; of a Matrix {label of the source: {label: value}}.
+
+        A value that is a vertex, such as a parent, is its label.
+        """
         values: Any = self.values  # type: ignore[attr-defined]
+        name = next((name for name, each in self._columns().items() if each is values), "")
         if isinstance(values, Vector):
             at, found = values.to_coo()
-            return dict(zip(self._labels(at), found.tolist(), strict=True))
-        rows = {k: self._named(row) for k, row in values.to_dicts().items()}
+            return dict(zip(self._labels(at), self._shown(name, found), strict=True))
+        rows = {
+            k: dict(zip(self._labels(list(row)), self._shown(name, list(row.values())), strict=True))
+            for k, row in values.to_dicts().items()
+        }
         return {label: rows.get(k, {}) for k, label in enumerate(self._row_labels(range(values.nrows)))}
 
     def to_pandas(self) -> Any:
@@ -88,9 +105,8 @@ class Result:
             index = pandas.Index(self.vertices, name="vertex")
         else:
             index = pandas.Index(self._labels(reached), name="vertex")
-        return pandas.DataFrame({name: self._column(pandas, v, reached) for name, v in columns.items()}).set_index(
-            index
-        )
+        found = {name: self._column(pandas, name, v, reached) for name, v in columns.items()}
+        return pandas.DataFrame(found).set_index(index)
 
     def top(self, k: int = 10, *, smallest: bool = False) -> list[tuple[Any, Any]]:
         """The k greatest (or smallest) values with their labels, in this order; equal ones by the number of the vertex.
@@ -129,13 +145,18 @@ class Result:
         """The HTML table of the greatest or first values, of a Matrix that of its first rows and columns."""
         values: Any = self.values  # type: ignore[attr-defined]
         if not isinstance(values, Vector):
-            return display_html.matrix_table(values, lambda k: self._row_labels([k])[0], self._label)
+            name = next((name for name, each in self._columns().items() if each is values), "")
+            return display_html.matrix_table(
+                values, lambda k: self._row_labels([k])[0], self._label, lambda x: self._shown(name, [x])[0]
+            )
         at = _top(values, most, False)[0] if self._ranked else values.ss.selectk("first", most).to_coo(values=False)[0]
         rows = at.tolist()
         columns = {name: v for name, v in self._columns().items() if isinstance(v, Vector) and v.size == values.size}
         columns = columns or {values.name: values}
-        picked: list[Any] = [v[rows].new() for v in columns.values()] if rows else []
-        found = [v.to_dict() for v in picked]
+        found = []
+        for name, v in columns.items() if rows else ():
+            places, numbers = v[rows].new().to_coo()
+            found.append(dict(zip(places.tolist(), self._shown(name, numbers), strict=True)))
         table = [(self._label(i), [column.get(k) for column in found]) for k, i in enumerate(rows)]
         return display_html.values_table("vertex", list(columns), table, values.nvals > len(rows))
 
@@ -147,8 +168,10 @@ class Result:
                 found[value.name if each.name == "values" else each.name] = value
         return found
 
-    def _column(self, pandas: Any, v: Vector, reached: list[int]) -> Any:
+    def _column(self, pandas: Any, name: str, v: Vector, reached: list[int]) -> Any:
         at, found = v.to_coo()
+        if self._is_labelled(name):
+            return pandas.Series(self._labels(found), at).reindex(reached).array
         if at.size == len(reached):
             return found
         return pandas.Series(found, at).convert_dtypes(convert_floating=False).reindex(reached).array
@@ -157,6 +180,7 @@ class Result:
         frame = None
         for name, M in columns.items():
             i, j, x = M.to_coo()
+            x = self._labels(x) if self._is_labelled(name) else x
             part = pandas.DataFrame({"source": self._row_labels(i), "vertex": self._labels(j), name: x})
             frame = part if frame is None else frame.merge(part, how="outer", on=["source", "vertex"])
         return frame
@@ -172,12 +196,19 @@ class Result:
         numbers = numbers.tolist() if hasattr(numbers, "tolist") else numbers
         return numbers if self.vertices is None else [self.vertices[i] for i in numbers]
 
-    def _named(self, row: dict[int, Any]) -> dict[Any, Any]:
-        return row if self.vertices is None else {self.vertices[i]: value for i, value in row.items()}
+    def _is_labelled(self, name: str) -> bool:
+        """Are the values of the field vertices that have labels?"""
+        return name in self._of_vertices and self.vertices is not None
+
+    def _shown(self, name: str, numbers: Any) -> list[Any]:
+        """Values of a field: numbers as they are, vertices by their labels."""
+        if name in self._of_vertices:
+            return self._labels(numbers)
+        return numbers.tolist() if hasattr(numbers, "tolist") else numbers
 
 
 @dataclass(frozen=True)
-class VertexResult(Result):
+class VertexResult(Result, Generic[Kind]):
     """values (a Vector: a value by vertex, or a Matrix: a row by source), report.
 
     >>> import grb_tile as gb
@@ -192,7 +223,7 @@ class VertexResult(Result):
     [1, 1, 1, 0]
     """
 
-    values: Any
+    values: Kind
     report: Report
 
 

@@ -46,7 +46,8 @@ BATCH = 1024  # rows whose pairs are scored at a time with topk
 def common_neighbors(G: GraphLike, pairs: Pairs | None = None, *, topk: int | None = None) -> EdgeResult:
     """s(u, v) = |N(u) & N(v)|.
 
-    pairs   the pairs to score: a sequence of (u, v), or the structure of a Matrix; None: all that share a neighbour
+    pairs   the pairs to score: a sequence of (u, v), a table with two columns of vertices, the structure of a Matrix;
+            None: all that share a neighbour
     topk    with pairs=None: for each vertex the topk most similar ones only, equal ones by their number
 
     Shapes: A and values n x n; values has an entry for each pair, 0 where nothing is shared.  Types: any A; FP64.
@@ -253,12 +254,17 @@ class _Counts:
 
 def _structure(G: Graph, pairs: Any) -> Matrix:
     """P: true for each pair."""
+    from grb_tile.io.tables import checked_columns, is_table
+
     if isinstance(pairs, Matrix):
         if pairs.shape != (G.n, G.n):
             raise ValueError(f"pairs: expected a {G.n} x {G.n} Matrix, got {pairs.nrows} x {pairs.ncols}")
         return pairs
     if isinstance(pairs, (str, bytes)) or not hasattr(pairs, "__iter__"):
         raise TypeError(f"pairs: expected a sequence of (u, v) or a Matrix, got {pairs!r}")
+    if is_table(pairs):
+        names = list(getattr(pairs, "column_names", pairs.columns))[:2]
+        pairs = list(zip(*(column.tolist() for column in checked_columns(pairs, *names).values()), strict=True))
     if isinstance(pairs, np.ndarray):
         array, found = pairs, pairs if pairs.dtype.kind == "i" else pairs.tolist()
     else:

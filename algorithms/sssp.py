@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from .errors import NegativeCycleError
 from .given import GraphLike, Vertex
 from .graph import Graph, as_graph
 from .report import Report
-from .result import Result
+from .result import NOT_ASKED_FOR, Result
 
 SMALL, DENSE = 1 << 20, 8  # edges, and edges per node: see Weights.worth_splitting
 # Edges, and edges of the longest row over their mean: see Weights.short_paths.  On two cores delta-stepping took 0.8
@@ -48,10 +48,11 @@ LARGE, HUBS = 1 << 22, 16
 
 @dataclass(frozen=True)
 class SsspResult(Result):
-    """distances (Vector), predecessors (INT64 Vector or None), report."""
+    """distances (Vector), predecessors (INT64 Vector; None unless asked for), report."""
 
+    _of_vertices: ClassVar[frozenset[str]] = frozenset({"predecessors"})
     distances: Vector
-    predecessors: Any
+    predecessors: Vector
     report: Report
 
     @property
@@ -134,14 +135,15 @@ def sssp(
                 if rows is not None:
                     report.finish("converged", True)
                     d = _present(rows[0][0]).dup(weights.result_dtype, name="distances")
-                    return SsspResult(d, _present(rows[1]) if predecessors else None, report, vertices=G.labels)
+                    before = _present(rows[1]) if predecessors else NOT_ASKED_FOR
+                    return SsspResult(d, before, report, vertices=G.labels)
     d = Vector.from_coo([source], [0], weights.dtype, size=G.n, name="distances")
     with Report(f"sssp ({method})", callback, weighted=True) as report:
         if method == "delta":
             _delta_stepping(weights, d, weights.usual_delta() if delta is None else delta, report)
         else:
             _bellman_ford(weights, d, report)
-    p = None
+    p = NOT_ASKED_FOR
     if predecessors:  # a tree of the tight edges, d(i) + A(i, j) = d(j), also where they weigh 0
         p = bfs(graph.tight_edges(weights.A, d), source, levels=False, parents=True).parents
     return SsspResult(d.dup(weights.result_dtype, name="distances"), p, report, vertices=G.labels)

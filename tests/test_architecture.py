@@ -5,6 +5,7 @@ Imports are read with ast, those inside functions too: hiding an upward import i
 """
 
 import ast
+import functools
 import pathlib
 import re
 from typing import NamedTuple
@@ -80,6 +81,7 @@ def module_of(path):
 MODULES = {module_of(path): path for path in SOURCES}
 
 
+@functools.cache
 def parse(path):
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
@@ -118,6 +120,7 @@ def imports_in(node, package, in_function=False, for_types=False):
         yield from imports_in(child, package, in_function, for_types or child in types_alone)
 
 
+@functools.cache
 def imports_of(path, tree=None):
     """The imports of a file of grb_tile, those of `tree` in its place."""
     package = module_of(path).split(".")
@@ -134,17 +137,16 @@ def test_every_module_belongs_to_a_layer():
     assert not unknown, f"no layer in tests/test_architecture.py for {unknown}"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_imports_go_downwards(path):
-    module = module_of(path)
-    layer = layer_of(module)
+def test_imports_go_downwards():
     upward = []
-    for found in imports_of(path):
-        target_layer = layer_of(found.target)
-        if target_layer == "grb_tile" and RANK[layer] >= ABOVE_CORE:
-            continue  # what lies above core may use the public names
-        if RANK.get(target_layer, 0) > RANK[layer] and (module, target_layer) not in UPWARD:
-            upward.append(f"{name_of(path)}:{found.line} imports {found.target} ({target_layer} lies above {layer})")
+    for module, path in MODULES.items():
+        layer = layer_of(module)
+        for found in imports_of(path):
+            above = layer_of(found.target)
+            if above == "grb_tile" and RANK[layer] >= ABOVE_CORE:
+                continue  # what lies above core may use the public names
+            if RANK.get(above, 0) > RANK[layer] and (module, above) not in UPWARD:
+                upward.append(f"{name_of(path)}:{found.line} imports {found.target} ({above} lies above {layer})")
     assert not upward, "\n".join(upward)
 
 
@@ -278,19 +280,19 @@ def module_level(tree):
             yield node
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in SOURCES if not name_of(p).startswith(tuple(HEAVY_AT_MODULE_LEVEL))], ids=name_of
-)
-def test_heavy_packages_are_imported_inside_functions(path):
+def test_heavy_packages_are_imported_inside_functions():
     found = []
-    for node in module_level(parse(path)):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names = [node.module]
-        else:
+    for path in SOURCES:
+        if name_of(path).startswith(tuple(HEAVY_AT_MODULE_LEVEL)):
             continue
-        found += [f"{name_of(path)}:{node.lineno} imports {n}" for n in names if n.split(".")[0] in HEAVY]
+        for node in module_level(parse(path)):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module]
+            else:
+                continue
+            found += [f"{name_of(path)}:{node.lineno} imports {n}" for n in names if n.split(".")[0] in HEAVY]
     assert not found, "\n".join(found)
 
 
@@ -342,13 +344,12 @@ def questions_to_backends(tree):
                     yield node.lineno, "compares a backend's name"
 
 
-@pytest.mark.parametrize("path", ABOVE_BACKENDS, ids=name_of)
-def test_what_lies_above_backends_knows_none_of_them(path):
+def test_what_lies_above_backends_knows_none_of_them():
     """The protocol is enough: a backend may be added, or left out, without a change above backends/."""
-    tree = parse(path)
     found = [
         f"{name_of(path)}:{line} {what}"
-        for line, what in (*imported_backends(path, tree), *questions_to_backends(tree))
+        for path in ABOVE_BACKENDS
+        for line, what in (*imported_backends(path, parse(path)), *questions_to_backends(parse(path)))
     ]
     assert not found, "\n".join(found)
 
@@ -370,23 +371,29 @@ def f():
     assert sorted(line for line, _ in questions_to_backends(tree)) == [7, 8, 8]
 
 
-@pytest.mark.parametrize("path", SHORT_FILES, ids=name_of)
-def test_files_are_short(path):
-    lines = path.read_text(encoding="utf-8").splitlines()
-    assert len(lines) < LINE_LIMIT, f"{len(lines)} lines"
+def lines_of(path):
+    return path.read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("path", WIDTH_LIMITED, ids=name_of)
-def test_lines_fit_a_screen(path):
-    lines = path.read_text(encoding="utf-8").splitlines()
-    wide = [number for number, line in enumerate(lines, 1) if len(line) > WIDTH_LIMIT]
+def test_files_are_short():
+    long = {name_of(path): count for path in SHORT_FILES if (count := len(lines_of(path))) >= LINE_LIMIT}
+    assert not long, f"files of {LINE_LIMIT} lines or more: {long}"
+
+
+def test_lines_fit_a_screen():
+    wide = [
+        f"{name_of(path)}:{number}"
+        for path in WIDTH_LIMITED
+        for number, line in enumerate(lines_of(path), 1)
+        if len(line) > WIDTH_LIMIT
+    ]
     assert not wide, f"lines wider than {WIDTH_LIMIT}: {wide}"
 
 
-@pytest.mark.parametrize("path", SOURCES + python_files("tests"), ids=name_of)
-def test_module_names_say_something(path):
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    assert name_of(path) in NAMED_BY_OTHERS or not EMPTY_NAMES & set(parts)
+def test_module_names_say_something():
+    names = {name_of(path): path.relative_to(ROOT).with_suffix("").parts for path in SOURCES + python_files("tests")}
+    empty = {name for name, parts in names.items() if EMPTY_NAMES & set(parts)}
+    assert empty <= NAMED_BY_OTHERS.keys(), empty
 
 
 def is_setter(function):
@@ -410,6 +417,7 @@ USER_FACING = {"core", "fused", "io", "algorithms", "generators", "grb", "planne
 SHORT = {True: 4, False: 14}
 
 
+@functools.cache
 def primitives():
     tree = parse(ROOT / "grb_tile" / "backends" / "protocol.py")
     return {name.split(".")[1] for name, _ in public_definitions(tree, with_methods=True) if "." in name}
@@ -424,8 +432,7 @@ def needs_docstring(name, node, user_facing, documented_elsewhere):
     return node.end_lineno - node.lineno >= SHORT[user_facing and not is_property]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_public_names_have_docstrings(path):
+def without_docstring(path):
     tree = parse(path)
     missing = [] if ast.get_docstring(tree) or not tree.body else ["the module"]
     user_facing = layer_of(module_of(path)) in USER_FACING
@@ -435,7 +442,12 @@ def test_public_names_have_docstrings(path):
         for name, node in public_definitions(tree, with_methods=user_facing)
         if needs_docstring(name, node, user_facing, elsewhere) and not ast.get_docstring(node)
     ]
-    assert not missing, f"{name_of(path)}: no docstring: {', '.join(missing)}"
+    return missing
+
+
+def test_public_names_have_docstrings():
+    missing = [f"{name_of(path)}: {', '.join(names)}" for path in SOURCES if (names := without_docstring(path))]
+    assert not missing, "no docstring:\n" + "\n".join(missing)
 
 
 def text_files():

@@ -39,6 +39,14 @@ ELSEWHERE = {
         "SECONDS_BETWEEN_LOOKS",
     ): _WAIT,
     (
+        "grb_tile/backends/distributed/nccl.py",
+        "SECONDS_WITHOUT",
+    ): _WAIT,
+    (
+        "grb_tile/backends/distributed/nccl.py",
+        "SECONDS_TO_CLOSE",
+    ): _WAIT,
+    (
         "grb_tile/backends/distributed/pipes.py",
         "SECONDS_BETWEEN_TRIES",
     ): _WAIT,

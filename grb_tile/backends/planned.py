@@ -128,8 +128,11 @@ class PlannedProducts:
             "dense": ("dense_product", C.nrows * C.ncols),
         }[method]
         plan = record_plan("matmul", method, C.format, rule, (figure,))
-        if notes:
-            plan.use_precision(notes[-1])
+        for note in notes:
+            if type(note) is str:
+                plan.use_precision(note)
+            else:
+                plan.use_kernel(*note)
         plan.done(self)
         plan.seconds = perf_counter() - start
         return C

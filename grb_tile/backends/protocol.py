@@ -341,6 +341,12 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
         """t[i] = x[i0] (+) ... (+) x[i], over the entries up to i; of a matrix in each row.  As monoid.type."""
         return self._missing("scan")
 
+    def first_of_rows(self, x: Store, how: str, k: int, seed: int = 0) -> Store:
+        """T = the first k entries of each row of x, or of a vector, by `how`: "first", "last" (by column); "smallest"
+        (NaN last, equal values by column), "largest" (its reverse); "random" (by hashes of the numbers under `seed`).
+        """
+        return self._missing("first_of_rows")
+
     def reduce_lines(self, A: Dense, monoid: Any, axis: int) -> Any:
         """w[i] = (+)_j A[i,j] (axis 1) or w[j] = (+)_i A[i,j] (axis 0) of a dense A.
 
@@ -387,17 +393,13 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
         return self._missing("overwrite")
 
     def fill(self, c: VectorStore, value: np.generic, pattern: VectorStore) -> VectorStore:
-        """C<M> = value, M the structure of the vector `pattern`; `value` has C's type.  C as in `overwrite`.
-
-        NotImplemented where `overwrite` with a vector of that value is as good.
-        """
+        """C<M> = value, which has C's type, M the structure of `pattern`.  NotImplemented: `overwrite` is as good."""
         return self._missing("fill")
 
     def put_entries(self, words: np.ndarray | None, dense: np.ndarray, u: SparseVector) -> int:
         """dense[i] = u[i] and bit i of `words` (None: all are set) for the entries of u; the number of bits newly set.
 
-        Types: u.values has the type of `dense`.  Both arrays are the caller's own NumPy arrays.  Called only where
-        `updates_in_place`.
+        u.values has the type of `dense`; both arrays are the caller's own.  Called only where `updates_in_place`.
         """
         return plain.put_entries(words, dense, u)
 
@@ -410,8 +412,7 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
     def to_device(self, operand: Any) -> Any:
         """A store or a StoredMask (or None) with arrays where this backend computes: what a planner should see.
 
-        A host backend returns the operand.  A device backend moves it once and keeps the copy with it; a user-defined
-        type, which has no device form, stays as it is.
+        A device moves it once and keeps the copy with it; a user-defined type, which has no device form, stays.
         """
         return operand
 
@@ -451,7 +452,7 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
         """The name of the device that computes; None: the host's processor."""
         return None
 
-    # ------------------------------------------------------------------ arrays, for input and output
+    # ------------------------------------------------------------------ arrays
 
     @property
     def xp(self) -> ModuleType:
@@ -461,8 +462,7 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
     def array(self, data: Any, dtype: Any = None) -> Any:
         """`data` as a contiguous array of this backend's (`data` itself where it is one), from the host or from a GPU.
 
-        Types: NumPy arrays, arrays of a device whose backend was in use, and what offers `__cuda_array_interface__`
-        or, on the GPU, `__dlpack__`.
+        Types: NumPy's, a device's, and what offers `__cuda_array_interface__` or, on the GPU, `__dlpack__`.
         """
         return plain.host_array(data, dtype)
 

@@ -6,10 +6,14 @@ tested against it.  It reads stores through `entries` and makes them with `vecto
 checks formats.
 """
 
+import collections
+import itertools
+
 import numpy as np
 
 from grb_tile.dtypes import FP64, INT64, cast
 from grb_tile.exceptions import InvalidValue
+from grb_tile.hashing import hashes
 from grb_tile.operators import ANY
 from grb_tile.storage import convert
 from grb_tile.storage.store import Compressed, SparseVector, index_dtype
@@ -19,20 +23,20 @@ from .protocol import Backend
 
 def entries(store):
     """{i: value} of a vector, {(i, j): value} of a matrix, in ascending order."""
-    found = {}
     if store.format == "sparse":
-        for at, i in enumerate(store.indices):
-            found[int(i)] = _value(store, at)
+        places = store.indices.tolist()
+        at = range(len(places))
     elif store.format == "bitmap":
-        for i in range(store.size):
-            if store.words is None or (int(store.words[i // 64]) >> (i % 64)) & 1:
-                found[i] = _value(store, i)
+        words = None if store.words is None else store.words.tolist()
+        places = at = [i for i in range(store.size) if words is None or words[i // 64] >> (i % 64) & 1]
     else:
-        for r in range(store.indptr.shape[0] - 1):
-            i = r if store.rows is None else int(store.rows[r])
-            for at in range(int(store.indptr[r]), int(store.indptr[r + 1])):
-                found[i, int(store.indices[at])] = _value(store, at)
-    return found
+        rows = range(store.nrows) if store.rows is None else store.rows.tolist()
+        starts, columns = store.indptr.tolist(), store.indices.tolist()
+        at = range(starts[0], starts[-1])
+        places = [(i, j) for i, lo, hi in zip(rows, starts, starts[1:]) for j in columns[lo:hi]]
+    if store.iso:
+        return dict.fromkeys(places, store.values[:1])
+    return {place: store.values[k : k + 1] for place, k in zip(places, at)}
 
 
 def _value(store, at):
@@ -48,16 +52,12 @@ def vector(size, dtype, found):
 def matrix(nrows, ncols, dtype, found):
     """The matrix of {(i, j): value}; CSR unless it has more rows than an array should."""
     indices = np.array([j for _, j in sorted(found)], index_dtype(ncols))
-    rows = sorted({i for i, _ in found})
-    if nrows <= 2**16:
-        indptr = np.zeros(nrows + 1, np.int64)
-        for i, _ in found:
-            indptr[i + 1 :] += 1
-        return Compressed(nrows, ncols, dtype, indptr, indices, _values(found, dtype))
-    indptr = np.zeros(len(rows) + 1, np.int64)
-    for r, row in enumerate(rows):
-        indptr[r + 1] = indptr[r] + sum(1 for i, _ in found if i == row)
-    return Compressed(nrows, ncols, dtype, indptr, indices, _values(found, dtype), rows=np.array(rows, np.int64))
+    count = collections.Counter(i for i, _ in found)
+    is_csr = nrows <= 2**16
+    rows = range(nrows) if is_csr else sorted(count)
+    indptr = np.array([0, *itertools.accumulate(count[i] for i in rows)], np.int64)
+    rows = None if is_csr else np.array(rows, np.int64)
+    return Compressed(nrows, ncols, dtype, indptr, indices, _values(found, dtype), rows=rows)
 
 
 def _values(found, dtype):
@@ -312,6 +312,20 @@ class ReferenceBackend(Backend):
             line.append(value)
             found[position] = _fold(monoid, line)
         return _like(x, monoid.type, found)
+
+    def first_of_rows(self, x, how, k, seed=0):
+        found, lines = {}, {}
+        for number, (position, value) in enumerate(entries(x).items()):
+            key = hashes(np, number, number + 1, seed, 0) if how == "random" else value
+            lines.setdefault(position[0] if _is_matrix(x) else 0, []).append((position, value, key))
+        for line in lines.values():
+            order = np.arange(len(line))
+            if how in ("smallest", "largest", "random"):
+                order = np.concatenate([key for _, _, key in line]).argsort(kind="stable")
+            if how in ("last", "largest"):
+                order = order[::-1]
+            found |= {line[p][0]: line[p][1] for p in order[:k].tolist()}
+        return _like(x, x.dtype, found)
 
     def broadcast(self, u, pattern, axis):
         held = entries(u)

@@ -122,6 +122,27 @@ def current() -> Backend:
     return _active if _active is not None else _configured()
 
 
+def in_use() -> Backend | None:
+    """The backend in use where the caller is, if it has been made."""
+    name = _here.get()
+    return _active if name is None else _made.get(name)
+
+
+def own_device(name: str | None, number: int) -> str:
+    """The name of what computes on the rank of that number on its host: of devices each rank takes the next one.
+
+    name: a backend's; None for the one in use.  "cuda:1", gb.config.set(device=1) and GRB_TILE_DEVICE are kept.
+    """
+    if name is None:
+        found = in_use()
+        name = found.name if found is not None else config.get("backend", "cpu")
+    if name == "auto":
+        name = next(other for other in AVAILABLE if _class_of(other).is_available())
+    if name != NUMBERED or config.variable("device") or config.get("device", 0):
+        return name
+    return f"{NUMBERED}:{number % max(1, _class_of(NUMBERED).count_devices())}"
+
+
 def _configured() -> Backend:
     """The backend that gb.config names, made the one in use; an error names the variable that asked for it."""
     name, variable = config.get("backend", "cpu"), config.variable("backend")

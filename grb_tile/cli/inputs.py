@@ -5,6 +5,7 @@ import sys
 import time
 import warnings
 
+from grb_tile.algorithms.arguments import nearest_label
 from grb_tile.backends import select
 from grb_tile.cli.main import UsageError
 
@@ -108,9 +109,10 @@ class Loaded:
         if self.labels is not None:
             self.numbers = self.numbers or {str(label): k for k, label in enumerate(self.labels)}
             if text not in self.numbers:
+                near = nearest_label(text, list(self.numbers))
                 raise UsageError(
-                    f"{option} {text}: no such node; the file has {len(self.labels)} labels, "
-                    f"such as {', '.join(map(str, self.labels[:3]))}"
+                    f"{option} {text}: no such node{near}{' The' if near else '; the'} file has {len(self.labels)} "
+                    f"labels, such as {', '.join(map(str, self.labels[:3]))}"
                 )
             return self.numbers[text]
         first, last = self.base, self.base + self.matrix.nrows - 1

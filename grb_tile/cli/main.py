@@ -10,8 +10,11 @@
 import argparse
 import contextlib
 import os
+import re
 import sys
 from importlib import import_module
+
+from ..spelling import did_you_mean
 
 OK, NO_ANSWER, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -47,16 +50,53 @@ EPILOG = """exit codes: 0 done; 1 no answer (negative cycle, no convergence); 2 
 .grb; the text formats also as .gz, .bz2, .xz."""
 
 
+# what else one may call a command
+OTHER_NAMES = {
+    "connected-components": "components", "cc": "components", "dijkstra": "sssp", "k-core": "cores", "kcore": "cores",
+    "core-number": "cores", "louvain": "communities", "modularity": "communities", "label-propagation": "labels",
+    "scc": "strong-components", "shortest-path": "sssp", "triangle-count": "triangles", "stats": "info",
+    "read": "convert", "benchmark": "bench",
+}  # fmt: skip
+
+
 class UsageError(Exception):
     """An argument does not fit the graph."""
 
 
+class Parser(argparse.ArgumentParser):
+    """Suggests what a misspelt command, option or choice may have meant.
+
+    >>> import contextlib, io, sys
+    >>> from grb_tile.cli.main import main
+    >>> with contextlib.redirect_stderr(sys.stdout):
+    ...     main(["pagernak", "f"])
+    grb-tile: 'pagernak' is no command; did you mean 'pagerank'?  `grb-tile --help` lists all
+    2
+    """
+
+    def error(self, message):
+        """Exit with the message; Pythons before 3.14 suggest nothing themselves."""
+        found = re.search(r"argument (\S+): invalid choice: '([^']*)'.*choose from (.*)\)", message)
+        if found and found[1] == "COMMAND":
+            near = OTHER_NAMES.get(found[2].lower().replace("_", "-"))
+            near = f"; did you mean {near!r}?" if near else did_you_mean(found[2].lower(), COMMANDS)
+            near = f"{near}  `" if near else ": `"
+            self.exit(BAD_INPUT, f"grb-tile: {found[2]!r} is no command{near}grb-tile --help` lists all\n")
+        if found:
+            message += did_you_mean(found[2], [choice.strip(" '") for choice in found[3].split(",")])
+        super().error(message)
+
+    def refuse(self, unknown):
+        """Exit and name the arguments that the command does not have."""
+        option = next((each.partition("=")[0] for each in unknown if each.startswith("-")), None)
+        near = "" if option is None else did_you_mean(option, self._option_string_actions)
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
+
+
 def parser():
-    top = argparse.ArgumentParser(
-        prog="grb-tile", description="Graph algorithms as linear algebra, on files.", epilog=EPILOG
-    )
+    top = Parser(prog="grb-tile", description="Graph algorithms as linear algebra, on files.", epilog=EPILOG)
     top.add_argument("--version", action="version", version=_version())
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    top.commands = commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (module, text) in COMMANDS.items():
         command = commands.add_parser(name, help=text, description=text, epilog=EPILOG)
         import_module(f"grb_tile.cli.{module}").add_arguments(command, name)
@@ -80,7 +120,10 @@ def main(argv=None):
     if sys.stderr is None:  # closed: messages are lost; devnull takes descriptor 2, which no other file must get
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115  (open until the process ends)
     try:
-        args = parser().parse_args(argv)
+        top = parser()
+        args, unknown = top.parse_known_args(argv)
+        if unknown:
+            top.commands.choices[args.command].refuse(unknown)
         args.given = sys.argv[1:] if argv is None else list(argv)
         if sys.stdout is None:
             raise UsageError("standard output is closed: send it to /dev/null if it is not wanted")
@@ -160,6 +203,7 @@ def _is_bug(error):
 
 # remedy in a message of the library -> the equivalent option of the command
 REMEDIES = {
+    "raise max_iter or tol, or pass strict=False to be given what was reached": "raise --max-iter",
     "pass labels=True": "pass --labels",
     "Pass labels=True": "Pass --labels",
     "Pass base=0, or labels=True": "Pass --base 0, or --labels",

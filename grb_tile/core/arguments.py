@@ -67,6 +67,11 @@ def expect_type(self, x, types, *, within, argname=None, keyword_name=None, op=N
         where = f"for keyword argument `{keyword_name}=` "
     else:
         where = ""
+    makers = [cls.__name__ for cls in (kinds.Vector, kinds.Matrix) if cls in types]
+    if makers and isinstance(x, (np.ndarray, list)):
+        two = x.ndim > 1 if isinstance(x, np.ndarray) else bool(x) and isinstance(x[0], (list, tuple, np.ndarray))
+        remedy = f"Make one of it first: gb.{makers[-1] if two else makers[0]}.from_dense(x)."
+        extra_message = f"{extra_message}\n{remedy}" if extra_message else remedy
     op, opclass = find_opclass(op)
     call = "..." if opclass == "UnknownOpClass" else f"op={op}"
     raise TypeError(
@@ -271,6 +276,8 @@ def _maker(data, cls):
         return "write gb.io.from_networkx(G)"
     if hasattr(data, "tocoo"):
         return "write gb.io.from_scipy_sparse(x)"
+    if "sparse" in str(getattr(data, "layout", "")):
+        return "write gb.io.from_torch(x)"
     if cls == "Matrix" and (hasattr(data, "column_names") or hasattr(data, "columns")):
         return "write gb.io.from_dataframe(x) for a table of edges, gb.Matrix.from_dense(x.to_numpy()) for values"
     if isinstance(data, dict):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .arguments import check_options
 from .display import format_object
 from .display_html import format_object_html
-from .operand import Operand
+from .operand import InPlace, Operand
 from .updater import make_updater, update
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class ToolsProperty:
         return tools if instance is None else tools(instance)
 
 
-class BaseType(Operand):
+class BaseType(InPlace, Operand):
     """An object that stores values and can be written to."""
 
     __slots__ = ()

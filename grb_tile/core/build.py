@@ -13,6 +13,25 @@ from ..storage.store import BitmapVector, Compressed, Dense, SparseVector, full_
 from .arguments import FEW, expect_op, scalar_of
 
 
+def leave_out(out, missing_value, within):
+    """out = the elements other than `missing_value` (None: all).  Raises: TypeError for a value that none can equal."""
+    if missing_value is None:
+        return out
+    if out.dtype._is_udt:
+        raise TypeError(
+            f"{within}: `missing_value`={missing_value!r} is not compared with elements of the type {out.dtype}; leave "
+            "it out, or give an array of numbers with one dimension for a Vector and two for a Matrix"
+        )
+    try:
+        out << out.select("!=", missing_value)
+    except TypeError:
+        raise TypeError(
+            f"{within}: `missing_value` must be a value such as 0 or float('nan'); got {missing_value!r} of type "
+            f"{type(missing_value).__name__}"
+        ) from None
+    return out
+
+
 def build_operator(self, dup_op):
     """The typed BinaryOp for duplicates, None when they are an error."""
     if dup_op is None:

@@ -54,6 +54,9 @@ class PendingProduct(MatrixOperations, Collection, Operand):
         return MatrixExpression(record, ("{0.name}.select({1.name})", self, mask))
 
 
+PendingProduct.__name__ = Matrix.__name__  # what messages call the operand of a method
+
+
 def _chain(name):
     @functools.wraps(getattr(Matrix, name))
     def method(self, *args, **options):

@@ -22,7 +22,7 @@ from .arguments import check_options
 from .display import format_expression
 from .display_html import format_expression_html
 from .mask import check_mask
-from .operand import Operand
+from .operand import MatrixOperand, Operand, ScalarOperand, VectorOperand
 
 if TYPE_CHECKING:
     from typing import Any
@@ -210,7 +210,7 @@ class BaseExpression(Computable):
             recorder.note_write(out.name, self._record, ops.Descriptor(mask))
 
 
-class VectorShaped:
+class VectorShaped(VectorOperand):
     """What an expression whose value is a Vector says of its shape."""
 
     __slots__ = ()
@@ -229,7 +229,7 @@ class VectorShaped:
     _size = size
 
 
-class MatrixShaped:
+class MatrixShaped(MatrixOperand):
     """What an expression whose value is a Matrix says of its shape."""
 
     __slots__ = ()
@@ -297,7 +297,7 @@ class MatrixExpression(MatrixShaped, CollectionExpression):
     __slots__ = ()
 
 
-class ScalarExpression(BaseExpression):
+class ScalarExpression(ScalarOperand, BaseExpression):
     """An expression whose value is a Scalar.
 
     identity   what the value is when the record's is empty (None: an empty Scalar)
@@ -332,7 +332,12 @@ class ScalarExpression(BaseExpression):
     def new(
         self, dtype: DTypeLike | None = None, *, is_cscalar: bool | None = None, name: str | None = None, **opts: Any
     ) -> Scalar:
-        """Compute; the result is a new Scalar of the expression's type, or of `dtype`."""
+        """Compute; the result is a new Scalar of the expression's type, or of `dtype`.
+
+        Examples:
+        >>> gb.Vector.from_coo([0, 1], [2, 3]).reduce(gb.monoid.plus).new().value
+        5
+        """
         if opts:
             check_options(opts)
         if is_cscalar is None:

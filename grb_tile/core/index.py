@@ -189,10 +189,15 @@ def _resolve_other(index, size, place):
     array = from_gpu(index)
     if array is not None:
         return _resolve_array(array, size)
+    remedy = "; unable to convert to list"
+    if isinstance(index, str):
+        remedy += ": indices are numbers, G.vertex(label) of a Graph G gives that of a label"
+    elif isinstance(index, float):
+        remedy += f": indices are integers, such as {int(index) if index == index and abs(index) < 2**60 else 0}"
     if index is Ellipsis or isinstance(index, str):
-        raise TypeError(f"Invalid type for index: {kind}; unable to convert to list")
+        raise TypeError(f"Invalid type for index: {kind}{remedy}")
     try:
         index = list(index)
     except Exception:
-        raise TypeError(f"Invalid type for index: {kind}; unable to convert to list") from None
+        raise TypeError(f"Invalid type for index: {kind}{remedy}") from None
     return _resolve_array(np.array(index), size)

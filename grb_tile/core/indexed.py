@@ -22,6 +22,7 @@ from .expression import (
 )
 from .index import Resolved
 from .mask import check_mask
+from .operand import ScalarOperand, VectorOperand
 from .updater import Assigner, Updater
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class MatrixIndexExpr(MatrixShaped, IndexExpr):
     __slots__ = ()
 
 
-class ScalarIndexExpr(IndexExpr):
+class ScalarIndexExpr(ScalarOperand, IndexExpr):
     """Picks a single element."""
 
     __slots__ = ()
@@ -217,7 +218,7 @@ forward(ScalarIndexExpr, SCALAR_DUNDERS)
 refuse_in_place(ScalarIndexExpr)
 
 
-class VectorItems:
+class VectorItems(VectorOperand):
     """Mixin of Vector: v[i] and v[I]."""
 
     __slots__ = ()

@@ -28,6 +28,7 @@ from .expression import (
     refuse_in_place,
 )
 from .mask import Mask
+from .operand import ScalarOperand
 
 if TYPE_CHECKING:
     from typing import Any
@@ -163,7 +164,7 @@ class MatrixInfixExpr(MatrixShaped, InfixExpr):
     _kind = MatrixExpression
 
 
-class ScalarInfixExpr(InfixExpr):
+class ScalarInfixExpr(ScalarOperand, InfixExpr):
     """An infix form whose value is a Scalar."""
 
     __slots__ = ()

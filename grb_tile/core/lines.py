@@ -14,9 +14,8 @@ from ..exceptions import DomainMismatch
 from ..hashing import hashes
 from ..operators import get_typed_op
 from ..storage.place import host_array
-from .arguments import expect_op, integral
+from .arguments import expect_op, integral, whole_number
 
-PARTITIONED = 1 << 22  # values, at once
 _HOWS = ("first", "last", "smallest", "largest", "random")
 
 
@@ -91,15 +90,35 @@ def check_how(how):
     return how
 
 
-def entries_of(x, columnwise=None):
+def check_count(k, name="k"):
+    """`k` as a number of entries.  Raises: TypeError, ValueError."""
+    count = whole_number(k, name)
+    if count < 0:
+        raise ValueError(f"{name}={k!r}: negative {name} is not allowed; give a number of entries, 0 or more")
+    return count
+
+
+def lines_of(x, columnwise=False):
+    """The store of a Vector, all of one line, or of a Matrix whose rows are the lines."""
+    return current().transpose(x._store) if columnwise else x._store
+
+
+def first_of_lines(store, how, k):
+    """The store of the k entries of each line that come first in the order `how`."""
+    seed = current().agreed(int(np.random.default_rng().integers(1 << 62))) if how == "random" else 0
+    return current().first_of_rows(store, how, k, seed)
+
+
+def entries_of(x, columnwise=False):
     """(xp, major, minor, values): the entries of a Vector, all of one line, or of a Matrix, line by line."""
-    if x.ndim == 1:
-        minor, values = current().tuples(x._store)
-        xp = _module_of(minor)
-        return xp, xp.zeros(minor.shape[0], np.int64), minor, values
-    store = current().transpose(x._store) if columnwise else x._store
-    major, minor, values = current().tuples(store)
-    return _module_of(minor), major, minor, values
+    return entries_of_lines(lines_of(x, columnwise))
+
+
+def entries_of_lines(store):
+    """entries_of by the store of lines_of."""
+    *major, minor, values = current().tuples(store)
+    xp = _module_of(minor)
+    return xp, major[0] if major else xp.zeros(minor.shape[0], np.int64), minor, values
 
 
 def _module_of(array):
@@ -131,48 +150,6 @@ def ordered(xp, major, values, how):
     elif how in ("smallest", "largest"):
         order = _by_line(major, values)
     return order if how in ("first", "smallest", "random") else order[_backwards(xp, major)]
-
-
-def first_ordered(xp, major, values, how, k):
-    """(the order that puts the first k entries of each line by `how`, lines ascending; their ranks)"""
-    some = None
-    if xp is np and how in ("smallest", "largest") and values.dtype.kind in "iuf":
-        some = _candidates(major, values, how == "largest", k)
-        major, values = major[some], values[some]
-    rank = ranks(xp, major)
-    order, rank = ordered(xp, major, values, how)[rank < k], rank[rank < k]
-    return order if some is None else some[order], rank
-
-
-def _candidates(major, values, largest, k):
-    """Ascending: entries that may be among the k smallest (largest) of their lines, NaN being the greatest.
-
-    All that are not behind the k-th: lines of about the same length are partitioned together, as rows of an array.
-    """
-    starts, lengths = _runs(major)
-    keep = np.ones(values.shape[0], bool)
-    long = np.flatnonzero(lengths > k)
-    classes = np.frexp(lengths[long].astype(float))[1]
-    least = -np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).min
-    greatest = np.nan if values.dtype.kind == "f" else np.iinfo(values.dtype).max
-    for each in np.unique(classes) if k else ():
-        lines = long[classes == each]
-        width = int(lengths[lines].max())
-        together = max(1, PARTITIONED // width)
-        for begin in range(0, lines.shape[0], together):
-            some = lines[begin : begin + together]
-            first, count = int(starts[some[0]]), some.shape[0] * width
-            if starts[some[-1]] - first == count - width and lengths[some].min() == width:  # rows of an array already
-                at, block = slice(first, first + count), values[first : first + count].reshape(-1, width)
-            else:
-                inside = np.arange(width) < lengths[some, None]
-                at = (starts[some, None] + np.arange(width))[inside]
-                block = np.full(inside.shape, least if largest else greatest, values.dtype)
-                block[inside] = values[at]
-            place = width - k if largest else k - 1
-            bound = np.repeat(np.partition(block, place, axis=1)[:, place], lengths[some])
-            keep[at] = ~(values[at] < bound) if largest else (values[at] <= bound) | (bound != bound)
-    return np.flatnonzero(keep) if k else np.zeros(0, np.int64)
 
 
 def _by_line(major, keys):

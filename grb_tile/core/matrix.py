@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .annotations import ArrayLike, DTypeLike, MaskLike, OperatorLike, ScalarLike, VectorLike
+    from .ss import MatrixTools
 
 
 @kinds.register
@@ -57,7 +58,10 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
     ndim = 2
     __networkx_backend__ = __networkx_plugin__ = "grb_tile"
     _name_counter = itertools.count()
-    ss = ToolsProperty("MatrixTools")
+    if TYPE_CHECKING:
+        ss: MatrixTools
+    else:
+        ss = ToolsProperty("MatrixTools")
     _expression_type = MatrixExpression
 
     def __init__(self, dtype: DTypeLike = FP64, nrows: int = 0, ncols: int = 0, *, name: str | None = None) -> None:
@@ -147,6 +151,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
         >>> A.nvals, A.shape
         (0, (2, 2))
         """
+        elements.note_write(self)
         elements.reset(self, empty_matrix(self._nrows, self._ncols, self.dtype))
         self._log("clear")
 
@@ -160,6 +165,7 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
         ((1, 3), {0: {0: 1, 1: 2}})
         """
         nrows, ncols = dimension(nrows, "nrows"), dimension(ncols, "ncols")
+        elements.note_write(self)
         self._store = ops.resize_matrix(self._store, nrows, ncols)
         self._set_shape(nrows, ncols)
         self._log("resize", f"{nrows}, {ncols}")
@@ -178,6 +184,12 @@ class Matrix(MatrixOperations, MatrixBuild, MatrixExport, Stored):
         mask   Vector mask over the diagonal, or a Matrix mask, of which the diagonal counts
         accum  combines the values there are with the new ones
         Raises: IndexError for a diagonal that does not exist, DimensionMismatch for values of another length.
+
+        Examples:
+        >>> A = gb.Matrix(int, 3, 3)
+        >>> A.setdiag([1, 2, 3])
+        >>> A.to_dicts()
+        {0: {0: 1}, 1: {1: 2}, 2: {2: 3}}
         """
         recipes.setdiag(self, values, k, mask, accum, opts)
 

@@ -17,7 +17,7 @@ from ..storage.constructors import empty_matrix, full_matrix
 from ..storage.store import BitmapVector, Dense
 from . import elements
 from .arguments import check_options, dimension, indices_array, scalar_of, values_array
-from .build import build_operator, check_bounds, check_empty, guarded, refuse_with_scalar
+from .build import build_operator, check_bounds, check_empty, guarded, leave_out, refuse_with_scalar
 from .collection import bound_scalar
 from .device_input import line_numbers, on_device
 from .matrix_export import check_order
@@ -152,7 +152,12 @@ class MatrixBuild:
         dup_op: OperatorLike | None = None,
         name: str | None = None,
     ) -> Self:
-        """A matrix of (row, column) pairs or (row, column, value) triples; see from_coo."""
+        """A matrix of (row, column) pairs or (row, column, value) triples; see from_coo.
+
+        Examples:
+        >>> gb.Matrix.from_edgelist([(0, 1, 5), (1, 2, 6)]).to_dicts()
+        {0: {1: 5}, 1: {2: 6}}
+        """
         own_values = None
         if isinstance(edgelist, np.ndarray):
             if edgelist.ndim != 2:
@@ -352,10 +357,7 @@ class MatrixBuild:
             return cls(dtype, nrows, ncols, name=name)  # no entries: nothing as long as a dimension
         flat = values.flatten() if values.ndim == 2 else values.copy().reshape(nrows * ncols, *values.shape[2:])
         store = Dense(nrows, ncols, BitmapVector(nrows * ncols, dtype, None, flat, nrows * ncols))
-        out = cls._from_store(store, dtype, name)
-        if missing_value is not None:
-            out << out.select("!=", missing_value)
-        return out
+        return leave_out(cls._from_store(store, dtype, name), missing_value, "Matrix.from_dense")
 
     @classmethod
     def from_dicts(
@@ -368,7 +370,12 @@ class MatrixBuild:
         ncols: int | None = None,
         name: str | None = None,
     ) -> Self:
-        """A matrix of {row: {column: value}} or [{column: value}, ...]; columns first with order="columnwise"."""
+        """A matrix of {row: {column: value}} or [{column: value}, ...]; columns first with order="columnwise".
+
+        Examples:
+        >>> gb.Matrix.from_dicts({0: {1: 5}, 1: {2: 6}}, nrows=3).shape
+        (3, 3)
+        """
         columnwise = check_order(order) == "columnwise"
         is_list = isinstance(nested_dicts, Sequence)
         dicts = nested_dicts if is_list else list(nested_dicts.values())

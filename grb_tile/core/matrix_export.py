@@ -71,7 +71,13 @@ class MatrixExport:
     def to_edgelist(
         self, dtype: DTypeLike | None = None, *, values: bool = True, sort: bool = True
     ) -> tuple[Array, Any]:
-        """(array of (row, column) pairs, values)"""
+        """(array of (row, column) pairs, values)
+
+        Examples:
+        >>> pairs, values = gb.Matrix.from_coo([0, 1], [1, 2], [5, 6]).to_edgelist()
+        >>> pairs.tolist(), values.tolist()
+        ([[0, 1], [1, 2]], [5, 6])
+        """
         store = self._lined()
         if not is_copied_alone(store):
             rows, columns, held = self.to_coo(dtype, values=values, sort=sort)
@@ -129,7 +135,12 @@ class MatrixExport:
         return self._doubly_compressed(True, dtype)
 
     def to_dicts(self, order: str = "rowwise") -> dict[int, dict[int, Any]]:
-        """{row: {column: value}}, or {column: {row: value}} for order="columnwise"."""
+        """{row: {column: value}}, or {column: {row: value}} for order="columnwise".
+
+        Examples:
+        >>> gb.Matrix.from_coo([0, 0, 1], [0, 1, 1], [1, 2, 3]).to_dicts()
+        {0: {0: 1, 1: 2}, 1: {1: 3}}
+        """
         store, values = self._arrays(check_order(order) == "columnwise", None, "dcsr")
         lines, pointers, minor = map(host_array, (store.rows, store.indptr, store.indices))
         pointers, minor, values = pointers.tolist(), minor.tolist(), values.tolist()

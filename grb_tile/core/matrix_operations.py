@@ -13,6 +13,7 @@ from .collection import aggregate, default_op, find_aggregator, reduce_expressio
 from .expression import MatrixExpression, VectorExpression
 from .index import Resolved
 from .indexed import MatrixIndexExpr, ScalarIndexExpr, VectorIndexExpr
+from .operand import MatrixOperand
 
 if TYPE_CHECKING:
     from typing import Any
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _NEEDS_POSITION = {"argmin", "argmax", "first_index", "last_index"}
 
 
-class MatrixOperations:
+class MatrixOperations(MatrixOperand):
     """Mixin: what can be computed from a matrix, transposed or not."""
 
     __slots__ = ()
@@ -184,6 +185,10 @@ class MatrixOperations:
         """A (+.x) A (+.x) ... of n factors, by repeated squaring; n = 0 gives the multiply's identity on the diagonal.
 
         Raises: DimensionMismatch unless square; TypeError, ValueError unless n is a whole number >= 0.
+
+        Examples:
+        >>> gb.Matrix.from_coo([0, 1], [1, 2], [2, 3], nrows=3, ncols=3).power(2).new().to_dicts()
+        {0: {2: 6}}
         """
         return recipes.power(self, n, op or default_op("semiring", "plus_times"))
 
@@ -251,5 +256,10 @@ class MatrixOperations:
     def reposition(
         self, row_offset: int, column_offset: int, *, nrows: int | None = None, ncols: int | None = None
     ) -> MatrixExpression:
-        """C(i + row_offset, j + column_offset) = A(i, j), of A's shape or as given; what falls outside is dropped."""
+        """C(i + row_offset, j + column_offset) = A(i, j), of A's shape or as given; what falls outside is dropped.
+
+        Examples:
+        >>> gb.Matrix.from_coo([0], [1], [5], nrows=3, ncols=3).reposition(1, 1).new().to_dicts()
+        {1: {2: 5}}
+        """
         return recipes.reposition_matrix(self, row_offset, column_offset, nrows, ncols)

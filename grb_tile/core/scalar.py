@@ -26,6 +26,7 @@ from .base import BaseType
 from .expression import ScalarExpression, forward_public
 from .indexed import ScalarIndexExpr
 from .infix import ScalarInfixExpr
+from .operand import ScalarOperand
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @kinds.register
-class Scalar(BaseType):
+class Scalar(ScalarOperand, BaseType):
     """A scalar of type `dtype`, empty at first.
 
     >>> import grb_tile as gb

@@ -38,6 +38,7 @@ from .build import (
     filled,
     full_array,
     guarded,
+    leave_out,
     refuse_with_scalar,
 )
 from .collection import aggregate, bound_scalar, default_op, find_aggregator, reduce_expression, refuse_empty
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
     from .annotations import Array, ArrayLike, DTypeLike, MatrixLike, OperatorLike, ScalarLike, VectorLike
     from .matrix import Matrix
+    from .ss import VectorTools
 
 
 @kinds.register
@@ -69,7 +71,10 @@ class Vector(VectorItems, Stored):
     __slots__ = ("_dtype", "name", "_shape", "_size", "_store", "_pending", "_base", "_exported", "__weakref__")
     ndim = 1
     _name_counter = itertools.count()
-    ss = ToolsProperty("VectorTools")
+    if TYPE_CHECKING:
+        ss: VectorTools
+    else:
+        ss = ToolsProperty("VectorTools")
     _expression_type = VectorExpression
 
     def __init__(self, dtype: DTypeLike = FP64, size: int = 0, *, name: str | None = None) -> None:
@@ -157,12 +162,14 @@ class Vector(VectorItems, Stored):
 
     def clear(self) -> None:
         """Remove all entries."""
+        elements.note_write(self)
         elements.reset(self, empty_vector(self._size, self.dtype))
         self._log("clear")
 
     def resize(self, size: int) -> None:
         """Change the size; entries beyond a smaller one are dropped."""
         size = dimension(size, "size")
+        elements.note_write(self)
         self._store = ops.resize_vector(self._store, size)
         self._size = size
         self._shape = (size,)
@@ -282,7 +289,12 @@ class Vector(VectorItems, Stored):
     def from_dict(
         cls, d: Mapping[int, Any], dtype: DTypeLike | None = None, *, size: int | None = None, name: str | None = None
     ) -> Self:
-        """A vector of {index: value}."""
+        """A vector of {index: value}.
+
+        Examples:
+        >>> gb.Vector.from_dict({0: 5, 2: 6}, size=4).to_coo()[0].tolist()
+        [0, 2]
+        """
         if size is None and not d:
             size = 0
         return cls.from_coo(list(d.keys()), list(d.values()), dtype, size=size, name=name)
@@ -329,10 +341,7 @@ class Vector(VectorItems, Stored):
             raise ValueError("A >1d array is required to create a dense Vector with subdtype")
         size = values.shape[0]
         store = BitmapVector(size, dtype, None, own_array(values, given), size) if size else empty_vector(0, dtype)
-        out = cls._from_store(store, dtype, name)
-        if missing_value is not None:
-            out << out.select("!=", missing_value)
-        return out
+        return leave_out(cls._from_store(store, dtype, name), missing_value, "Vector.from_dense")
 
     # ---------------------------------------------------------------- exporters
 
@@ -355,7 +364,12 @@ class Vector(VectorItems, Stored):
         return self._positions_and_values((indices,), values, dtype)
 
     def to_dict(self) -> dict[int, Any]:
-        """{index: value}"""
+        """{index: value}
+
+        Examples:
+        >>> gb.Vector.from_coo([0, 2], [5, 6]).to_dict()
+        {0: 5, 2: 6}
+        """
         indices, values = self._tuples()
         return dict(zip(indices.tolist(), values.tolist(), strict=True))
 

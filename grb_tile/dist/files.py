@@ -1,9 +1,9 @@
 """Files that ranks read and write together: each reads its share of the bytes, or files of its own.
 
-    A = gb.dist.read("graph.mtx")           # Matrix Market: cut at line ends
-    A = gb.dist.read("edges.txt")           # an edge list of whole numbers
-    gb.dist.write("graph.parts", A)         # a folder with a file of each rank
-    A = gb.dist.read("graph.parts")         # by any number of ranks
+A = gb.dist.read("graph.mtx")           # Matrix Market: cut at line ends
+A = gb.dist.read("edges.txt")           # an edge list of whole numbers
+gb.dist.write("graph.parts", A)         # a folder with a file of each rank
+A = gb.dist.read("graph.parts")         # by any number of ranks
 """
 
 from __future__ import annotations

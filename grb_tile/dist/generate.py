@@ -11,11 +11,12 @@ from ..core.matrix import Matrix
 from ..dtypes import BOOL
 from ..edge_draws import LARGEST, quadrants, uniform_ends, weights_of, whole
 from ..storage.convert import choose_format
+from ..storage.place import host_array
 from ..storage.store import Compressed, index_dtype
 from .world import owned, world
 
-CHUNK = 1 << 20  # edges drawn at a time: 60 MB of numbers while they are drawn and sorted
-GROW = 1.25
+CHUNK = 1 << 18  # edges drawn at a time: 30 MB of numbers while they are drawn, sorted and placed
+DEVICE_CHUNK = 1 << 22  # with fewer, launches take longer than the work
 SAMPLE = 1 << 16  # edges of each rank that decide about the ranges of rows
 
 
@@ -26,8 +27,8 @@ def rmat(
     """The matrix of `gb.generators.rmat` with the same arguments, distributed; no rank has more than a share of it.
 
     Raises: as there.
-    Cost: each edge is drawn by one rank and moves once (8 bytes).  Peak: the finished part, 10 bytes an edge of it and
-    0.1 GB.
+    Cost: each edge is drawn twice by one rank and moves twice (8 bytes).  Peak: the finished part, 4 bytes for each
+    edge of it that was drawn again, and 0.1 GB (on devices, where edges are drawn and stay, 0.5 GB).
 
     >>> import grb_tile as gb
     >>> gb.dist.run(2, lambda world: gb.dist.rmat(5, 4, seed=1).nvals) == [gb.generators.rmat(5, 4, seed=1).nvals] * 2
@@ -37,8 +38,8 @@ def rmat(
     generators.rmat(1, edge_factor, a, b, c, weights=weights, dtype=dtype, seed=seed)  # refuses what is wrong
     bounds = [round(share * 65536) for share in (a, a + b, a + b + c)]
 
-    def draw(start: int, stop: int) -> tuple[Any, Any]:
-        return quadrants(np, start, stop, seed, scale, bounds)
+    def draw(xp: Any, start: int, stop: int) -> tuple[Any, Any]:
+        return quadrants(xp, start, stop, seed, scale, bounds)
 
     return _of_edges(draw, 1 << scale, edge_factor << scale, directed, weights, dtype, seed, name)
 
@@ -52,8 +53,8 @@ def uniform_random(
     whole("nedges", nedges, 0, 1 << 40)
     generators.uniform_random(1, 0, weights=weights, dtype=dtype, seed=seed)  # refuses what is wrong
 
-    def draw(start: int, stop: int) -> tuple[Any, Any]:
-        return uniform_ends(np, start, stop, seed, n)
+    def draw(xp: Any, start: int, stop: int) -> tuple[Any, Any]:
+        return uniform_ends(xp, start, stop, seed, n)
 
     return _of_edges(draw, n, nedges, directed, weights, dtype, seed, name)
 
@@ -61,61 +62,96 @@ def uniform_random(
 def _of_edges(draw, n, count, directed, weights, dtype, seed, name):
     """The matrix of this rank's share of the edges and of those of the others.
 
-    Edges go to the owners of their rows chunk by chunk, as numbers (row - first) n + column, which are sorted in place:
-    the peak is 8 bytes an edge that arrives, and the finished part.
+    Edges go to the owners of their rows chunk by chunk, as numbers row n + column, and are drawn twice: to count those
+    of each row, and to place their columns.  The peak is the columns of all drawn edges and the part's pointers.
     """
     backend = world()._backend
+    xp = backend.exchanged_xp
+    chunk = CHUNK if xp is np else DEVICE_CHUNK
     first, last = (count * r // backend.size for r in (backend.rank, backend.rank + 1))
-    layout = backend.decided_layout(_ends(draw, first, min(last, first + SAMPLE), n, directed) // n, n, last - first)
-    turns = max(backend.comm.allgather(-(-(last - first) // CHUNK), "edges"))
-    keys, held = np.empty(0, np.int64), 0
-    for turn in range(turns):
-        start = min(last, first + turn * CHUNK)
-        mine = np.unique(_ends(draw, start, min(last, start + CHUNK), n, directed))
-        cuts = mine.searchsorted(layout.starts * n)
-        pieces = [mine[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
-        for piece in backend.comm.alltoall(pieces, "edges"):
-            if held + piece.size > keys.size:
-                keys.resize(max(held + piece.size, int(GROW * keys.size)), refcheck=False)
-            keys[held : held + piece.size] = piece
-            held += piece.size
-    keys.resize(held, refcheck=False)
-    keys -= layout.first * n
-    local = _compressed(keys, len(layout), n)
+    sample = _ends(xp, draw, first, min(last, first + SAMPLE), n, directed) // n
+    layout = backend.decided_layout(host_array(sample), n, last - first)
+    turns = max(backend.comm.allgather(-(-(last - first) // chunk), "edges"))
+    bounds = xp.asarray(layout.starts * n)
+
+    def arrivals():
+        for turn in range(turns):
+            start = min(last, first + turn * chunk)
+            mine = _distinct(xp, _ends(xp, draw, start, min(last, start + chunk), n, directed))
+            if backend.size > 1:
+                cuts = xp.searchsorted(mine, bounds).tolist()
+                mine = _distinct(xp, backend.comm.alltoall_cut([mine], cuts, "edges")[0].copy())
+            if mine.size:
+                yield _by_rows(xp, mine, n, layout.first)
+
+    at = xp.zeros(len(layout) + 1, np.int64)
+    for _, rows, new, _ in arrivals():
+        at[rows[new] + 1] += xp.diff(new, append=_end(xp, rows))
+    at = xp.cumsum(at)
+    columns = xp.empty(int(at[-1]), index_dtype(n))
+    for cols, rows, new, within in arrivals():
+        columns[at[rows] + within] = cols.astype(columns.dtype)
+        at[rows[new]] += xp.diff(new, append=_end(xp, rows))
+    local = _compressed(xp, at, columns, n, chunk)
     held_type = BOOL
     if weights is not None:
         values, held_type = weights_of(
-            np, n, local.indptr, local.indices, not directed, weights, dtype, seed, layout.first
+            xp, n, local.indptr, local.indices, not directed, weights, dtype, seed, layout.first
         )  # fmt: skip
         local = local.with_values(held_type, values, False)
-    return Matrix._from_store(owned(backend, backend.made(local, (n, n), layout)), held_type, name)
+    return Matrix._from_store(owned(backend, backend.made(choose_format(local), (n, n), layout)), held_type, name)
 
 
-def _ends(draw, start, stop, n, directed):
+def _ends(xp, draw, start, stop, n, directed):
     """row n + column of the edges start .. stop - 1 without loops, undirected ones both ways."""
-    rows, cols = draw(start, stop)
+    rows, cols = draw(xp, start, stop)
     kept = rows != cols
     rows, cols = rows[kept], cols[kept]
-    return rows * n + cols if directed else np.concatenate([rows * n + cols, cols * n + rows])
+    return rows * n + cols if directed else xp.concatenate([rows * n + cols, cols * n + rows])
 
 
-def _compressed(keys, nrows, n):
-    """The pattern, as CSR, of numbers row n + column, which are sorted and freed; repeated ones are one entry."""
+def _distinct(xp, keys):
+    """The numbers, ascending, each once; sorts them in place.  (NumPy's `unique` takes 50 times as long for these.)"""
     keys.sort()
-    count, before = 0, -1
-    for start in range(0, keys.size, CHUNK):
-        block = keys[start : start + CHUNK]
-        fresh = np.empty(block.size, np.bool_)
-        fresh[0] = block[0] != before
-        np.not_equal(block[1:], block[:-1], out=fresh[1:])
-        before, kept = block[-1], block[fresh]
-        keys[count : count + kept.size] = kept
-        count += kept.size
-    keys.resize(count, refcheck=False)
-    indptr = keys.searchsorted(np.arange(nrows + 1, dtype=np.int64) * n)
-    indices = np.empty(count, index_dtype(n))
-    for start in range(0, count, CHUNK):
-        indices[start : start + CHUNK] = keys[start : start + CHUNK] % n
-    keys.resize(0, refcheck=False)
-    one = np.ones(min(1, count), np.bool_)
-    return choose_format(Compressed(nrows, n, BOOL, indptr, indices, one, iso=count > 0))
+    kept = xp.ones(keys.size, np.bool_)
+    kept[1:] = keys[1:] != keys[:-1]
+    return keys[kept]
+
+
+def _end(xp, array):
+    return xp.full(1, array.size, np.int64)
+
+
+def _by_rows(xp, keys, n, first):
+    """(columns, rows from `first` on, where a row begins, how many of its row are before each) of ascending numbers."""
+    rows = keys // n - first
+    fresh = xp.ones(rows.size, np.bool_)
+    fresh[1:] = rows[1:] != rows[:-1]
+    new = xp.flatnonzero(fresh)
+    return keys % n, rows, new, xp.arange(rows.size) - new[xp.cumsum(fresh, dtype=np.int64) - 1]
+
+
+def _compressed(xp, at, columns, n, chunk):
+    """The pattern, as CSR, of columns in the order of rows, each row's until at[row]; repeated ones are one entry.
+
+    Both arrays are overwritten, rows with `chunk` entries at a time.
+    """
+    nrows, count = at.size - 1, 0
+    marks = xp.searchsorted(at[:nrows], xp.arange(chunk, columns.size + chunk, chunk)).tolist()
+    rows = sorted({0, *(min(mark + 1, nrows) for mark in marks), nrows})
+    ends = at[xp.asarray(np.array(rows[1:], np.int64) - 1)].tolist() if nrows else []
+    start = 0
+    for low, high, stop in zip(rows, rows[1:], ends):
+        row = xp.searchsorted(at[low:high], xp.arange(start, stop), side="right") + low
+        keys = _distinct(xp, row * n + columns[start:stop])
+        at[low:high] = xp.searchsorted(keys, xp.arange(low + 1, high + 1) * n) + count
+        columns[count : count + keys.size] = (keys % n).astype(columns.dtype)
+        count += keys.size
+        start = stop
+    at[1:] = at[:-1].copy()
+    at[:1] = 0
+    if xp is np:
+        columns.resize(count, refcheck=False)
+    else:
+        columns = columns[:count].copy()
+    return Compressed(nrows, n, BOOL, at, columns, xp.ones(min(1, count), np.bool_), iso=count > 0)

@@ -9,7 +9,7 @@ from ..backends import select
 from ..exceptions import InvalidValue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
 NAME = "distributed"
@@ -34,6 +34,14 @@ class World:
     def __repr__(self) -> str:
         return f"World(rank={self.rank}, size={self.size})"
 
+    @property
+    def channel(self) -> str:
+        """How arrays of devices go from rank to rank: "over NCCL 2.28.3", "through the host (...)" with the reason.
+
+        "" where ranks compute on the CPU, or there is one.
+        """
+        return self._backend.comm.channel
+
     def barrier(self) -> None:
         """Returns when every rank has come."""
         self._backend.comm.barrier("barrier")
@@ -57,27 +65,28 @@ def init(comm: Any = None, *, backend: str | None = None, timeout: float = 300.0
     """This process becomes a rank: from now on objects are distributed over all ranks.
 
     comm: an mpi4py communicator; without one that of the launcher (`mpiexec`, `srun`, `grb-tile run`), or one rank.
-    backend: what computes on each rank, "cpu" or "cuda"; by default the backend in use.  timeout: seconds that a rank
-    waits for others in an exchange.
+    backend: what computes on each rank, "cpu" or "cuda"; by default the backend in use.  With "cuda" a rank takes the
+    device of its number among the ranks of its host, modulo the devices that it sees, unless GRB_TILE_DEVICE or
+    "cuda:1" names one.  Arrays of devices go by NCCL where each rank has one of its own, else through the host
+    (`channel`).  timeout: seconds that a rank waits for others in an exchange.
     With one rank neither mpi4py nor NCCL is imported and nothing changes: objects stay ordinary.
     Called again, it returns the same World.
     """
-    from ..backends.distributed.connect import connect
+    from ..backends.distributed.connect import connect, over_devices, rank_on_host
 
     global _alone
-    found = select.current()
-    if found.name == NAME or _alone is not None:
+    found = select.in_use()
+    if found is not None and found.name == NAME or _alone is not None:
         return world()
     connected = connect(comm, timeout)
-    base = select.named(backend) if backend else found
-    made = select.over_ranks(connected, base)
     if connected.size > 1:
+        base = select.named(select.own_device(backend, rank_on_host(connected)))
+        made = select.over_ranks(over_devices(connected, base), base)
         select.register(NAME, made)
         select.use(NAME)
         return World(made)
-    if backend:
-        select.use(backend)
-    _alone = World(made)
+    base = select.use(backend) if backend else select.current()
+    _alone = World(select.over_ranks(connected, base))
     return _alone
 
 
@@ -96,22 +105,39 @@ def owned(backend: Any, store: Any) -> Any:
     return store.local if backend.size == 1 and select.current() is not backend else store
 
 
-def run(size: int, function: Callable[..., Any], *args: Any, timeout: float = 300.0) -> list[Any]:
-    """[function(world, *args) of rank 0, of rank 1, ...]: ranks that are threads of this process, for trials and tests.
+def run(
+    size: int,
+    function: Callable[..., Any],
+    *args: Any,
+    devices: int | Sequence[int] | None = None,
+    timeout: float = 300.0,
+) -> list[Any]:
+    """[function(world, *args) of rank 0, of rank 1, ...]: ranks that are threads of this process.
 
+        gb.dist.run(2, program, devices=2)          # rank 0 on cuda:0, rank 1 on cuda:1
+
+    devices: the numbers of devices, or how many there are; ranks take them in turn.  Where each has one of its own,
+    arrays go by NCCL; ranks that share a device exchange through the host.  None: all compute with the backend in use.
     Raises: the first error of a rank.
     """
     from ..backends.distributed import loopback
+    from ..backends.distributed.connect import over_devices
 
-    base = select.current()
+    numbers = range(devices) if isinstance(devices, int) else devices
+    if numbers is not None and not len(numbers):
+        raise InvalidValue(f"devices: {devices!r} names none")
+    base = select.current() if numbers is None else None
 
-    def of_rank(comm: Any) -> Any:
-        backend = select.over_ranks(comm, base)
+    def of_rank(host: Any) -> Any:
+        local = base or select.named(f"{select.NUMBERED}:{numbers[host.rank % len(numbers)]}")
+        comm = over_devices(host, local)
+        backend = select.over_ranks(comm, local)
         with select.entered(f"{NAME}-{backend.number}", backend):
             try:
                 return function(World(backend), *args)
             finally:
                 backend.close()
+                comm.close()
 
     return loopback.run(size, of_rank, timeout=timeout)
 
@@ -120,9 +146,9 @@ def run(size: int, function: Callable[..., Any], *args: Any, timeout: float = 30
 def local() -> Iterator[None]:
     """Within the block objects are this rank's own: made, computed and seen by this rank alone.
 
-        with gb.dist.local():
-            first, mine = ranks.local
-            best = mine.reduce(gb.monoid.max).new()
+    with gb.dist.local():
+        first, mine = ranks.local
+        best = mine.reduce(gb.monoid.max).new()
     """
     backend = world()._backend
     with select.using(backend.local.name):

@@ -36,7 +36,7 @@ from grb_tile.io.serialize import deserialize, load, save, serialize
 from grb_tile.io.suitesparse import from_graphblas, to_graphblas
 from grb_tile.io.suitesparse_blob import from_suitesparse_blob, to_suitesparse_blob
 from grb_tile.io.tables import from_dataframe
-from grb_tile.io.torch_tensors import from_torch
+from grb_tile.io.torch_tensors import from_torch, to_torch
 
 __all__ = [
     "BadFile",
@@ -82,6 +82,7 @@ __all__ = [
     "to_pydata_sparse",
     "to_scipy_sparse",
     "to_suitesparse_blob",
+    "to_torch",
     "vector_of_entries",
     "write",
     "write_edge_list",

@@ -67,7 +67,7 @@ def from_networkx(
         if len(nodelist) < len(G):
             G = G.subgraph(nodelist)
     if dup_op is not None and G.is_multigraph():
-        return from_parallel_edges(G, weight, dup_op, nodelist, dtype, name)
+        return from_parallel_edges(G, weight, dup_op, nodelist, dtype, name, every=True)
     adjacency, view = dict(G.adjacency()), is_view(G)
     pattern = Pattern(adjacency, view=view)
     if weight is None and not G.is_multigraph():
@@ -97,15 +97,20 @@ def from_parallel_edges(
     nodelist: Sequence[Any] | None = None,
     dtype: DTypeLike | None = None,
     name: str | None = None,
+    *,
+    every: bool = False,
 ) -> Matrix:
-    """from_networkx of a multigraph by the rule of edge lists: `matrix_of_edges` says what None as dup_op does."""
+    """from_networkx of a multigraph by the rule of edge lists: `matrix_of_edges` says what None as dup_op does.
+
+    every: is each edge without a weight 1, where none has one, too?  Else parallel ones are one entry then.
+    """
     nodes = list(G) if nodelist is None else nodelist
     numbers = dict(zip(nodes, range(len(nodes)), strict=True))
     edges = list(G.edges(data=weight) if weight is not None else G.edges(data=False))
     rows, cols = (np.fromiter((numbers[edge[end]] for edge in edges), np.int64, len(edges)) for end in (0, 1))
-    given = [] if weight is None else [edge[2] for edge in edges]
+    given = [None] * len(edges) if weight is None else [edge[2] for edge in edges]
     values = None
-    if any(each is not None for each in given):
+    if every or any(each is not None for each in given):
         values = _numbers([1 if each is None else each for each in given], dtype, weight)
     shape = len(nodes), len(nodes)
     dtype = np.int64 if values is None and dtype is None else dtype

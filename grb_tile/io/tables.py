@@ -23,6 +23,17 @@ def is_table(x: Any) -> bool:
     return (hasattr(x, "columns") and (hasattr(x, "iloc") or hasattr(x, "get_column"))) or hasattr(x, "column_names")
 
 
+def is_adjacency(x: Any) -> bool:
+    """Is it a data frame of pandas with the same labels of rows and columns: a matrix, and no list of edges?
+
+    Four edges with four columns, none of which has a name, have such labels too.
+    """
+    if not (hasattr(x, "iloc") and x.shape[0] == x.shape[1] > 0):
+        return False
+    labels = list(x.columns)
+    return labels == list(x.index) and (len(labels) > 4 or not all(isinstance(label, int) for label in labels))
+
+
 def from_dataframe(
     df: Any,
     source: Any = None,
@@ -69,6 +80,11 @@ def from_dataframe(
     [5, 7, 9]
     """
     flags(directed=directed)
+    if is_adjacency(df) and source is None and target is None:
+        raise ValueError(
+            f"df: rows and columns have the same labels, so it is a matrix ({df.shape[0]} x {df.shape[1]}) and no list "
+            "of edges; algorithms.Graph(df) takes it, gb.Matrix.from_dense(df.to_numpy(), missing_value=0) too"
+        )
     if not is_table(df):
         raise TypeError(f"df: expected a data frame or a table, got {type(df).__name__}; write pandas.DataFrame(df)")
     source, target, weight = _chosen(df, source, target, weight)
@@ -156,9 +172,15 @@ def numbers_of(array: np.ndarray, name: Any) -> np.ndarray:
     return array
 
 
+def _are_whole(ends: np.ndarray) -> bool:
+    return bool((ends == np.trunc(ends)).all() and (np.abs(ends) < 2**53).all())
+
+
 def _vertices(sources: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any, int]:
     """(rows, columns, labels, their number) as an edge list has them."""
     edges = sources.size
+    if edges and all(end.dtype.kind == "f" and _are_whole(end) for end in (sources, targets)):  # ints that had gaps
+        sources, targets = sources.astype(np.int64), targets.astype(np.int64)
     if edges and all(end.dtype.kind in "iu" and end.min() >= 0 and end.max() < 2**60 for end in (sources, targets)):
         sources, targets = sources.astype(np.int64, copy=False), targets.astype(np.int64, copy=False)
         if max(sources.max(), targets.max()) <= SPREAD * edges + 1024:

@@ -104,6 +104,16 @@ class Extract(Record):
     def extra(self):
         return tuple(_text(K) for K in ((self.I,) if len(self.x.shape) == 1 else (self.I, self.J)))
 
+    def notation(self, out="C", mask="NULL", accum="NULL", flags=""):
+        """As of every record; a line of a matrix is a column of it, or of its transpose: GrB_Col_extract."""
+        if len(self.x.shape) == 1 or len(self.shape) != 1:
+            return super().notation(out, mask, accum, flags)
+        by_row = isinstance(self.I, int)
+        K, line = (self.J, self.I) if by_row else (self.I, self.J)
+        flags += "T0" if by_row != self.xt else ""
+        parts = [out, mask, accum, *self.names(), _text(K), str(line), f"GrB_DESC_{flags}" if flags else "NULL"]
+        return f"GrB_Col_extract({', '.join(parts)});"
+
     @property
     def c_name(self):
         return {2: "GrB_Matrix_extract", 1: "GrB_Vector_extract", 0: "GrB_extractElement"}[len(self.shape)]

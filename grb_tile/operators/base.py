@@ -7,7 +7,7 @@ interned, so `op[t] is op[t]`.  grb_tile.core defines calls of both: it sets `Op
 from __future__ import annotations
 
 from operator import getitem
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from ..dtypes import UINT64, lookup_dtype, unify
 from .names import gb_name
@@ -15,9 +15,17 @@ from .registry import NAMESPACES, publish
 from .table import RULES
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol, TypeVar
 
     from ..dtypes import DataType
+
+    E = TypeVar("E", covariant=True)
+
+    class Operand(Protocol[E]):
+        """An operand of core, whose classes are above: what a called operator makes of it, such as an expression."""
+
+        @property
+        def _makes(self) -> E: ...
 
 
 def _no_core(op, *args, **kwargs):
@@ -75,6 +83,10 @@ class TypedOpBase:
         type2 = "" if self._type2 is None else f", {self._type2.name}"
         return f"{self.opclass.lower().removesuffix('op')}.{self.name}[{self.type.name}{type2}]"
 
+    @overload
+    def __call__(self, x: Operand[E], /, *args: Any, **kwargs: Any) -> E: ...
+    @overload
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return OpBase._call_handler(self, *args, **kwargs)
 
@@ -153,6 +165,10 @@ class OpBase:
     def __repr__(self):
         return f"{self._modname}.{self.name}"
 
+    @overload
+    def __call__(self, x: Operand[E], /, *args: Any, **kwargs: Any) -> E: ...
+    @overload
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return OpBase._call_handler(self, *args, **kwargs)
 

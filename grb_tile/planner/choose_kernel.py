@@ -15,6 +15,7 @@ from .record import KERNEL_METHODS, forced
 if TYPE_CHECKING:
     from .device_profile import DeviceProfile
 
+SPMM = ("spmm_rows", "spmm_slabs")
 SEGMENTS = ("segments", "segments_delta16", "segments_relabelled", "segments_binned", "bit_blocks")
 
 
@@ -157,6 +158,27 @@ def bins_pay(
     gathers = max(cached_share - hub_share, 0.0) * near_ns + (1 - max(cached_share, hub_share)) * far_ns
     gathers_ns = entries * (tuning.GPU_SEGMENT_NS + gathers) * profile.latency
     return (bins_ns, gathers_ns, cached_share) if bins_ns < gathers_ns else None
+
+
+def slabs_pay(
+    entries: int, shape: tuple[int, int], slabs: int, row_bytes: int, sweeps: int, cached_share: float,
+    profile: DeviceProfile,
+) -> tuple[bool, float, float, int, float]:  # fmt: skip
+    """(do `slabs` slabs of columns cost less than all columns at once, ns of both, slabs, cached_share), for SpMM.
+
+    shape: rows and columns.  row_bytes: of a row of X, which is read from DRAM `sweeps` times.  cached_share: of the
+    entries in the columns whose rows of X the L2 cache holds.
+    """
+    nrows, ncols = shape
+    sectors = max(row_bytes / 32, 1.0)
+    near = sectors * tuning.GPU_CACHED_GATHER_NS * profile.latency
+    far = tuning.GPU_FAR_GATHER_NS * profile.latency + (sectors - 1) * 32 / profile.dram_bytes_ns
+    rows_ns = entries * (cached_share * near + (1 - cached_share) * far)
+    rows_ns += nrows * tuning.GPU_SPMM_ROW_NS * profile.latency
+    read_ns = min(row_bytes / 32, 1.0) * ncols * tuning.GPU_SLAB_ROW_NS + slabs * tuning.GPU_SLAB_NS
+    read_ns *= profile.latency
+    slabs_ns = entries * (tuning.GPU_SLAB_ENTRY_NS * profile.latency + near) + sweeps * read_ns
+    return slabs_ns < rows_ns, slabs_ns, rows_ns, slabs, cached_share
 
 
 def blocks_pay(

@@ -60,6 +60,11 @@ FORCIBLE = {
     "inner_windows": ("kernel", "GPU, matrix product: few rows and columns, the inner dimension shared among blocks"),
     "merge_at_mask": ("kernel", "GPU, matrix product: merged into tables of the mask's rows"),
     "esc": ("kernel", "GPU, matrix product: products expanded, sorted and combined (ESC)"),
+    "spmm_rows": ("kernel", "GPU, sparse times dense: rows of X gathered wherever they are"),
+    "spmm_slabs": (
+        "kernel",
+        "GPU, sparse times dense: a slab of columns at a time, whose rows of X the L2 cache holds",
+    ),
     "grid_wide": ("kernel", "GPU, BFS and SSSP: the whole grid, for graphs with hubs"),
     "grid_low_skew": ("kernel", "GPU, BFS: the whole grid, for graphs whose hubs do not lead everywhere"),
     "blocks_high_diameter": ("kernel", "GPU, BFS and SSSP: a few blocks, for thousands of small levels"),
@@ -327,7 +332,8 @@ RULES = {
     "dense_array": "the matrix is dense: its {0} x {1} array is read as it is",
     "dense_product": "both operands are full: a product of their arrays, over {0} positions",
     "dense_at_mask": "both operands are full: one dot product for each of the mask's {0} positions",
-    "over_ranks": "{0} ranks: {1:,} bytes received by this one, {2:.3f} ms of {3:.3f} in exchanges; its own part above",
+    "over_ranks": "{0} ranks: {1:,} bytes received by this one{4}, {2:.3f} ms of {3:.3f} in exchanges; its own part "
+    "above",
     # kernels of row-wise products
     "too_large": "{0} positions are not allocated for {1} entries: one result for each stored row",
     "all_entries": "the vector is full, nothing is masked, all {0} entries are read",
@@ -360,6 +366,14 @@ RULES = {
     "few_outputs": "{0} rows and {1} columns, {2} inner indices: windows of them cost about {3:.0f} ns, two phases and "
     "transposes {4:.0f} ns",
     "row_accumulators": "positions are found in the first phase; each row's accumulator is in shared memory",
+    "slabs_later": "product {0} of this matrix with an X beyond the L2 cache; slabs are considered after {1}",
+    "slabs_no_memory": "the matrix in slabs of columns would take {0} bytes",
+    "rows_long": "{0:.0%} of the entries are in rows longer than {1}, which slabs leave out",
+    "slabs_too_wide": "sums of {0} bytes a row have no room in shared memory",
+    "slabs_cheaper": "{2} slabs of columns {0:,.0f} ns, all at once {1:,.0f} ns: the L2 cache has X for {3:.0%} of the "
+    "entries",
+    "rows_of_x_cheaper": "{2} slabs of columns {0:,.0f} ns, all at once {1:,.0f} ns: the L2 cache has X for {3:.0%} of "
+    "the entries",
     # kernels of traversals
     "high_diameter": "{0:.1f} entries a row, {1:.1%} of them in rows longer than {2}: levels by the thousand",
     "low_skew": "longest row {0} against a mean of {1:.1f}: no hubs",

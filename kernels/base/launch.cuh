@@ -49,4 +49,37 @@ GRB_DEVICE void grid_barrier(unsigned* counter) {
   }
 }
 
+// Blocks that go through the same memory in the same order, and stay about together, so that what one has written or
+// read is in the cache for the others.  No result depends on it: a block that has waited in vain waits no more, so that
+// blocks need not be resident.  turns: two zeros, before and after the kernel.
+struct Together {
+  unsigned* turns;
+  unsigned turn = 0;
+  bool waits = true;               // valid in thread 0
+#ifdef SIMT_CPU
+  static constexpr int POLLS = 2;
+#else
+  static constexpr int POLLS = 64;
+#endif
+  GRB_DEVICE explicit Together(unsigned* turns) : turns(turns) {}
+  // Begins a turn, when all blocks have on average ended the one before the last.  The whole block calls.
+  GRB_DEVICE void next() {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      if (turn > 0) atomicAdd(turns, 1u);
+      const int64_t goal = (int64_t(turn) - 1) * gridDim.x;
+      int polls = 0;
+      while (waits && int64_t(*(volatile unsigned*)turns) < goal) waits = ++polls < POLLS;
+    }
+    turn++;
+    __syncthreads();
+  }
+  // After the last turn, one of `most`: blocks with fewer turns hold nobody up.
+  GRB_DEVICE void end(unsigned most) {
+    if (threadIdx.x != 0) return;
+    atomicAdd(turns, most - (turn > 0 ? turn - 1 : 0));
+    if (atomicAdd(turns + 1, 1u) == gridDim.x - 1) turns[0] = 0, turns[1] = 0;
+  }
+};
+
 }  // namespace grb

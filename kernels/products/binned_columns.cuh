@@ -112,24 +112,25 @@ __global__ void place_entries(const int32_t* cols, int64_t entries, int64_t slic
 // out[j] = x[order[j]] for the hubs; order: null where all columns are in slabs, in their own order.  Each block takes
 // slabs, or the same one of `parts` of their chunks, with the slab's slab_columns values of T in dynamic shared memory.
 // Blocks that run at once have neighbouring slabs and go through the bins in the same order, so that what they write is
-// together in the cache.
-template <class T, int CHUNK, int AT_ONCE = 4>
+// together in the cache; where runs are short, they do so in `stages` turns of an item, and wait for each other.
+template <class T, int CHUNK, int AT_ONCE>
 __global__ void __launch_bounds__(1024, 1)
 put_in_bins(const T* __restrict__ x, const int32_t* __restrict__ order, int64_t hubs, int64_t columns,
             int64_t slab_columns, const unsigned* __restrict__ slab_starts, int64_t slabs, int64_t parts,
             const uint16_t* __restrict__ codes, const unsigned* __restrict__ to,
-            T* __restrict__ out) {
+            T* __restrict__ out, int64_t stages, unsigned* turns) {
   constexpr int BYTES = CHUNK * int(sizeof(T)), PARTS = BYTES > 16 ? BYTES / 16 : 1, EACH = CHUNK / PARTS, LOADS = 8;
   struct alignas(BYTES / PARTS) Values { T of[EACH]; };          // what a thread writes: neighbours fill a sector
   struct alignas(2 * EACH) Codes { uint16_t of[EACH]; };
   extern __shared__ ulonglong2 slab_memory[];
   T* slab = reinterpret_cast<T*>(slab_memory);
   GRB_EACH(j, hubs) out[j] = x[order[j]];
+  Together together(turns);
   for (int64_t item = blockIdx.x; item < slabs * parts; item += gridDim.x) {
     const int64_t k = item % slabs, part_of_slab = item / slabs;
     const int64_t first = slab_starts[k], count = slab_starts[k + 1] - first;
     const int64_t at = first + count * part_of_slab / parts, end = first + count * (part_of_slab + 1) / parts;
-    if (at == end) continue;
+    if (at == end && stages == 1) continue;
     const int64_t left = columns - k * slab_columns, here = left < slab_columns ? left : slab_columns;
     __syncthreads();
     const int32_t* names = order == nullptr ? nullptr : order + hubs;
@@ -149,31 +150,37 @@ put_in_bins(const T* __restrict__ x, const int32_t* __restrict__ order, int64_t 
         if (c + j * int64_t(blockDim.x) < here) slab[c + j * int64_t(blockDim.x)] = value[j];
     }
     __syncthreads();
-    for (int64_t i = at * PARTS + threadIdx.x; i < end * PARTS; i += AT_ONCE * int64_t(blockDim.x)) {
-      Codes code[AT_ONCE];
-      unsigned where[AT_ONCE];
+    for (int64_t stage = 0; stage < stages; stage++) {
+      const int64_t stop = (at + (end - at) * (stage + 1) / stages) * PARTS;
+      if (stages > 1) together.next();
+      for (int64_t i = (at + (end - at) * stage / stages) * PARTS + threadIdx.x; i < stop;
+           i += AT_ONCE * int64_t(blockDim.x)) {
+        Codes code[AT_ONCE];
+        unsigned where[AT_ONCE];
 #pragma unroll
-      for (int j = 0; j < AT_ONCE; j++) {
-        const int64_t part = i + j * int64_t(blockDim.x);
-        if (part < end * PARTS) {
-          using Packed = choose<EACH == 8, uint4, choose<EACH == 4, uint2, unsigned>>;
-          const Packed packed = __ldcs(reinterpret_cast<const Packed*>(codes) + part);
-          memcpy(&code[j], &packed, sizeof packed);
-          where[j] = __ldcs(to + part / PARTS);
+        for (int j = 0; j < AT_ONCE; j++) {
+          const int64_t part = i + j * int64_t(blockDim.x);
+          if (part < stop) {
+            using Packed = choose<EACH == 8, uint4, choose<EACH == 4, uint2, unsigned>>;
+            const Packed packed = __ldcs(reinterpret_cast<const Packed*>(codes) + part);
+            memcpy(&code[j], &packed, sizeof packed);
+            where[j] = __ldcs(to + part / PARTS);
+          }
         }
-      }
 #pragma unroll
-      for (int j = 0; j < AT_ONCE; j++) {
-        const int64_t part = i + j * int64_t(blockDim.x);
-        if (part < end * PARTS) {
-          Values found;
+        for (int j = 0; j < AT_ONCE; j++) {
+          const int64_t part = i + j * int64_t(blockDim.x);
+          if (part < stop) {
+            Values found;
 #pragma unroll
-          for (int u = 0; u < EACH; u++) found.of[u] = slab[code[j].of[u]];
-          reinterpret_cast<Values*>(out)[int64_t(where[j]) * PARTS + part % PARTS] = found;
+            for (int u = 0; u < EACH; u++) found.of[u] = slab[code[j].of[u]];
+            reinterpret_cast<Values*>(out)[int64_t(where[j]) * PARTS + part % PARTS] = found;
+          }
         }
       }
     }
   }
+  if (stages > 1) together.end(unsigned((slabs * parts + gridDim.x - 1) / gridDim.x * stages));
 }
 
 }  // namespace grb

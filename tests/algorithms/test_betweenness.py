@@ -194,6 +194,7 @@ def diamonds(count):
     return gb.Matrix.from_coo(np.r_[i, j], np.r_[j, i], 1, nrows=3 * count + 1, ncols=3 * count + 1)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("function", [betweenness, edge_betweenness])
 def test_more_paths_than_fp64_holds_are_refused(function, weighted, engine):

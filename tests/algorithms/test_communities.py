@@ -9,7 +9,16 @@ import scipy.sparse as sp
 from samples import edges, karate, matrix, random_graph
 
 import grb_tile as gb
-from grb_tile.algorithms import Graph, label_propagation, leiden, local_moves, louvain, modularity, partition_quality
+from grb_tile.algorithms import (
+    Graph,
+    condensation,
+    label_propagation,
+    leiden,
+    local_moves,
+    louvain,
+    modularity,
+    partition_quality,
+)
 from grb_tile.backends.select import current
 from grb_tile.community_rounds import Measure
 from grb_tile.storage.place import host_array
@@ -113,11 +122,68 @@ def test_communities_as_vectors_arrays_and_results():
         assert modularity(G, labels) == pytest.approx(found.modularity, abs=1e-12)
 
 
+class Clustering:
+    """As igraph's VertexClustering: its clusters are lists of vertices."""
+
+    def __init__(self, clusters):
+        self.clusters = clusters
+
+    def __len__(self):
+        return len(self.clusters)
+
+    def __getitem__(self, k):
+        return self.clusters[k]
+
+    def __iter__(self):
+        return iter(self.clusters)
+
+
+def test_communities_in_every_form():
+    """As texts, sets, lists, iterators, dictionaries, a Series in any order, what igraph and NetworkX give; wherever
+    communities are taken."""
+    names = [f"v{k}" for k in range(34)]
+    G = Graph(karate(), labels=names)
+    number = louvain(G, seed=1).to_numpy()
+    found = dict(zip(names, number.tolist(), strict=True))
+    parts = [{name for name, c in found.items() if c == k} for k in sorted(set(found.values()))]
+    series = louvain(G, seed=1).to_pandas()["labels"].sample(frac=1, random_state=3)
+    shuffled = dict(sorted(found.items(), key=lambda item: hash(item[0])))
+    texts = [f"community {c}" for c in number]
+    forms = [parts, tuple(parts), list(map(list, parts)), list(map(frozenset, parts)), series, shuffled]
+    forms += [texts, np.array(texts), np.array(texts, object), {name: f"c{c}" for name, c in shuffled.items()}]
+    iterators = [lambda: iter(parts), lambda: (sorted(part) for part in parts), lambda: map(set, parts)]
+    iterators += [lambda: (c for c in number), lambda: dict(enumerate(parts)).values()]
+    for make in (*(lambda form=form: form for form in forms), *iterators):
+        assert modularity(G, make()) == pytest.approx(modularity(G, number))
+        assert partition_quality(G, make()) == partition_quality(G, number)
+        assert condensation(G, make()).count == len(parts)
+    clustering = Clustering([np.flatnonzero(number == c).tolist() for c in range(len(parts))])
+    assert modularity(karate(), clustering) == pytest.approx(modularity(G, number))
+
+
+@pytest.mark.parametrize("takes", [modularity, partition_quality, condensation])
+def test_communities_that_are_none(takes):
+    for labels, error, message in (
+        ("abc", TypeError, "labels: expected a community for each of 34 nodes, or sets of nodes, got 'abc'"),
+        ({1, 2}, TypeError, "labels: a set has no order; give a list of sets of nodes, or a dict"),
+        ([{0}, {0, 1}], ValueError, "labels: expected each node in one of the sets, and some are in two"),
+        ([{0}, {1}], ValueError, "labels: expected a community for each of 34 nodes, once, got 2"),
+        (iter([[0], [1]]), ValueError, "labels: expected a community for each of 34 nodes, once, got 2"),
+        ({0: 1}, ValueError, "labels: expected a community for each of 34 nodes, once, got 1"),
+        ([{"ann"}, {1}], TypeError, "labels"),
+        (np.full(34, 0.5), TypeError, "labels: expected an integer or a text for each node, got float64, such as"),
+        ([(1, 2)] * 34, ValueError, r"labels: expected 34, one for each node, got an array of shape \(34, 2\)"),
+        ([None] * 34, TypeError, "labels: expected an integer or a text for each node, got object, such as None"),
+    ):
+        with pytest.raises(error, match=message):
+            takes(karate(), labels)
+
+
 def test_arguments_of_modularity():
     A = karate()
     with pytest.raises(ValueError, match=r"labels: expected 34, one for each node, got an array of shape \(3,\)"):
         modularity(A, [0, 0, 1])
-    with pytest.raises(TypeError, match="labels: expected integers, got float64"):
+    with pytest.raises(TypeError, match="labels: expected an integer or a text for each node, got float64"):
         modularity(A, np.zeros(34))
     with pytest.raises(ValueError, match="labels: 33 of 34 nodes have none"):
         modularity(A, gb.Vector.from_coo([3], [1], size=34))

@@ -2,8 +2,9 @@
 
 import pytest
 
-from grb_tile.algorithms import Report
-from grb_tile.algorithms.iteration import until
+import grb_tile as gb
+from grb_tile.algorithms import Graph, Report
+from grb_tile.algorithms.iteration import given_vector, until
 
 
 class Change:
@@ -70,3 +71,10 @@ def test_a_callback_gets_each_change_before_the_next_step(late):
 def test_an_infinite_change_ends_the_loop(late):
     state, report, _ = ran([9e9, float("inf"), 1, 1, 1], 1, late=late)
     assert (state, report.stopped_by, report.converged) == (2, "diverged", False)
+
+
+@pytest.mark.parametrize("values", [["1", "2", "3"], [1j, 2, 3], [[1, 2], [3]], [[1, 2, 3]], 5, object(), b"abc"])
+def test_values_of_vertices_that_are_no_numbers(values):
+    G = Graph(gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], 1.0))
+    with pytest.raises(TypeError, match=r"mine: expected a Vector, a dict \{node: number\} or a sequence of numbers"):
+        given_vector(values, "mine", G, gb.dtypes.FP64)

@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from samples import edges, karate
 import grb_tile as gb
 from grb_tile import algorithms as alg
 from grb_tile.algorithms import result
+from grb_tile.algorithms.display_html import report_facts
 
 NAMES = ["ann", "bob", "<i>cyd</i>", "dan", "e" * 100]
 
@@ -66,6 +68,15 @@ def test_the_greatest_values_and_the_report(G):
     wanted = found.top(5)
     assert [row[0] for row in table[1:]] == [str(v) if len(v) < 40 else v[:37] + "..." for v, _ in wanted]
     assert [float(row[1]) for row in table[1:]] == pytest.approx([x for _, x in wanted], abs=1e-6)
+
+
+@pytest.mark.parametrize("converged", [True, False, None])
+def test_only_what_iterates_says_whether_it_converged(converged):
+    report = SimpleNamespace(
+        algorithm="a", iterations=3, converged=converged, stopped_by="tol", weighted=False, seconds=1.23456
+    )
+    wanted = {"algorithm": "a", "iterations": 3, "weighted": False, "seconds": "1.23"}
+    assert report_facts(report) == wanted | ({} if converged is None else {"converged": converged, "stopped by": "tol"})
 
 
 def test_columns_absent_values_and_the_cut(G):

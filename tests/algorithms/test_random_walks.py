@@ -218,3 +218,11 @@ def test_edge_cases_and_arguments():
             random_walks(edges([(0, 1)], 2, weight), [0], 1, weighted=True)
     with pytest.raises(TypeError, match="weighted=True: weights must be real, got FC64"):
         random_walks(edges([(0, 1)], 2, 1j), [0], 1, weighted=True)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("more", [{}, {"p": 0.5, "q": 2.0}, {"restart": 0.5}])
+def test_walks_in_a_graph_without_edges_end_where_they_begin(weighted, more):
+    for n, sources in ((3, [0, 2, 0]), (1, [0])):
+        walks = random_walks(gb.Matrix(float, n, n), sources, 3, weighted=weighted, seed=1, **more).walks
+        assert walks[:, 0].tolist() == sources and ("restart" in more or (walks[:, 1:] == -1).all())

@@ -20,7 +20,12 @@ def G():
 
 def test_values_by_label(G):
     assert alg.bfs(G, 0).to_dict() == {"ann": 0, "bob": 1, "cyd": 2, "dan": 3}
-    assert alg.bfs(G, 0, levels=False, parents=True).to_dict() == {"ann": 0, "bob": 0, "cyd": 1, "dan": 2}
+    assert alg.bfs(G, 0, levels=False, parents=True).to_dict() == {
+        "ann": "ann",
+        "bob": "ann",
+        "cyd": "bob",
+        "dan": "cyd",
+    }
     assert alg.sssp(G, 1).to_dict() == {"bob": 0.0, "cyd": 0.5, "dan": 1.5}
     assert alg.connected_components(G).to_dict() == dict(zip(NAMES, [0, 0, 0, 0, 4], strict=True))
     assert set(alg.pagerank(G).to_dict()) == set(NAMES)
@@ -64,7 +69,7 @@ def test_absent_values_need_a_name(G):
 def test_frames(G):
     frame = alg.bfs(G, 0, parents=True).to_pandas()
     assert frame.index.tolist() == NAMES[:4] and frame.index.name == "vertex"
-    assert frame.columns.tolist() == ["levels", "parents"] and frame.parents.tolist() == [0, 0, 1, 2]
+    assert frame.columns.tolist() == ["levels", "parents"] and frame.parents.tolist() == ["ann", "ann", "bob", "cyd"]
     frame = alg.pagerank(G).to_pandas()
     assert frame.columns.tolist() == ["ranks"] and frame.index.tolist() == NAMES
     assert alg.triangles(karate()).to_pandas().columns.tolist() == ["triangles"]

@@ -10,6 +10,7 @@ from grb_tile.storage import convert
 from grb_tile.storage.dense import to_dense
 from grb_tile.storage.store import SparseVector, index_dtype
 
+from .agree import snapshot
 from .samples import choice, values
 
 TYPES = [getattr(dtypes, name) for name in ("BOOL", "INT8", "INT64", "UINT64", "FP32", "FP64", "FC64")]
@@ -118,10 +119,10 @@ def check(backend, rng, count, pairs):
     met = set()
     for number, (x, y, op, tolerance) in enumerate(cases(rng, count, pairs)):
         want = expected(x, y, op, tolerance)
-        before = entries(x), entries(y)
+        before = snapshot(x, y)
         got = backend.is_equal(backend.to_device(x), backend.to_device(y), op, tolerance)
         where = f"case {number}: {x.format} {x.dtype} {y.format} {y.dtype} {tolerance}"
         assert got is want, where
-        assert repr((entries(x), entries(y))) == repr(before), where
+        assert snapshot(x, y) == before, where
         met.add((want, tolerance is None, x.format == y.format))
     assert {pair[:2] for pair in met} == {(True, True), (True, False), (False, True), (False, False)}

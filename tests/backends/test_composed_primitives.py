@@ -77,6 +77,17 @@ def test_scan(backend, seed):
 
 @pytest.mark.parametrize("seed", range(30))
 @pytest.mark.filterwarnings("ignore")
+def test_first_of_rows(backend, seed):
+    rng = np.random.default_rng([27, seed])
+    rows, cols, k = dimension(rng), dimension(rng), int(rng.integers(5))
+    for x in (operand(rng, cols, choice(rng, TYPES)), random_matrix(rng, rows, cols, choice(rng, TYPES))):
+        for how in ("first", "last", "smallest", "largest", "random"):
+            found = backend.first_of_rows(x, how, k, seed)
+            assert_same(found, REFERENCE.first_of_rows(x, how, k, seed))
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.filterwarnings("ignore")
 def test_reductions_of_products(backend, seed):
     rng = np.random.default_rng([23, seed])
     m, k, n = ((size, np.arange(size)) for size in rng.integers(1, 13, 3).tolist())

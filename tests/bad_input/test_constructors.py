@@ -140,3 +140,20 @@ def test_types_are_types():
         gb.Matrix("bogus")
     with pytest.raises(TypeError, match=r"gb.Scalar.*gb\.Scalar\.from_value"):
         gb.Scalar(np.eye(2))
+
+
+@pytest.mark.parametrize("cls", [gb.Vector, gb.Matrix])
+@pytest.mark.parametrize("missing", [0, "a", [0], None])
+@pytest.mark.parametrize("shape", [(), (1,), (2, 2), (1, 1, 1)])
+def test_shapes_and_missing_values_of_from_dense(cls, missing, shape):
+    """A vector, a matrix, elements that are arrays, or an error that names the argument."""
+    values = np.ones(shape)
+    plain = len(shape) == (1 if cls is gb.Vector else 2)
+    nested = len(shape) > (1 if cls is gb.Vector else 2)
+    if (plain and (missing == 0 or missing is None)) or (nested and missing is None):
+        assert cls.from_dense(values, missing).nvals
+        return
+    with pytest.raises((TypeError, ValueError)) as caught:
+        cls.from_dense(values, missing)
+    if plain or nested:
+        assert f"{cls.__name__}.from_dense: `missing_value`" in str(caught.value) and repr(missing) in str(caught.value)

@@ -9,7 +9,7 @@ import pytest
 
 from cuda_emulation.backend import EMULATED, shim
 from grb_tile.backends.cuda.graph import bfs_tiles
-from grb_tile.backends.cuda.products import spmm, spmm_rounded, tiles
+from grb_tile.backends.cuda.products import spmm, spmm_rounded, spmm_slabs, tiles
 from grb_tile.backends.cuda.products.row_schedule import schedule_of
 from grb_tile.dtypes import FP32, FP64
 from grb_tile.planner import tuning
@@ -64,6 +64,7 @@ FORMS = {  # name: (store, function, the arguments asked in turn)
         matrix, on_device(spmm.long_rows), [(4, 2), (4, 8), (10, 8), (10, 2), (1000, 2)]
     ),
     "spmm_rounded tiles": (lambda: matrix(FP32), on_device(of_windows), [("tf32",), ("fp16",), ("bf16",)]),
+    "spmm_slabs slabs": (matrix, on_device(spmm_slabs.made_of), [(2,), (3,), (5,)]),
     "tiles tiled_of": (matrix, on_device(tiles.tiled_of), [(16,), (32,)]),
     "tiles bit_tiles_of": (square, on_device(tiles.bit_tiles_of), [(32,), (64,)]),
     "tiles tiled_vector_of": (vector, on_device(tiles.tiled_vector_of), [(16, False), (16, True), (32, True)]),

@@ -27,4 +27,4 @@ not_here(
 not_here("reads text, whatever the form: tests/io", "io.detect_format", "io.mminfo", "io.read_metis")
 not_here("reads a table: tests/io/test_convert.py", "io.from_pandas_edgelist")
 not_here("reads a table: tests/io/test_tables.py", "io.from_dataframe")
-not_here(_OPTIONAL, "io.from_igraph", "io.from_torch")
+not_here(_OPTIONAL, "io.from_igraph", "io.from_torch", "io.to_torch")

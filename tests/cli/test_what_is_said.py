@@ -13,7 +13,7 @@ import grb_tile as gb
 import grb_tile.io as grb_io
 from grb_tile.cli import bench_verify, info, inputs, memory
 from grb_tile.cli.bench_verify import WrongResult
-from grb_tile.cli.main import BAD_INPUT, COMMANDS, INTERNAL, NO_ANSWER, OK, _code, main, parser
+from grb_tile.cli.main import BAD_INPUT, COMMANDS, INTERNAL, NO_ANSWER, OK, OTHER_NAMES, _code, main, parser
 from grb_tile.exceptions import GraphblasException
 from support.seeds import generator
 
@@ -216,3 +216,37 @@ def test_standard_input_is_read_once(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"0 1\n1 2\n")))
     assert main(["info", "-", "--json", "--quiet"]) == OK
     assert json.loads(capsys.readouterr().out)["entries"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["pagernak", "f"], "'pagernak' is no command; did you mean 'pagerank'?  `grb-tile --help` lists all"),
+        (["PageRank", "f"], "'PageRank' is no command; did you mean 'pagerank'?"),
+        (["louvain", "f"], "'louvain' is no command; did you mean 'communities'?"),
+        (["frobnicate", "f"], "'frobnicate' is no command: `grb-tile --help` lists all"),
+        (["pagerank", "f", "--alhpa", "3"], "unrecognized arguments: --alhpa 3; did you mean '--alpha'?"),
+        (["pagerank", "f", "--alhpa=3"], "unrecognized arguments: --alhpa=3; did you mean '--alpha'?"),
+        (["pagerank", "f", "--frobnicate"], "unrecognized arguments: --frobnicate\n"),
+        (["pagerank", "f", "g"], "unrecognized arguments: g\n"),
+        (["sssp", "f", "--method", "detla"], "did you mean 'delta'?"),
+        (["bfs", "f", "--backend", "cdua"], "did you mean 'cuda'?"),
+    ],
+)
+def test_misspelt_commands_options_and_choices(arguments, said, capsys):
+    assert main(arguments) == BAD_INPUT
+    assert said in capsys.readouterr().err
+
+
+def test_other_names_are_of_commands():
+    assert set(OTHER_NAMES.values()) <= set(COMMANDS) and not set(OTHER_NAMES) & set(COMMANDS)
+
+
+def test_misspelt_labels_and_remedies_of_the_command(tmp_path, capsys):
+    path = tmp_path / "edges.csv"
+    path.write_text("ann,bob\nbob,cyd\n")
+    assert main(["bfs", str(path), "--source", "anna"]) == BAD_INPUT
+    assert "--source anna: no such node; did you mean 'ann'? The file has 3 labels" in capsys.readouterr().err
+    assert main(["eigenvector", KARATE, "--max-iter", "2"]) == NO_ANSWER
+    said = capsys.readouterr().err
+    assert "raise --max-iter" in said and "strict" not in said

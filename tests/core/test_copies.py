@@ -77,6 +77,7 @@ def pairs(keywords):
 CALLS = [(name, method) for name in SOURCES for method in ("new", "dup") if name[0].islower() or method == "dup"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name, method", CALLS)
 def test_every_pair_of_keywords(name, method):
     taken = inspect.signature(getattr(eval(SOURCES[name], names_of(oracle)), method)).parameters

@@ -77,6 +77,13 @@ PROGRAMS = {
         "[1, 2]", "[0, 3, 1]", "[0]", "[0, 1]"),
                            ("[2, 0, 1]", "[0]", "[]", "[0, 1, -1]"), ("3", "[4, 5, 6]", "[4]", "[]"), ("",
                            ", nrows=4", ", ncols=3", ", int, name='n'")),
+    "doubly compressed": products("lib.Matrix.from_{}({}, {}, {}, {}{})", ("dcsr", "dcsc"), ("[0, 2]", "[5, 7]", "[1]",
+        "[-1, 0]"), ("[0, 1, 3]", "[0, 2, 1]", "[0, 3, 1]", "[0, 3]", "[1, 2, 3]"), ("[2, 0, 1]", "[0]"),
+                                  ("3", "[4, 5, 6]"), ("", ", nrows=9", ", ncols=3", ", nrows=9, ncols=9, name='n'")),
+    "exported": products("sorted((k, v) for k, v in {}.ss.export({}).items() if k != 'values')", ("A", "F", "v", "f"), (
+        "'csr'", "'CSR'", "'Coo', sort=True", "'hypercsc'", "'BITMAPR'", "'fullc'", "'sparse'", "'Full'", "'bitmap'",
+        "'other'", "'csr', sort=True", "format='CSC'", "3",
+    )),
     "new objects": products("lib.{}({})", ("Vector", "Matrix", "Scalar"), (
         "", "int", "'INT8'", "None", "3", "int, 3", "int, 3, 4", "int, -1", "int, 2, -1", "int, 2.5", "int, 'a'",
         "int, 3, 4, 5", "int, nrows=2",
@@ -88,6 +95,11 @@ PROGRAMS = {
         "v[1]", "v[2]", "v.reduce()", "[1, 2]", "v", "1j", "np.int8(3)"),
                                   ("", ", float", ", 'INT8'", ", is_cscalar=True", ", is_cscalar=False", ", name='n'",
                                   ", dtype='BOOL'")),
+    "large numbers": products("{}", [form.format(x) for form in (
+        *products("lib.Scalar.from_value({{}}, {})", ("float", "'FP32'", "int", "'UINT64'", "'INT8'", "bool")),
+        "lib.Scalar.from_value({})", "put(v, 1, {})", "put(lib.Vector(float, 3), 1, {})", "up(v, {})",
+        "v.apply('plus', right={})", "up(lib.Scalar('UINT8'), {})", "v.to_dense({})",
+    ) for x in ("2**63 - 1", "-2**63", "300", "-1", "True", "1e300", "-1.5")]),
     "split": [f"{x}.ss.split({chunks}{more})" for x in ("A", "v", "F", "f") for chunks in CHUNKS for more in ("",
         ", name='n'")],
     "selectk": products("{}.ss.selectk({}, {}{})", ("v", "f"), ("'first'", "'last'", "'LAST'", "'other'"), ("1",
@@ -115,6 +127,7 @@ PROGRAMS = {
     "build_scalar": products("kept({}, lambda o: o.ss.build_scalar({}))", ("lib.Vector(int, 3)",
         "lib.Matrix(int, 3, 3)", "v", "A"),
                              ("[0, 2], 5", "[0, 2], [1, 1], 5", "[0, 9], 5", "[0, 2], [1], 5", "[], 5", "[0, 0], 5",
+                             "[0, 2], e", "[0, 2], [1, 1], e", "[0, 2], None", "[0, 2], [1, 1], None",
                              "[0, 2], s", "[0, 1], [0, 2], 2.5")),
     "diag and concat": products("lib.ss.{}", ("diag(v)", "diag(v, 1)", "diag(C)", "diag(C, -1)", "diag(s)",
         "diag(v, dtype=float, name='n')", "diag(v, other=1)",
@@ -158,6 +171,16 @@ PROGRAMS = {
         "lib.indexunary.rowindex, 1",
                           "X.S", "~x.V", "x.S", "x", "'other'", "None", "3", "lib.select.rowle, 1", "'rowle', 'a'",
                           "lib.unary.abs", "'row == 1'", "'1 < value'", "'col >= 1'")),
+    "selected by a comparison": products("{}", (
+        *products("{0}.select({0} {1} {2})", ("A", "v"), ("<", "<=", ">", ">=", "==", "!="), ("3", "s", "e")),
+        *products("lib.select.{}(A {} {})", ("value", "row", "column", "diag"), ("<", "<=", ">", ">=", "==", "!="),
+            ("1", "s")),
+        *products("lib.select.index(v {} 2)", ("<", "<=", ">", ">=", "==", "!=")), "lib.select.value(A)",
+        "lib.select.row(3)",
+        "lib.select.value(A.T > 3)", "lib.select.value(3 < A)", "lib.select.value(A + 1)",
+        "A.select(C > 3)", "A.select(A + 1)",
+        "A.T.select(A > 3)", "A.select(A.apply('abs'))", "lib.select.value(s > 3)", "v.select(A > 3)",
+    )),
     "power and others": products("{}", ("C.power(2)", "C.power(0)", "C.power(-1)", "C.power(2, 'min_plus')",
         "A.power(2)", "C.power(1.5)", "C.power('a')", "C.power(3, lib.binary.plus)", "C.power(1)",
                          "C.setdiag(3)", "C.setdiag(w)", "C.setdiag(w, 1)", "C.setdiag([1, 2, 3])", "C.setdiag(v)",
@@ -168,6 +191,21 @@ PROGRAMS = {
                          "A.to_dcsr()", "A.to_dcsc()", "A.to_csr()", "A.to_csc(float)", "A.to_edgelist()",
                          "A.to_edgelist(values=False)", "A.to_dicts(order='col')", "A.to_dicts('other')",
                          "A._as_vector()", "lib.Matrix(int, 3, 1)._as_vector()", "v._as_matrix()")),
+    "chains": products("{}.{}", ("C.mxm(C)", "C.mxm(C, 'min_plus')", "A.T.mxm(A)", "(C @ C.T)", "C.kronecker(C)",
+        "C.power(2)", "C.mxm(C).select('triu')", "C.mxm(C).select(C.S)", "(C @ C).select(~C.V).select('>', 9)"), (
+        "select('tril')", "select('>', 12)", "select('>', s)", "select(C.S)", "select(~C.S)", "select(X.S)",
+        "select(v.S)", "select('>', 'a')", "select(C)", "select('>', 1).select(C.S).select('triu')",
+        "select(C.S).select(C.V)", "reduce_scalar()", "reduce_scalar('max')", "reduce_scalar(lib.agg.mean)",
+        "reduce_rowwise()", "reduce_columnwise('min')", "reduce_rowwise(lib.agg.count)",
+        "select(C.S).reduce_scalar('min')",
+        "select('>', 11).reduce_rowwise()", "select(~C.S).reduce_columnwise(lib.monoid.max).new(mask=w.S)",
+        "reduce_scalar('minus')", "select('other')", "reduce_scalar(allow_empty=False)", "reduce_rowwise().reduce()",
+        "select('>', 999).reduce_scalar(allow_empty=False)", "select(C.S).new(name='n')", "nvals", "apply('ainv')",
+    )),
+    "chosen twice": products("done({0}, *[expr.{1} for expr in [{2}] for _ in range(2)])", ("C",), (
+        "select(C.S)", "select('>', 9).new()", "reduce_scalar()", "reduce_rowwise('max').new(float)",
+        "reduce_columnwise()",
+    ), ("C.mxm(C)", "C @ C", "C.kronecker(C)", "C.power(3)", "C.mxm(C).select('triu')")),
     "texts": products("repr({})", (
         "A.apply('ainv')", "A.T.apply('ainv')", "A @ C", "C @ A", "A @ v", "v @ f", "v & f", "v | f", "A & F",
         "A[0, 1]", "A[:2, 1:]", "A[::2, [0, 1]]", "v[::-1]", "v[1:3]", "v[[0, 1, 2]]", "v[range(3)]", "A[1, :]",
@@ -184,7 +222,7 @@ PROGRAMS = {
 }  # fmt: skip
 # families whose forms take expressions, with autocompute too
 COMPUTED = ("operators called", "aggregators", "reductions", "multiplied", "element-wise", "unions", "applied",
-        "selected",
+        "selected", "chains", "chosen twice",
             "texts", "build_diag", "diag and concat", "Scalar.from_value")  # fmt: skip
 # python-graphblas names its own casts, or another slice; or it changes a Vector into one of another shape
 NOT_ALIKE = re.compile(
@@ -192,6 +230,8 @@ NOT_ALIKE = re.compile(
     r".*flatten\(name"
 )
 REFUSED_HERE = re.compile(
+    r"lib.Matrix.from_dcs[rc]\((?!\[(0, 2|5, 7)\], \[0, 1, 3\], \[2, |\[1\], \[0, 3\], \[2, )|"
+    r"lib.Matrix.from_dcsc\(\[5.*ncols=3|"
     r"lib.Matrix.from_cs[rc]\((\[1, 2\]|"
     r"\[0, 3, 1\]|\[0\], (\[\], \[[^\]]|\[[^\]])|\[0, 1\], (\[2|\[0, 1|\[\]|\[0\], (\[\]|\[4, )))"
 )

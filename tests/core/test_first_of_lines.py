@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import grb_tile as gb
-from grb_tile.core import lines
+from grb_tile.backends.cpu.vectorised import first_of_rows
+from grb_tile.core.ss import matrix
 from support import seeds
 
 TYPES = ["BOOL", "INT8", "UINT64", "FP32", "FP64", "FC64"]
@@ -49,7 +50,7 @@ def same(got, want):
 @pytest.mark.parametrize("how", ["smallest", "largest", "first", "last"])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_against_a_loop(dtype, how, monkeypatch):
-    monkeypatch.setattr(lines, "PARTITIONED", 40)  # several chunks of lines
+    monkeypatch.setattr(first_of_rows, "BLOCK", 128)  # several chunks of lines
     rng = seeds.generator("first of lines", dtype, how)
     for nrows, ncols, count in ((9, 40, 150), (30, 6, 90), (1, 50, 33), (5, 5, 200)):
         A = gb.Matrix.from_coo(*entries(rng, dtype, nrows, ncols, count), dtype, nrows=nrows, ncols=ncols)
@@ -78,12 +79,23 @@ def test_vectors(how):
 
 
 def test_few_entries_are_sorted(monkeypatch):
-    """Of lines that are much longer than k, only those about the k-th are put in order."""
-    sizes, plain = [], lines.ordered
+    """Of lines longer than k, only the k that are taken are put in order, and none where no order is asked for."""
+    sizes, plain = [], matrix.ordered
     monkeypatch.setattr(
-        lines, "ordered", lambda xp, major, *rest: sizes.append(major.shape[0]) or plain(xp, major, *rest)
+        matrix, "ordered", lambda xp, major, *rest: sizes.append(major.shape[0]) or plain(xp, major, *rest)
     )
     A = gb.Matrix.from_dense(np.random.default_rng(1).random((20, 500)))
     for how in ("smallest", "largest"):
-        assert A.ss.selectk(how, 4).nvals == 80
-    assert sizes == [80, 80]
+        assert A.ss.selectk(how, 4).nvals == 80 and not sizes
+        assert A.ss.compactify(how, 4).nvals == 80
+        assert sizes.pop() == 80
+
+
+@pytest.mark.parametrize("x", [gb.Matrix.from_dense([[1, 2], [3, 4]]), gb.Vector.from_dense([1, 2])])
+def test_counts_are_checked(x):
+    """By name and value, before anything is computed."""
+    for call, name in ((x.ss.selectk, "k"), (x.ss.compactify, "k" if x.ndim == 2 else "size")):
+        with pytest.raises(ValueError, match=f"{name}=-1: negative {name} is not allowed"):
+            call("first", -1)
+        with pytest.raises(TypeError, match=f"`{name}` must be an integer; got 1.5"):
+            call("first", 1.5)

@@ -38,6 +38,7 @@ def run(shape, dtype, share, name, turn, steps=40):
         raise AssertionError(f"GRB_TILE_SEED={seeds.SEED}, turn {turn}: {error}\n{lines}") from error
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("few", [1, 64])
 @pytest.mark.parametrize("name", CASES)
 def test_programs_equal_a_dictionary(name, few, monkeypatch):
@@ -160,6 +161,7 @@ def same_or(obj, states):
     assert obj.nvals == len(found)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
 @pytest.mark.parametrize("case", FAILURES, ids="-".join)
 def test_what_is_interrupted_is_done_or_not_done(case, error):

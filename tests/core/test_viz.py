@@ -119,11 +119,12 @@ def test_a_window_is_opened_where_there_are_windows(name, axes, monkeypatch):
     shown = []
     monkeypatch.setattr(pyplot, "show", lambda: shown.append(name))
     picture = every_picture()[name]
-    for backend, show, wanted in (("QtAgg", True, 1), ("QtAgg", False, 0), ("agg", True, 0), ("SVG", True, 0)):
+    for backend, how, wanted in (("QtAgg", {}, 1), ("QtAgg", {"show": True}, 1), ("QtAgg", {"show": False}, 0),
+                                 ("agg", {}, 0), ("SVG", {"show": True}, 0)):  # fmt: skip
         monkeypatch.setattr(pyplot, "get_backend", lambda backend=backend: backend)
         axes.clear()
-        picture(ax=axes, show=show)
-        assert len(shown) == wanted, (backend, show)
+        picture(ax=axes, **how)
+        assert len(shown) == wanted, (backend, how)
         shown.clear()
     assert (axes.get_xlabel(), axes.get_ylabel()) == LABELS.get(name, ("", ""))
     if name in ("tiles", "degrees"):

@@ -200,11 +200,12 @@ class Stream:
     """A stream, or an event: work is complete when its launch returns."""
 
     ptr = 0
+    done = True
 
     def synchronize(self):
         """Nothing to wait for."""
 
-    def record(self, event):
+    def record(self, event=None):
         """The event."""
         return event
 

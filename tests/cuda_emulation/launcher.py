@@ -19,6 +19,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from pathlib import Path
@@ -117,7 +118,8 @@ extern "C" __attribute__((visibility("default"))) const char *simt_signature() {
     key = hashlib.sha256(f"{text}{_digest(HEADERS, options)}".encode()).hexdigest()
     target = CACHE / f"{key[:24]}.so"
     if not target.exists():
-        path, fresh = (target.with_suffix(f".{os.getpid()}{suffix}") for suffix in (".cpp", ".so"))
+        own = f".{os.getpid()}-{threading.get_ident()}"  # ranks may be threads
+        path, fresh = (target.with_suffix(f"{own}{suffix}") for suffix in (".cpp", ".so"))
         path.write_text(text)
         files = "-include", shared / "cuda_names.h", path, "-o", fresh
         compile_cpp(("-shared", *options), *files, what=expression)
@@ -376,6 +378,9 @@ class EmulatedLauncher:
     def memory(self):
         """As if there were enough."""
         return 1 << 40, 1 << 40
+
+    def identity(self):
+        return f"emulated {self.number}"
 
     def driver_version(self):
         return 0

@@ -5,7 +5,7 @@ import pytest
 
 import grb_tile as gb
 from grb_tile import dist
-from grb_tile.exceptions import InvalidValue
+from grb_tile.exceptions import DistributedError, InvalidValue
 
 
 def raised(error, call, ranks=3):
@@ -175,3 +175,17 @@ def test_values_of_a_sub_array_type():
 
     assert dist.run(3, lambda world: call()) == [call()] * 3
     assert dist.run(3, shared) == [values[::-1].tolist()] * 3
+
+
+def test_full_vectors_of_one_value_that_differ():
+    """Compared by the next exchange, at no cost of their own."""
+
+    def call(world, differ):
+        A = gb.Matrix.from_coo([0, 70], [1, 2], [1.0, 2.0], nrows=128, ncols=128)
+        x = gb.Vector.from_scalar(1.0 + (world.rank if differ else 0), 128)
+        w = A.mxv(x).new()
+        return w.reduce().new().value
+
+    assert dist.run(2, call, False) == [3.0, 3.0]
+    with pytest.raises(DistributedError, match=r"rank 0 in .* times 1.0, rank 1 in .* times 2.0"):
+        dist.run(2, call, True)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import grb_tile as gb
-from grb_tile import dist, generators
+from grb_tile import algorithms, dist, generators
 from grb_tile.backends import select
 from grb_tile.backends.distributed.layout import Rows, balanced_ranges, equal_ranges
 from grb_tile.exceptions import (
@@ -360,6 +360,33 @@ def test_seeds_that_nobody_gave_are_the_same_on_all_ranks():
     same(dist.run(3, call))
 
 
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_first_of_rows_of_ranks_are_those_of_one(ranks):
+    rng = np.random.default_rng(3)
+    A = gb.Matrix.from_dense(rng.integers(0, 6, (17, 13)).astype(float), missing_value=0.0)
+    v = gb.Vector.from_dense(rng.integers(0, 9, 40).astype(float), missing_value=3.0)
+    calls = [
+        call
+        for how in ("first", "last", "smallest", "largest")
+        for call in (
+            lambda A, v, how=how: A.ss.selectk(how, 3),
+            lambda A, v, how=how: A.ss.selectk(how, 3, "columnwise"),
+            lambda A, v, how=how: A.ss.compactify(how, 3),
+            lambda A, v, how=how: v.ss.selectk(how, 5),
+            lambda A, v, how=how: v.ss.compactify(how, 5),
+        )
+    ]
+
+    def call(world):
+        B, w = dist.distribute(A), dist.distribute(v)
+        counts = B.ss.selectk("random", 2).nvals, w.ss.selectk("random", 5).nvals
+        return [tuples(each(B, w).gather()) for each in calls], counts
+
+    found, counts = same(dist.run(ranks, call))
+    assert found == [tuples(each(A, v)) for each in calls]
+    assert counts == (A.ss.selectk("first", 2).nvals, 5)
+
+
 def test_an_error_of_one_rank_reaches_the_others():
     def call(world):
         v = gb.Vector.from_coo(np.arange(100), 1.0, size=100)
@@ -406,3 +433,67 @@ def test_operands_are_as_they_were_after_an_error():
         return u.to_dict()
 
     assert same(dist.run(3, call, timeout=10)) == {0: 1, 5: 2}
+
+
+# ---------------------------------------------------------------- loops on the whole graph
+
+
+def test_a_loop_runs_on_the_whole_graph_once_it_has_lost_as_much_time():
+    A0 = generators.rmat(8, 8, directed=False, weights=(1, 9), seed=3)
+    want = [
+        algorithms.bfs(A0, 0).levels.to_dict(), algorithms.connected_components(A0).values.to_dict(),
+        algorithms.sssp(A0, 0).distances.to_dict(),
+    ]  # fmt: skip
+
+    def call(world):
+        A = dist.rmat(8, 8, directed=False, weights=(1, 9), seed=3)
+        found = []
+        for _ in range(3):
+            found.append(
+                [
+                    algorithms.bfs(A, 0).levels.to_dict(), algorithms.connected_components(A).values.to_dict(),
+                    algorithms.sssp(A, 0).distances.to_dict(),
+                ]
+            )  # fmt: skip
+        before = world.traffic["bytes_received"]
+        levels = algorithms.bfs(A, 0).levels
+        moved = world.traffic["bytes_received"] - before
+        assert levels.placement is not None and A._store.forms["kept_whole"].nvals == A.nvals
+        return found, moved
+
+    for found, moved in dist.run(3, call):
+        assert found == [want] * 3 and moved == 0
+
+
+def test_a_graph_that_does_not_fit_stays_distributed(monkeypatch):
+    from grb_tile.backends.distributed import whole_loops
+
+    monkeypatch.setattr(whole_loops, "free_bytes", lambda: 1000)
+
+    def call(world):
+        A = dist.rmat(8, 8, directed=False, seed=3)
+        found = [algorithms.bfs(A, 0).levels.nvals for _ in range(3)]
+        assert "kept_whole" not in A._store.forms
+        return found
+
+    assert len(set(map(tuple, dist.run(2, call)))) == 1
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_entries_travel_in_turns_and_keep_their_order(ranks, monkeypatch):
+    from grb_tile.backends.distributed import building
+
+    monkeypatch.setattr(building, "EXCHANGED", 500)
+    rng = generator("turns", ranks)
+    given = [rng.integers(0, 70, (2, 30 * (rank + 1) if rank != 1 else 0)) for rank in range(ranks)]
+
+    def call(world):
+        rows, cols = given[world.rank]
+        order = np.arange(rows.size) + 1000 * world.rank
+        A = dist.from_coo(rows, cols, order, nrows=70, ncols=70, dup_op=gb.binary.second)
+        return tuples(A)
+
+    rows, cols = np.concatenate(given, axis=1)
+    order = np.concatenate([np.arange(some.shape[1]) + 1000 * rank for rank, some in enumerate(given)])
+    want = gb.Matrix.from_coo(rows, cols, order, nrows=70, ncols=70, dup_op=gb.binary.second)
+    assert same(dist.run(ranks, call)) == tuples(want)

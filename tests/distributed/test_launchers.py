@@ -193,3 +193,27 @@ def test_without_mpi_the_processes_are_joined_by_sockets(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(), timeout=60)
     assert done.returncode == 0, done.stderr
     assert "rank 1 of 2, PipeCommunicator" in done.stdout
+
+
+# ---------------------------------------------------------------- ranks with a device each
+
+DEVICE_PROGRAM = str(pathlib.Path(__file__).with_name("device_program.py"))
+
+
+@pytest.mark.parametrize("over", OVER)
+@pytest.mark.parametrize(
+    ("devices", "channel"), [(2, "over NCCL 2.28.3"), (1, "through the host (ranks 0, 1 have one device)")]
+)
+def test_ranks_take_the_devices_in_turn(over, devices, channel, tmp_path):
+    done = run(2, "--over", over, DEVICE_PROGRAM, str(tmp_path), str(devices))
+    assert done.returncode == 0, done.stderr
+    names = ["cuda:0", "cuda:1" if devices == 2 else "cuda:0"]
+    assert sorted(done.stdout.splitlines()) == [f"rank {r} on {name}, {channel}" for r, name in enumerate(names)]
+
+
+@pytest.mark.parametrize("fault", ["kill", "leave"])
+def test_a_rank_that_ends_ends_the_waits_for_its_device(fault, tmp_path):
+    done = run(2, "--over", "pipes", DEVICE_PROGRAM, str(tmp_path), "2", fault)
+    assert done.returncode == 137 if fault == "kill" else done.returncode not in (0, 137), done.stderr
+    assert fault == "kill" or "rank 1 has ended" in done.stderr
+    assert done.seconds < 3 * LIMIT

@@ -55,6 +55,7 @@ def test_a_seed_keeps_its_graph():
     assert (store.nvals, int(np.diff(store.indptr).max()), store.indices[:3].tolist()) == (5682, 202, [109, 453, 11])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backend", ["cpu", "shim"])
 @pytest.mark.parametrize("together", [1, 7, 100, 333])
 @pytest.mark.parametrize("kind", sorted(set(MAKERS) - {"grid"}))

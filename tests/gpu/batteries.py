@@ -49,6 +49,7 @@ class Battery:
     file: str
     part: int = 1
     parts: int = 1
+    ranks: int = 0  # on so many ranks, each with a device
 
     def __str__(self):
         return f"{self.folder}/{self.file}" + (f" {self.part}/{self.parts}" if self.parts > 1 else "")
@@ -65,10 +66,11 @@ class Battery:
         }  # not a worker of ours
         return {
             **kept,
-            "GRB_TILE_TEST_ENGINES": "cuda",
+            "GRB_TILE_TEST_ENGINES": f"ranks{self.ranks}" if self.ranks else "cuda",
+            "GRB_TILE_TEST_RANK_DEVICES": str(self.ranks),
             "GRB_TILE_TEST_DEVICE": "cuda",
             # tests of backends/cuda choose the backend themselves, and what they compare with comes from the CPU
-            "GRB_TILE_TEST_BACKEND": "cpu" if self.folder == "backends/cuda" else "cuda",
+            "GRB_TILE_TEST_BACKEND": "cpu" if self.folder == "backends/cuda" or self.ranks else "cuda",
             "GRB_TILE_TEST_PART": f"{self.part}/{self.parts}",
             "GRB_TILE_TEST_NUMBER": str(device_number()),
             "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)),

@@ -1,4 +1,5 @@
-"""Tests of this folder need a CUDA device: all carry the mark `gpu`, and they are skipped only where there is none.
+"""Tests of this folder need a CUDA device: all carry the mark `gpu`.  Where there is none, and only there, one test of
+each file is skipped and the others are left out.
 
 What is there but cannot be used (CuPy without its libraries, no python-graphblas for the batteries) fails, with the
 remedy.  A run of the whole folder writes RECORD.md's table of batteries.
@@ -40,11 +41,16 @@ def pytest_collection_modifyitems(config, items):
     own = [item for item in items if item.path.is_relative_to(HERE)]
     if not own:
         return
-    without = None if devices() else pytest.mark.skip(reason="no CUDA device (or no CuPy) on this machine")
     for item in own:
         item.add_marker(pytest.mark.gpu)
-        if without is not None:
-            item.add_marker(without)
+    if not devices():  # one test of each file is reported as skipped, the others are left out
+        first = {item.path: item for item in reversed(own)}
+        for item in first.values():
+            item.add_marker(pytest.mark.skip(reason="no CUDA device (or no CuPy) on this machine"))
+        others = {item: None for item in own if item is not first[item.path]}
+        items[:] = [item for item in items if item not in others]
+        config.hook.pytest_deselected(items=list(others))
+        return
     if len(own) == len(items):
         items[:] = in_order(items, getattr(config, "workerinput", {}).get("workercount", 1), weight)
 

@@ -1,6 +1,8 @@
 """Other libraries' objects, there and back; values as python-graphblas gives them are checked in tests/dropin."""
 
+import itertools
 import random
+import re
 import sys
 
 import numpy as np
@@ -9,6 +11,7 @@ import scipy.sparse as ss
 
 import grb_tile as gb
 from grb_tile import io as grb_io
+from grb_tile.io.adjacency_dictionaries import Pattern, edge_values
 from support import seeds
 
 RNG = np.random.default_rng(11)
@@ -117,6 +120,35 @@ def test_networkx_graphs_of_every_class(kind, nodes):
             A = grb_io.from_networkx(H, **given)
             assert A.dtype.np_type == expected.dtype and A.nvals == expected.nnz
             assert np.allclose(A.to_dense(0), expected.toarray()), given
+
+
+@pytest.mark.parametrize("kind", ["MultiGraph", "MultiDiGraph"])
+@pytest.mark.parametrize("weight", ["weight", "absent", None])
+def test_parallel_edges_are_combined_in_the_order_of_the_graph(kind, weight):
+    import networkx as nx
+
+    rng = random.Random(seeds.SEED)
+    G = getattr(nx, kind)()
+    G.add_nodes_from("dcba")
+    for _ in range(40):
+        G.add_edge(
+            rng.choice("abcd"), rng.choice("abcd"), **({"weight": rng.randint(2, 9)} if rng.random() < 0.8 else {})
+        )
+    functions = {"plus": int.__add__, "first": lambda x, y: x, "second": lambda x, y: y, "max": max}
+    for op, nodelist in itertools.product(functions, (None, ["b", "d", "a"])):
+        H = G if nodelist is None else G.subgraph(nodelist)
+        order = list(G) if nodelist is None else nodelist
+        wanted = {}
+        for u, v, x in H.edges(data=weight or "absent"):
+            i, j, x = order.index(u), order.index(v), 1 if x is None else x
+            for at in {(i, j)} if H.is_directed() else {(i, j), (j, i)}:
+                wanted.setdefault(at[0], {})
+                old = wanted[at[0]].get(at[1])
+                wanted[at[0]][at[1]] = x if old is None else functions[op](old, x)
+        given = {"nodelist": nodelist} if nodelist else {}
+        A = grb_io.from_networkx(G, weight=weight, dup_op=op, name="A", **given)
+        assert A.to_dicts() == wanted and A.dtype.name == "INT64" and A.name == "A" and A.shape == (len(order),) * 2
+        assert grb_io.from_networkx(G, weight=weight, dup_op=op, dtype="FP32").dtype.name == "FP32"
 
 
 def test_networkx_graphs_without_edges_nodes_or_numbers():
@@ -235,11 +267,60 @@ def test_python_graphblas_objects_there_and_back():
         assert grb_io.from_graphblas(grb_io.to_graphblas(s)).isequal(s, check_dtype=True)
 
 
-@pytest.mark.parametrize("library, function", [("sparse", "to_pydata_sparse"), ("awkward", "to_awkward")])
-def test_missing_libraries_are_named_with_their_remedy(monkeypatch, library, function):
-    monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ImportError, match=f"pip install {library}"):
-        getattr(grb_io, function)(our_matrix())
+NEEDED = {  # what calls for a library: (its module, its name for pip, the call)
+    "to_pydata_sparse": ("sparse", "sparse", lambda f: grb_io.to_pydata_sparse(our_matrix())),
+    "to_awkward": ("awkward", "awkward", lambda f: grb_io.to_awkward(our_matrix())),
+    "to_networkx": ("networkx", "networkx", lambda f: grb_io.to_networkx(our_matrix()[:6, :6].new())),
+    "to_scipy_sparse": ("scipy", "scipy", lambda f: grb_io.to_scipy_sparse(our_matrix())),
+    "to_graphblas": ("graphblas", "python-graphblas[default]", lambda f: grb_io.to_graphblas(our_matrix())),
+    "from_pandas_edgelist": ("pandas", "pandas", lambda f: grb_io.from_pandas_edgelist({"source": [], "target": []})),
+    "mmwrite": ("scipy.io", "scipy", lambda f: grb_io.mmwrite(f / "a.mtx", our_matrix())),
+    "mmread": ("scipy.io", "scipy", lambda f: grb_io.mmread(f / "b.mtx")),
+    "save_npz": ("scipy.sparse", "scipy", lambda f: grb_io.save_npz(f / "a.npz", our_matrix())),
+    "load_npz": ("scipy.sparse", "scipy", lambda f: grb_io.load_npz(f / "b.npz")),
+    "serialize": ("lz4.block", "lz4", lambda f: grb_io.to_suitesparse_blob(our_matrix(), "lz4")),
+    "serialize zstd": ("zstandard", "zstandard", lambda f: grb_io.to_suitesparse_blob(our_matrix(), "zstd")),
+}
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_missing_libraries_are_named_with_their_remedy(monkeypatch, name, tmp_path):
+    (tmp_path / "b.mtx").write_text("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2.5\n")
+    grb_io.save_npz(tmp_path / "b.npz", our_matrix())
+    module, library, call = NEEDED[name]
+    for hidden in (module, "compression"):
+        monkeypatch.setitem(sys.modules, hidden, None)
+    remedy = re.escape(f": install it with `pip install {library}`")
+    with pytest.raises(ImportError, match=rf"^{library.partition('[')[0]} is required to .*{remedy}$") as caught:
+        call(tmp_path)
+    assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("labels", [range(4), range(3, 7), [9, 2, -5, 4], "abcd", [0, 100, 7, 8]])
+@pytest.mark.parametrize("view", [False, True])
+def test_adjacency_dictionaries_as_matrices(labels, view):
+    """Rows and columns in the order of the dictionary, both triangles from the upper one."""
+    a, b, c, d = labels
+    adjacency = {
+        a: {c: {"w": 5}, a: {"w": 1}, b: {}}, b: {a: {}, d: {"w": 7}}, c: {a: {"w": 5}, c: {"w": 4}}, d: {b: {"w": 7}},
+    }  # fmt: skip
+    pattern = Pattern(adjacency, view=view)
+    wanted = [[1, 2, 5, 0], [2, 0, 0, 7], [5, 0, 4, 0], [0, 7, 0, 0]]
+    upper = pattern.on_or_above_diagonal()
+    assert upper.tolist() == [True, True, True, False, True, False, True, False]
+    values = edge_values(adjacency, "w", 2)
+    assert values == [5, 1, 2, 2, 7, 5, 4, 7] and pattern.rows.tolist() == [0, 0, 0, 1, 1, 2, 2, 3]
+    A = pattern.matrix(values, "named")
+    assert A.to_dense(0).tolist() == wanted and A.name == "named"
+    truth = pattern.matrix(True)
+    assert truth.dtype.name == "BOOL" and (truth.to_dense(False) == (np.array(wanted) != 0)).all()
+    kept = np.array(edge_values(adjacency, "w", 2, only=upper))
+    assert kept.tolist() == [5, 1, 2, 7, 4]
+    C = pattern.symmetric_matrix(kept, upper)
+    assert C.shape == (4, 4) and C.to_dense(0).tolist() == wanted
+    nodes = pattern.nodes
+    assert nodes.of(np.array([2, 0])) == [c, a] and nodes.number(d) == 3 and nodes.number("no") is None
+    assert len(nodes) == 4 and nodes.plain == (labels == range(4)) and nodes.integer == (labels != "abcd")
 
 
 def test_files_there_and_back(tmp_path):

@@ -112,6 +112,24 @@ def test_devices_are_written_and_stay_devices(path):
     assert not os.path.exists(f"{path}.mtx")
 
 
+@pytest.mark.parametrize("name", ["/dev/fd/{}", "/proc/self/fd/{}"])
+def test_a_file_that_is_open_already_is_appended_to(name, tmp_path):
+    path, plain = tmp_path / "x", tmp_path / "plain.grb"
+    grb_io.save(plain, SMALL)
+    with path.open("wb") as file:
+        file.write(b"before ")
+        file.flush()
+        grb_io.save(name.format(file.fileno()), SMALL)
+        assert os.path.samestat(os.fstat(file.fileno()), path.stat())
+    assert path.read_bytes() == b"before " + plain.read_bytes() and sorted(os.listdir(tmp_path)) == ["plain.grb", "x"]
+    reading = os.open(path, os.O_RDONLY)
+    try:
+        with pytest.raises(OSError):
+            grb_io.save(f"/dev/fd/{reading}/", SMALL)
+    finally:
+        os.close(reading)
+
+
 @every_writer
 def test_a_pipe_gets_the_bytes(name, tmp_path):
     ending, write = WRITERS[name]

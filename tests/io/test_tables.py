@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import grb_tile as gb
-from grb_tile import io as grb_io
+from grb_tile import algorithms as alg, io as grb_io
 from support.tables import ArrowTable, Igraph, PolarsFrame
 
 pd = pytest.importorskip("pandas")
@@ -106,6 +106,45 @@ def test_numbers_of_vertices_stay_numbers():
     doubled = pd.DataFrame([[1, 2, 3]], columns=["u", "v", "v"])
     with pytest.raises(ValueError, match="several columns called 'v'"):
         grb_io.from_dataframe(doubled, "u", "v", weight=False)
+
+
+@pytest.mark.parametrize("labels", [list("abc"), [5, 2, 9, 4, 7], list(range(5)), ["a", 1]])
+def test_a_frame_of_a_matrix_is_no_list_of_edges(labels):
+    """Rows and columns with the same labels: as NetworkX and pandas.crosstab make it."""
+    n = len(labels)
+    values = np.triu(np.arange(n * n, dtype=float).reshape(n, n), 1)
+    frame = pd.DataFrame(values, index=labels, columns=labels)
+    G = alg.Graph(frame)
+    assert np.array_equal(G.A.to_dense(0), values) and (G.labels or list(range(n))) == labels
+    with pytest.raises(ValueError, match=r"so it is a matrix .* algorithms.Graph\(df\) takes it"):
+        grb_io.from_dataframe(frame)
+
+
+def test_frames_of_edges_without_names_are_lists_of_edges():
+    for edges in (
+        [(0, 1, 2.5), (1, 2, 3.5), (2, 0, 1.0)],
+        [(0, 1), (1, 2)],
+        [(0, 1, 2, 3), (1, 2, 3, 3), (2, 3, 0, 0), (3, 0, 1, 1)],
+    ):
+        assert alg.Graph(pd.DataFrame(edges)).A.nvals == len(set(edges))
+
+
+def test_whole_floats_are_integers():
+    """Columns of integers with gaps are floats in pandas."""
+    frame = pd.DataFrame({"u": [1, None, 3], "v": [2, 4, None]}).dropna()
+    assert grb_io.from_dataframe(frame).labels == range(1, 3)
+    assert grb_io.from_dataframe(pd.DataFrame({"u": [1.5, 2.0], "v": [2.0, 3.0]})).labels == [1.5, 2.0, 3.0]
+    assert grb_io.from_dataframe(pd.DataFrame({"u": [1e300], "v": [2.0]})).labels == [1e300, 2.0]
+
+
+def test_a_lazy_frame_is_collected_first():
+    class LazyFrame:
+        columns, schema = ["u", "v"], {}
+
+        def collect(self): ...
+
+    with pytest.raises(TypeError, match=r"a LazyFrame has no rows yet; write A.collect\(\)"):
+        alg.Graph(LazyFrame())
 
 
 @given(

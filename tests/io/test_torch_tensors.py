@@ -1,5 +1,7 @@
 """Sparse tensors of PyTorch, by stand-ins with its methods where it is not installed."""
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -29,7 +31,10 @@ class SparseTensor:
     """torch.Tensor with a sparse layout: its parts are those of a SciPy array."""
 
     def __init__(self, S, layout):
-        self.S, self.layout, self.shape = S, f"torch.sparse_{layout}", S.shape
+        self.S, self.layout, self.shape, self.ndim = S, f"torch.sparse_{layout}", S.shape, S.ndim
+
+    def new(self, *args):
+        raise AssertionError("it makes a tensor, and not what `new` of an expression makes")
 
     def coalesce(self):
         S = self.S.copy()
@@ -80,3 +85,48 @@ def test_vectors_graphs_and_refusals():
     square.shape = (2, 2, 2)
     with pytest.raises(ValueError, match=r"one or two dimensions was expected, got the shape \(2, 2, 2\)"):
         gb.io.from_torch(square)
+
+
+def test_the_constructor_for_a_tensor_is_named():
+    with pytest.raises(TypeError, match=r"write gb\.io\.from_torch\(x\)"):
+        gb.Matrix(SparseTensor(sp.coo_array((3, 3)), "coo"))
+
+
+def test_types_that_graphblas_does_not_have():
+    tensor = SparseTensor(sp.coo_array((3, 3)), "coo")
+    for name in ("torch.float16", "torch.bfloat16"):
+        tensor.dtype = name
+        with pytest.raises(TypeError, match=f"no type for {name}; write t.float"):
+            gb.io.from_torch(tensor)
+
+
+def test_pytorch_is_asked_for_by_name(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match="torch"):
+        gb.io.to_torch(gb.Matrix(float, 2, 2))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_with_pytorch():
+    """What GUIDE.md says, where PyTorch is installed."""
+    torch = pytest.importorskip("torch")
+    t = torch.sparse_coo_tensor(torch.tensor([[0, 0, 1, 1], [1, 1, 2, 0]]), torch.tensor([1.0, 2.0, 3.0, 0.0]), (3, 3))
+    A = gb.io.from_torch(t)
+    assert A.to_dicts() == {0: {1: 3.0}, 1: {0: 0.0, 2: 3.0}} and A.dtype.name == "FP32"
+    for other in (t.coalesce().to_sparse_csr(), t.coalesce().to_sparse_csc()):
+        assert gb.io.from_torch(other).isequal(A)
+    assert alg.bfs(t, 0).to_dict() == {0: 0, 1: 1, 2: 2}
+    assert alg.Graph(torch.ones(3, 3)).A.nvals == 9
+    back = gb.io.to_torch(A)
+    assert gb.io.from_torch(back).isequal(A) and bool((back.to_dense() == t.to_dense()).all())
+    assert back.layout == torch.sparse_csr and back.dtype == torch.float32
+    v = gb.Vector.from_coo([4, 1], [2, 3], size=6)
+    assert gb.io.to_torch(v).to_dense().tolist() == [0, 3, 0, 0, 2, 0] and gb.io.from_torch(gb.io.to_torch(v)).isequal(
+        v
+    )
+    assert torch.from_dlpack(gb.Vector.from_dense([1.0, 2.0])).tolist() == [1.0, 2.0]
+    for bad, message in ((torch.eye(2), "gb.io.from_numpy"), (t.to(torch.bfloat16), "write t.float")):
+        with pytest.raises(TypeError, match=message):
+            gb.io.from_torch(bad)
+    with pytest.raises(TypeError, match=r"write gb\.io\.from_torch\(x\)"):
+        gb.Matrix(t)

@@ -12,6 +12,8 @@ import ast
 import collections
 import copy
 import dataclasses
+import functools
+import pathlib
 import random
 import re
 from collections.abc import Iterator
@@ -22,9 +24,11 @@ from .lines import Record
 # of each layer, its code and the tests that should notice a mistake in it
 LAYERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "algorithms": (("algorithms", "grb_tile/graph"), ("tests/algorithms",)),
+    "backends": (("grb_tile/backends/*.py",), ("tests/backends/test_*.py",)),
     "cli": (("grb_tile/cli",), ("tests/cli",)),
     "core": (("grb_tile/core", "grb_tile/config.py", "grb_tile/viz.py"), ("tests/core",)),
     "cpu": (("grb_tile/backends/cpu",), ("tests/backends/cpu", "tests/backends/test_*.py")),
+    "distributed": (("grb_tile/backends/distributed", "grb_tile/dist"), ("tests/distributed",)),
     "generators": (("grb_tile/generators.py",), ("tests/generators",)),
     "grb": (("grb_tile/grb",), ("tests/grb",)),
     "io": (("grb_tile/io",), ("tests/io",)),
@@ -35,6 +39,8 @@ LAYERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "programs": (("grb_tile/programs",), ("tests/programs",)),
     "storage": (("grb_tile/storage",), ("tests/storage",)),
 }
+
+TEMPLATES = "grb_tile/backends/cpu/templates/"
 
 COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -359,8 +365,8 @@ def changes(mutant: Mutant, text: str) -> bool:
 def files_of(layer: str) -> list[str]:
     paths: list[str] = []
     for name in LAYERS[layer][0]:
-        path = ROOT / name
-        paths += map(str, sorted(path.rglob("*.py")) if path.is_dir() else [path])
+        for path in sorted(ROOT.glob(name)):
+            paths += map(str, sorted(path.rglob("*.py")) if path.is_dir() else [path])
     return [path.removeprefix(f"{ROOT}/") for path in paths]
 
 
@@ -388,8 +394,28 @@ def drawn(layer: str, seed: int) -> Iterator[Mutant]:
             yield mutant
 
 
+@functools.cache
+def uses_of(template: str) -> list[tuple[str, range]]:
+    """(path, lines) of the functions of the CPU backend that name the template, or one that imports it."""
+    found = []
+    for path in files_of("cpu"):
+        text = (ROOT / path).read_text()
+        if path.startswith(TEMPLATES) and f".{template} import" in text:
+            found += uses_of(pathlib.PurePath(path).stem)
+        if f'"{template}"' in text:
+            for node in ast.walk(ast.parse(text)):
+                constants = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
+                if isinstance(node, ast.FunctionDef) and template in constants:
+                    found.append((path, range(node.body[0].lineno, node.end_lineno + 1)))
+    return found
+
+
 def with_tests(mutant: Mutant, record: Record) -> Mutant:
     """The mutant with the tests of its layer that execute its line."""
-    names = record.tests_of(mutant.path, mutant.lines, mutant.at_import)
+    if mutant.path.startswith(TEMPLATES):  # Numba compiles it: no line is traced
+        uses = uses_of(pathlib.PurePath(mutant.path).stem)
+        names = record.in_order(list({name for path, lines in uses for name in record.tests_of(path, lines)}))
+    else:
+        names = record.tests_of(mutant.path, mutant.lines, mutant.at_import)
     files = dict.fromkeys(name.partition("::")[0] for name in names)
     return dataclasses.replace(mutant, tests=tuple(files), chosen=tuple(names))

@@ -84,7 +84,7 @@ def _bound_memory() -> None:
 
 def environment_of(folder: pathlib.Path) -> dict[str, str]:
     """The environment of a run of tests in the copy at `folder`."""
-    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", GRB_TILE_NO_BYTECODE="1")
     paths = (str(folder), str(folder / "tests"), os.environ.get("PYTHONPATH"))
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     environment["GRB_TILE_CACHE"] = str(folder / ".kernels")
@@ -141,12 +141,20 @@ def plant(fault: Fault, folder: pathlib.Path, limit: float = LIMIT) -> Outcome:
     return Outcome(fault, noticed, by, time.monotonic() - started)
 
 
-def run(faults: list[Fault], jobs: int, limit: float = LIMIT, report=print) -> list[Outcome]:
-    """The outcomes of all faults, in their order; `report` gets a line for each as it ends."""
-    with tempfile.TemporaryDirectory(prefix="grb-tile-mutation-") as temporary:
+def run(
+    faults: list[Fault], jobs: int, limit: float = LIMIT, report=print, kernels: pathlib.Path | None = None
+) -> list[Outcome]:
+    """The outcomes of all faults, in their order; `report` gets a line for each as it ends.
+
+    kernels: compiled before, for programs without a fault; their keys are digests of what they are made of.
+    """
+    with tempfile.TemporaryDirectory(prefix="grb-tile-mutation-", ignore_cleanup_errors=True) as temporary:
         folders: queue.Queue = queue.Queue()
         for job in range(min(jobs, len(faults))):
-            folders.put(copy_of_checkout(pathlib.Path(temporary) / str(job)))
+            folder = copy_of_checkout(pathlib.Path(temporary) / str(job))
+            if kernels is not None:
+                _give_kernels(kernels, folder)
+            folders.put(folder)
 
         def one(fault: Fault) -> Outcome:
             folder = folders.get()
@@ -162,7 +170,7 @@ def run(faults: list[Fault], jobs: int, limit: float = LIMIT, report=print) -> l
             return list(pool.map(one, faults))
 
 
-def _kept_record(layer: str) -> pathlib.Path:
+def _kept_record(layer: str, cases: int | None) -> pathlib.Path:
     """Where the record of the lines of a layer's tests is kept: a place that depends on all that could change it."""
     text = hashlib.sha256(f"{seeds.SEED} {sys.version}".encode())
     folders = ["grb_tile", "algorithms", "tests/support"]
@@ -170,31 +178,46 @@ def _kept_record(layer: str) -> pathlib.Path:
     paths += [path for name in generated.LAYERS[layer][1] for start in ROOT.glob(name) for path in _files(start)]
     for path in sorted(paths):
         text.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
-    return pathlib.Path(tempfile.gettempdir()) / "grb-tile-lines" / f"{layer}-{text.hexdigest()[:16]}.json"
+    few = f"-{cases}" if cases else ""
+    return pathlib.Path(tempfile.gettempdir()) / "grb-tile-lines" / f"{layer}{few}-{text.hexdigest()[:16]}.json"
+
+
+def _kernels_of(layer: str) -> pathlib.Path:
+    """Where what the layer's tests compiled is kept."""
+    return pathlib.Path(tempfile.gettempdir()) / "grb-tile-lines" / f"{layer}-kernels"
+
+
+def _give_kernels(kernels: pathlib.Path, folder: pathlib.Path) -> None:
+    if kernels.exists():
+        shutil.copytree(kernels, folder / ".kernels")
 
 
 def _files(start: pathlib.Path) -> list[pathlib.Path]:
     return list(start.rglob("*.py")) if start.is_dir() else [start]
 
 
-def record_of(layer: str, report=print) -> lines.Record:
-    """Which quick tests of the layer execute which lines."""
-    kept = _kept_record(layer)
+def record_of(layer: str, report=print, cases: int | None = None) -> lines.Record:
+    """Which quick tests of the layer execute which lines; cases: of each test, all if left out."""
+    kept = _kept_record(layer, cases)
     if not kept.exists():
         started = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix="grb-tile-mutation-") as temporary:
+        with tempfile.TemporaryDirectory(prefix="grb-tile-mutation-", ignore_cleanup_errors=True) as temporary:
             folder = copy_of_checkout(pathlib.Path(temporary))
+            _give_kernels(_kernels_of(layer), folder)
             (folder / "sitecustomize.py").write_text(lines.SITE)
             (folder / "record").mkdir()
             command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider"]
             command += ["-p", "no:randomly", "-p", "mutation.lines", *generated.tests_of(layer)]
-            environment = environment_of(folder) | {lines.RECORD: str(folder / "record")}
+            environment = environment_of(folder) | {lines.RECORD: str(folder / "record"), lines.CASES: str(cases or 0)}
             made = subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True)
             written = folder / "record" / "lines.json"
             if made.returncode not in (0, 1) or not written.exists():
                 raise SystemExit(f"the tests of {layer} could not run:\n{made.stdout[-2000:]}{made.stderr[-2000:]}")
             kept.parent.mkdir(exist_ok=True)
             shutil.copy2(written, kept)
+            if (folder / ".kernels").exists():
+                shutil.rmtree(_kernels_of(layer), ignore_errors=True)
+                shutil.copytree(folder / ".kernels", _kernels_of(layer))
         report(f"the lines of the tests of {layer} took {time.monotonic() - started:.0f} s")
     record = lines.Record(json.loads(kept.read_text()))
     if record.failed:
@@ -202,21 +225,25 @@ def record_of(layer: str, report=print) -> lines.Record:
     return record
 
 
-def generated_faults(layer: str, count: int, seed: int, report=print) -> tuple[list[Fault], list[Fault]]:
+def generated_faults(
+    layer: str, count: int, seed: int, report=print, cases: int | None = None
+) -> tuple[list[Fault], list[Fault]]:
     """(mutants with the tests that execute their line, mutants whose line no test executes), `count` in all."""
-    record = record_of(layer, report)
+    record = record_of(layer, report, cases)
     drawn = [generated.with_tests(mutant, record) for mutant in itertools.islice(generated.drawn(layer, seed), count)]
     return [mutant for mutant in drawn if mutant.chosen], [mutant for mutant in drawn if not mutant.chosen]
 
 
-def run_generated(layers: list[str], count: int, seed: int, jobs: int, limit: float, report=print) -> str:
+def run_generated(
+    layers: list[str], count: int, seed: int, jobs: int, limit: float, report=print, cases: int | None = None
+) -> str:
     """Plants mutants of each layer; the result as Markdown."""
     rows = ["| layer | mutants | noticed | not executed | executed, not noticed |", "|---|---|---|---|---|"]
     for layer in layers:
-        executed, others = generated_faults(layer, count, seed, report)
+        executed, others = generated_faults(layer, count, seed, report, cases)
         for mutant in others:
             report(f"NOT EXECUTED         {mutant.name}")
-        outcomes = run(executed, jobs, limit, report) if executed else []
+        outcomes = run(executed, jobs, limit, report, _kernels_of(layer)) if executed else []
         noticed = sum(outcome.noticed for outcome in outcomes)
         rows.append(
             f"| {layer} | {len(executed) + len(others)} | {noticed} | {len(others)} | {len(executed) - noticed} |"
@@ -250,12 +277,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="list the faults and end")
     parser.add_argument("--output", type=pathlib.Path, help="file for the table")
     parser.add_argument("--generated", type=int, metavar="N", help="plant N mutants drawn by --seed in each --layer")
+    parser.add_argument("--cases", type=int, metavar="N", help="the first N cases of each test only, which takes less")
     parser.add_argument("--layer", action="append", choices=sorted(generated.LAYERS), help="all if left out")
     given = parser.parse_args(arguments)
     if given.generated is not None:
         print(f"seed {given.seed}")
         layers = given.layer or list(generated.LAYERS)
-        text = run_generated(layers, given.generated, given.seed, given.jobs, given.limit, _print)
+        text = run_generated(layers, given.generated, given.seed, given.jobs, given.limit, _print, given.cases)
         return _end(text, given.output)
     faults = [fault for fault in all_faults() if not given.only or any(text in fault.name for text in given.only)]
     if given.sample is not None and given.sample < len(faults):

@@ -83,11 +83,27 @@ def test_tests_of_a_line():
     record = Record({
         "tests": {"": [0, True], "a.py::x[1]": [3.0, True], "a.py::x[2]": [1.0, True], "a.py::y": [2.0, True],
                   "a.py::z": [0.0, False]},
-        "lines": {"p.py": {"1": "0x1", "5": "0xe", "6": "0x4", "7": "0x10"}},
+        "lines": {"p.py": {"1": "0x3", "5": "0xe", "6": "0x4", "7": "0x10"}, "table.py": {"1": "0x9"}},
     })  # fmt: skip
     assert record.failed == ["a.py::z"]
     assert record.tests_of("p.py", [5]) == ["a.py::y", "a.py::x[1]", "a.py::x[2]"]
     assert record.tests_of("p.py", [6, 7]) == ["a.py::x[2]"] and record.tests_of("p.py", [7, 8]) == []
     assert set(record.tests_of("p.py", [1], at_import=True)) == {"a.py::x[1]", "a.py::x[2]", "a.py::y"}
     assert set(record.tests_of("p.py", [1])) == {"a.py::x[1]", "a.py::x[2]", "a.py::y"}
+    assert set(record.tests_of("table.py", [1])) == {"a.py::x[1]", "a.py::x[2]", "a.py::y"}
     assert set(record.tests_of("other.py", [1], at_import=True)) == set()
+
+
+def test_tests_of_what_numba_compiles():
+    """A line of a template counts as executed by the tests that execute a function which names the template."""
+    uses = generated.uses_of("transpose")
+    assert [path for path, _ in uses] == ["grb_tile/backends/cpu/compiled/transpose_and_merge.py"]
+    ((path, lines),) = uses
+    record = Record({
+        "tests": {"": [0, True], "a.py::x": [3.0, True], "a.py::y": [1.0, True]},
+        "lines": {path: {str(lines[0]): "0x2", str(lines[-1] + 1): "0x4"}},
+    })  # fmt: skip
+    template = f"{generated.TEMPLATES}transpose.py"
+    mutant = generated.mutants_of(template, (ROOT / template).read_text())[-1]
+    assert generated.with_tests(mutant, record).chosen == ("a.py::x",)
+    assert {path for path, _ in generated.uses_of("brandes")} < {path for path, _ in generated.uses_of("placeholders")}

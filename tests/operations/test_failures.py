@@ -16,7 +16,7 @@ if LIBRARY == "graphblas":
 
 PRIMITIVES = (
     "restrict", "union", "intersect", "overwrite", "cast", "outside", "expand_vector", "expand_matrix",
-    "gather_vector", "gather_matrix", "select", "apply", "matmul", "transpose",
+    "gather_vector", "gather_matrix", "select", "apply", "matmul", "transpose", "clear_bits", "put_entries", "fill",
 )  # fmt: skip
 DRAWS = 4
 

@@ -1,5 +1,6 @@
 """Values that change in place: who else holds them, what was remembered of them, how many entries there are then."""
 
+import sys
 import threading
 import tracemalloc
 
@@ -81,6 +82,40 @@ def test_what_somebody_holds_does_not_change(held, make, write):
     assert x.get(*key if x.ndim == 2 else (key,)) in (-1, before[0] + 1000 if held == "values" else -1, 1001, 1006)
     after = entries_of(kept) if held == "store" else kept
     assert after == before if held == "store" else (after == before).all()
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("step, share", [("clear_bits", 1.0), ("clear_bits", 0.6), ("put_entries", 1.0),
+                                         ("put_entries", 0.6), ("scatter_words", 0.6)])  # fmt: skip
+def test_a_change_in_place_that_is_interrupted_is_undone(step, share, after, monkeypatch):
+    """Values, presence bits and the number of entries, of what was there, was not, and was to be deleted."""
+    v, before = bitmap(share), entries_of(bitmap(share))
+    there = v.to_coo()[0].tolist()
+    absent = sorted(set(range(N)) - set(there))
+    places = sorted(there[:3] + absent[:3])
+    t, mask = few(places, np.arange(-1.0, -1.0 - len(places), -1)), few(sorted({*places, *there[7:9]}), True)
+    owner = sys.modules["grb_tile.operations.write"] if step == "scatter_words" else current()
+    function, calls, where = getattr(owner, step), [], address(v)
+
+    def interrupted(*arguments):
+        calls.append(step)
+        if len(calls) > 1:  # what undoes the change
+            return function(*arguments)
+        if after:
+            function(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(owner, step, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        if step == "scatter_words":
+            v(binary.plus) << t
+        else:
+            v(mask.S) << t
+    assert calls and address(v) == where and v.nvals == len(before)
+    assert entries_of(v) == before and entries_of(v.dup()) == before
+    monkeypatch.undo()
+    v(binary.plus) << t
+    assert v.nvals == len(before) + len(absent[:3])
 
 
 def test_read_only_arrays_are_copied():

@@ -11,8 +11,9 @@ from grb_tile.planner import tuning
 from grb_tile.planner.choose_inner import choose_inner
 from grb_tile.planner.choose_kernel import column_indices, hypersparse_kernel, sorts_products, spgemm_kernel
 from grb_tile.planner.choose_matmul_gpu import choose_matmul_on_gpu
-from grb_tile.planner.choose_matvec_gpu import _try_tiles
+from grb_tile.planner.choose_matvec_gpu import _try_tiles, choose_on_gpu, costs_of
 from grb_tile.planner.choose_traversal import bfs_kernel, grid_kernel, search_over, sssp_kernel
+from grb_tile.planner.device_profile import H200
 from grb_tile.planner.record import Plan
 from grb_tile.storage.convert import compressed, keep_transpose, to_dcsr, transpose_of
 from support.seeds import generator
@@ -89,6 +90,16 @@ def sparse(rng, nrows, ncols, count):
     return compressed(nrows, ncols, dtypes.BOOL, keys // ncols, keys % ncols, np.ones(1, bool), True)
 
 
+def rows_of(M):
+    return np.repeat(np.arange(M.nrows), np.diff(M.indptr))
+
+
+def dense(M):
+    found = np.zeros(M.shape, int)
+    found[rows_of(M), M.indices] = 1
+    return found
+
+
 def test_products_at_a_mask():
     rng = generator("masked products")
     A, B = sparse(rng, 300, 400, 12_000), sparse(rng, 400, 500, 12_000)
@@ -98,27 +109,30 @@ def test_products_at_a_mask():
     few, many = sparse(rng, 300, 500, 10_000), sparse(rng, 300, 500, 60_000)
     plan = choose_matmul_on_gpu(A, False, Bt, True, few)
     assert (plan.method, plan.rule, plan.figures) == ("dot", "mask_of_operands", (few.nvals, A.nvals))
-    a, b, bt = (np.zeros(x.shape, int) for x in (A, B, Bt))
-    for x, dense in ((A, a), (B, b), (Bt, bt)):
-        dense[np.repeat(np.arange(x.nrows), np.diff(x.indptr)), x.indices] = 1
-    for M, transposed, right, right_dense in ((many, True, Bt, bt.T), (many, False, B, b), (few, False, B, b)):
-        m = np.zeros(M.shape, int)
-        m[np.repeat(np.arange(M.nrows), np.diff(M.indptr)), M.indices] = 1
+    At, short, wide = transpose_of(A), sparse(rng, 300, 400, 150), sparse(rng, 500, 400, 18_000)
+    At = compressed(400, 300, dtypes.BOOL, rows_of(At), At.indices, np.ones(1, bool), True)  # without its transpose
+    in_short_rows = sparse(rng, 300, 500, 400)
+    for left, at, right, bt, M in (
+        (A, False, Bt, True, many), (A, False, B, False, many), (A, False, B, False, few), (At, True, Bt, True, many),
+        (At, True, B, False, many), (At, True, B, False, few), (short, False, wide, True, in_short_rows),
+    ):  # fmt: skip
+        a, b = dense(left), dense(right)
+        a, b, m = a.T if at else a, b.T if bt else b, dense(M)
         transpose = right.nvals * tuning.GPU_TRANSPOSE_NS
         by_rows = (m * a.sum(axis=1)[:, None]).sum() * tuning.GPU_DOT_NS
-        by_columns = (m * right_dense.sum(axis=0)).sum() * tuning.GPU_DOT_NS
-        products = (a @ right_dense)[m.any(axis=1)].sum() * tuning.GPU_MASKED_PUSH_NS
+        by_columns = (m * b.sum(axis=0)).sum() * tuning.GPU_DOT_NS
+        products = (a @ b)[m.any(axis=1)].sum() * tuning.GPU_MASKED_PUSH_NS
         positions = M.nvals * tuning.GPU_DOT_POSITION_NS
-        if transposed:
+        if bt:
             dots, rows = min(by_rows, by_columns) + positions, products + transpose
             if by_rows <= transpose:
                 dots, rows = by_rows, transpose
         else:
             dots, rows = transpose, products
             dots += min(by_rows, by_columns) + positions if rows > transpose else 0
-        plan = choose_matmul_on_gpu(A, False, right, transposed, M)
+        plan = choose_matmul_on_gpu(left, at, right, bt, M)
         assert plan.figures == pytest.approx((dots, rows, M.nvals), rel=0.05)
-        wins = dots < rows or transposed and by_rows <= transpose
+        wins = dots < rows or bt and by_rows <= transpose
         assert (plan.method, plan.rule) == (("dot", "mask_small") if wins else ("gustavson", "rows_of_product"))
         assert wins or (plan.kernel, plan.kernel_rule) == ("merge_at_mask", "mask_bounds")
     keep_transpose(B, transpose_of(B))
@@ -290,3 +304,42 @@ def test_tiles_of_a_sparse_vector_are_made_when_they_have_paid():
     assert plan(tiled + build).rule == "tiles_cheaper"
     A.indices = A.indices[1:]
     assert plan(tiled + 2 * build).rule == "columns_cheaper"
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_turn_of_a_program_leaves_the_direction_to_the_device(transposed, monkeypatch):
+    """The transpose is made for all turns to come, but not while a turn is captured; costs are those of a list."""
+    rng = generator("turns")
+    monkeypatch.setattr(tuning, "GPU_UNCOUNTED", 50)
+    u = SimpleNamespace(nvals_if_read=None)
+    for capturing, cached, made in ((False, False, 1), (True, True, 0), (False, True, 0)):
+        A, asked, transposes = sparse(rng, 300, 300, 900), [], []
+
+        def direction(*given, asked=asked):
+            asked.append(given)
+            return "cols"
+
+        def transpose(A, made=transposes):
+            made.append(A)
+            return transpose_of(A)
+
+        if cached:
+            transpose_of(A)
+        turns = SimpleNamespace(capturing=capturing, direction=direction)
+        backend = SimpleNamespace(turns=turns, transpose=transpose, profile=H200)
+        monkeypatch.setattr(tuning, "GPU_SMALL_MATRIX", 50)
+        plan = choose_on_gpu(A, transposed, u, None, False, backend)
+        assert (plan.operation, plan.method, plan.format, plan.rule) == ("matvec", "cols", "csr", "turn_of_program")
+        ((matrix, flipped, other, vector, mask, costs),) = asked
+        assert (matrix, flipped, vector, mask) == (A, transposed, u, None) and len(transposes) == made
+        assert other is transpose_of(A)
+        assert costs() == costs_of(A, other if transposed else A, None, False, False, H200, True)
+        monkeypatch.setattr(tuning, "GPU_UNCOUNTED", A.nvals)
+        small = choose_on_gpu(A, transposed, u, None, False, backend)
+        assert (small.method, small.rule, small.figures) == ("rows", "matrix_small", (A.nvals,)) and len(asked) == 1
+        monkeypatch.setattr(tuning, "GPU_UNCOUNTED", 50)
+    here = "cols" if transposed else "rows"
+    for count, entries, rule in ((0, 900, "vector_empty"), (5, 0, "vector_empty"), (5, 40, "matrix_small")):
+        u = SimpleNamespace(nvals_if_read=count)
+        plan = choose_on_gpu(sparse(rng, 300, 300, entries), transposed, u, None, False, None)
+        assert (plan.method, plan.rule) == (here, rule)

@@ -12,6 +12,7 @@ from grb_tile.algorithms import bfs
 from grb_tile.planner import FORCIBLE, UNRECORDED, explain, tuning
 from grb_tile.planner.choose_kernel import (
     SPGEMM,
+    SPMM,
     TileFacts,
     bins_cost,
     bins_pay,
@@ -20,6 +21,7 @@ from grb_tile.planner.choose_kernel import (
     forced_kernel,
     merge_kernel,
     rows_kernel,
+    slabs_pay,
     spgemm_kernel,
     stays_bitmap,
 )
@@ -38,7 +40,7 @@ N = 300
 KERNELS = [name for name, (family, _) in FORCIBLE.items() if family == "kernel"]
 ROWS = [name for name in KERNELS if KERNEL_METHODS.get(name) == "rows"]
 COLS = [name for name in KERNELS if KERNEL_METHODS.get(name) == "cols"]
-TRAVERSALS = [name for name in KERNELS if name not in KERNEL_METHODS and name not in SPGEMM]
+TRAVERSALS = [name for name in KERNELS if name not in KERNEL_METHODS and name not in SPGEMM + SPMM]
 
 
 @pytest.fixture(scope="module")
@@ -267,13 +269,28 @@ def test_cost_of_bins():
         return bins_cost(1 << 26, item, values, run, steps, hubs, profile)
 
     assert cost(item=8) > 1.5 * cost() > 1.5 * cost(values=0.5)
-    assert cost(run=28.0) > 1.3 * cost() and cost(run=10_000.0) > 0.96 * cost()
+    assert cost(run=5.0) > 1.3 * cost() and cost(run=10_000.0) > 0.99 * cost()
     assert cost() < cost(hubs=True) < 1.05 * cost() and cost(hubs=True, values=0.9) < cost()
     slow = replace(H200, dram_bytes_ns=H200.dram_bytes_ns / 8)
     assert cost(profile=slow) > 7 * cost()
     reads = (1 << 26) * (tuning.GPU_BIN_ENTRY_NS + 4 * tuning.GPU_BIN_BYTE_NS)
     assert cost(values=0.0, steps=0) == pytest.approx(reads + tuning.GPU_BINS_FIXED_NS)
     assert cost(steps=11) == pytest.approx(cost() + tuning.GPU_BIN_STEP_NS)
+
+
+def test_cost_of_slabs():
+    """SpMM takes slabs where few rows of X are in the cache, not for many sweeps, nor where most rows are there."""
+
+    def pays(slabs=8, row=32, sweeps=7, cached=0.2, profile=H200):
+        return slabs_pay(1 << 27, (1 << 22, 1 << 22), slabs, row, sweeps, cached, profile)
+
+    better, ours, theirs, slabs, cached = pays()
+    assert better and ours < theirs and (slabs, cached) == (8, 0.2)
+    assert not pays(cached=1.0)[0] and not pays(sweeps=100)[0] and pays(slabs=9)[1] > ours
+    assert pays(sweeps=8)[1] > ours and pays(sweeps=8)[2] == theirs
+    assert pays(cached=0.5)[2] < theirs and pays(row=64)[1] > ours and pays(row=64)[2] > theirs
+    slow = replace(H200, latency=2.0, dram_bytes_ns=H200.dram_bytes_ns / 2)
+    assert pays(profile=slow)[1:3] == pytest.approx((2 * ours, 2 * theirs))
 
 
 def test_columns():

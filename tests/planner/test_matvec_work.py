@@ -5,8 +5,8 @@ import pytest
 
 import grb_tile as gb
 from grb_tile.planner import choose_matmul, choose_matvec, edges_of, tuning
-from grb_tile.planner.choose_matvec_gpu import choose_on_gpu
-from grb_tile.planner.device_profile import H200
+from grb_tile.planner.choose_matvec_gpu import choose_on_gpu, costs_of
+from grb_tile.planner.device_profile import H200, profile_of
 from grb_tile.planner.matvec_work import Work, admitted_rows, column_wise_ns, estimate_work, row_wise_ns, sample_work
 from grb_tile.planner.statistics import sample_of
 from grb_tile.storage.convert import compressed, to_bitmap, transpose_of
@@ -46,6 +46,14 @@ def bitmap(at, n=N):
 @pytest.fixture(scope="module")
 def graph():
     A = skewed(np.random.default_rng(seeds.SEED))
+    transpose_of(A)
+    return A
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """32 entries a row at random places, and the transpose."""
+    A = matrix(np.random.default_rng(seeds.SEED + 11), N, N, 32 * N, gb.dtypes.FP64)
     transpose_of(A)
     return A
 
@@ -271,11 +279,10 @@ class _Device(Engines):
         return edges_of(A, u)
 
 
-def test_a_device_weighs_the_complement_of_the_mask():
+def test_a_device_weighs_the_complement_of_the_mask(wide):
     """A mask of nearly all positions leaves few rows to its complement, and nearly all without it."""
     rng = np.random.default_rng(seeds.SEED + 11)
-    A = matrix(rng, N, N, 32 * N, gb.dtypes.FP64)
-    transpose_of(A)
+    A = wide
     u = bitmap(rng.permutation(N)[: N // 4])
     most = bitmap(rng.permutation(N)[: N - N // 64])
     figures = {
@@ -285,6 +292,62 @@ def test_a_device_weighs_the_complement_of_the_mask():
     more = A.nvals * (1 - 2 / 64) * tuning.GPU_ENTRY_NS * tuning.GPU_LOOK_UP
     assert figures[False][0] - figures[True][0] == pytest.approx(more, rel=0.01)
     assert figures[True][1] == figures[False][1]
+
+
+def test_the_plan_of_equal_figures_is_repeated_in_all_it_says(wide):
+    """Method, rule, figures and note; another vector's edges, another mask or another method are weighed anew."""
+    rng = np.random.default_rng(seeds.SEED + 13)
+    A = wide
+    backend, told = _Device(), []
+    backend.profile = profile_of("half", 66, 2150.0)
+    few, more = bitmap(rng.permutation(N)[:64]), bitmap(rng.permutation(N)[: N // 2])
+    allow = bitmap(rng.permutation(N)[:99])
+    for u, mask, early in (
+        (few, None, False), (more, None, False), (few, None, True), (few, StoredMask(allow), False),
+        (few, StoredMask(allow, True), False),
+    ):  # fmt: skip
+        plans = [choose_on_gpu(A, False, u, mask, early, backend) for _ in range(2)]
+        told += [(plan.method, plan.rule, plan.figures, plan.note, plan.format, plan.operation) for plan in plans]
+        assert told[-1] == told[-2] and backend.profile.note == plans[1].note != ""
+    assert len(set(told[::2])) == 5
+
+
+def test_edges_are_counted_on_a_device_only_where_they_may_reverse_the_choice(wide, monkeypatch):
+    """Each of the bounds, from both sides: columns below rows, but not surely, and by more than the count costs."""
+    rng = np.random.default_rng(seeds.SEED + 14)
+    A, A_T = wide, transpose_of(wide)
+    u, full = bitmap(rng.permutation(N)[: N // 64]), bitmap(np.arange(N))
+    asked = []
+
+    class Counting(_Device):
+        def edges_of(self, A, u):
+            asked.append(A)
+            return edges_of(A, u)
+
+    def counted(transposed=False, u=u):
+        asked.clear()
+        A.forms.pop("last_plan", None), A.forms.pop("last_method", None)
+        choose_on_gpu(A, transposed, u, None, False, Counting())
+        assert all(matrix is (A if transposed else A_T) for matrix in asked)
+        return len(asked) == 1
+
+    costs = costs_of(A, A, None, False, False, H200, True)
+    edges = u.nvals * A.nvals / N
+    rows, columns = costs.rows(edges, N), costs.columns(edges, u.nvals)
+    bounds = {
+        "GPU_SURE": (rows / columns, True), "GPU_COUNT_EDGES_NS": (rows - costs.fixed_ns, False),
+        "GPU_FULLER": (costs.launch_ns / (edges * costs.edge_ns), True),
+    }  # fmt: skip
+    for name, (bound, above) in bounds.items():
+        monkeypatch.setattr(tuning, name, bound * (1.01 if above else 0.99))
+    for name, (bound, above) in bounds.items():
+        assert counted() and counted(transposed=True)
+        monkeypatch.setattr(tuning, name, bound * (0.99 if above else 1.01))
+        assert not counted(), name
+        monkeypatch.setattr(tuning, name, bound * (1.01 if above else 0.99))
+    monkeypatch.setattr(tuning, "GPU_SURE", 1e9)
+    monkeypatch.setattr(tuning, "GPU_COUNT_EDGES_NS", 0.0)
+    assert not counted(u=full)
 
 
 def test_a_mask_that_admits_half_costs_more_than_one_that_admits_nearly_all():

@@ -34,6 +34,7 @@ from .vectorised import (
     broadcast,
     dense_lines,
     elementwise,
+    first_of_rows,
     mapping,
     matmul,
     matvec,
@@ -162,6 +163,7 @@ class NumpyPrimitives(Backend):
 
     reduce = staticmethod(mapping.reduce)
     scan = staticmethod(mapping.scan)
+    first_of_rows = staticmethod(first_of_rows.first_of_rows)
 
     _kronecker = TwoForms(broadcast.kronecker, kronecker.kronecker)
 

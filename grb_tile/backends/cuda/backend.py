@@ -93,6 +93,16 @@ def is_available():
         return False
 
 
+def count_devices():
+    """0 where there is no CuPy, or no driver: making the backend says what is missing."""
+    try:
+        import cupy
+
+        return cupy.cuda.runtime.getDeviceCount()
+    except (ImportError, RuntimeError):
+        return 0
+
+
 def where_it_resides(primitive):
     """Wrap a primitive of one store whose result is the host's: the device computes where the store resides.
 
@@ -119,6 +129,11 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
     @classmethod
     def is_available(cls):
         return is_available()
+
+    @classmethod
+    def count_devices(cls):
+        """Those that this process sees, of CUDA_VISIBLE_DEVICES; 0 where they cannot be asked for."""
+        return count_devices()
 
     def __init__(self, number=0, launcher=None):
         launcher = launcher or real_launcher(number)

@@ -22,6 +22,7 @@ PRIMITIVES = {  # where a function returns NotImplemented, the host computes
     "elementwise.mapping": {"select": "x mask", "apply": "x mask", "reduce": "x"},
     "elementwise.compare": {"is_equal": "x y"},
     "elementwise.scan": {"scan": "x"},
+    "elementwise.first_of_rows": {"first_of_rows": "x"},
     "elementwise.broadcast": {"broadcast": "u pattern", "kronecker": "A B mask"},
     "products.matmul": {"matmul": "A B mask BT"},
     "products.inner": {"inner": "u v"},

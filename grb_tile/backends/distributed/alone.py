@@ -41,6 +41,9 @@ class Alone(Communicator):
     def barrier(self, call: str) -> None:
         pass
 
+    def note(self, fact: str) -> None:
+        pass
+
     def fail(self, error: BaseException, call: str) -> None:
         pass
 

@@ -37,16 +37,18 @@ from ..dense import reads_positions
 from ..planned import PlannedProducts
 from ..protocol import PRIMITIVES, Backend
 from .building import Building
+from .exchanged import ExchangedArrays
 from .joint import RankSums, failing_together, portable
 from .layout import Rows, equal_ranges
 from .movement import array_of, own_range, redistribute, spread, whole_matrix, whole_vector
 from .parts import Part, PartArray, PartMatrix, PartVector
 from .products import DistributedProducts
+from .whole_loops import WholeLoops
 
 _numbers = itertools.count()
 
 
-class DistributedBackend(Building, DistributedProducts, Backend):
+class DistributedBackend(ExchangedArrays, Building, WholeLoops, DistributedProducts, Backend):
     """The primitives over the ranks of `comm`, each of which computes with the backend `local`."""
 
     name = "distributed"
@@ -109,7 +111,11 @@ class DistributedBackend(Building, DistributedProducts, Backend):
 
     def _check_equal(self, store):
         """Raises: InvalidValue on every rank unless they all have the same ordinary store."""
-        if self.size == 1 or store.nvals == 0 or store.iso and store.nvals == store.shape[0] and len(store.shape) == 1:
+        if self.size == 1 or store.nvals == 0:
+            return
+        if store.iso and store.nvals == store.shape[0] and len(store.shape) == 1:
+            value = place.first_value(store)  # compared by the next exchange: loops make many of them
+            self.comm.note(f"a full vector, {store.nvals} times {value}")
             return
         forms, key = forms_of(store), ("equal", self.number)
         if key in forms:
@@ -202,7 +208,7 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         return count if self.size == 1 else sum(self.comm.allgather(count, call))
 
     def whole(self, x: Any, call: str = "gather") -> Any:
-        """The operand with all its entries on every rank, an ordinary store of the host; kept with a vector.
+        """The operand with all its entries on every rank, an ordinary store; kept with a vector.
 
         Not with a matrix, of which no rank may have the room for more than its part.
         """
@@ -236,7 +242,8 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         return self.local.tuples_matrix(self.whole(A))
 
     def tuples(self, x):
-        return self.local.tuples(self.whole(x))
+        """Arrays of the host: `xp` is NumPy, also where ranks compute on devices."""
+        return self.tuples_matrix(x) if len(x.shape) == 2 else self.tuples_vector(x)
 
     def convert(self, store, format):
         """In that form for whoever reads its arrays: all entries, on every rank."""
@@ -359,6 +366,15 @@ class DistributedBackend(Building, DistributedProducts, Backend):
         if before is not None:
             local = self.local.apply(local, monoid.binaryop, left=before)
         return x.like(local)
+
+    def first_of_rows(self, x, how, k, seed=0):
+        x = self.part(x)
+        if len(x.shape) == 2:
+            return x.like(self.local.first_of_rows(x.local, how, k, seed + self.rank))  # other hashes on each rank
+        if how != "random":
+            x = x.like(self.local.first_of_rows(x.local, how, k))  # of which those of all ranks are some
+        whole = self.local.first_of_rows(self.local.copy_here(self.whole(x, "selectk")), how, k, seed)
+        return self.made(own_range(self.local, whole, x.layout), x.shape, x.layout)
 
     def one_pass(self, program, dtype, size, scalars, *stores):
         layout = self._joint(*stores)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from ...exceptions import InvalidValue
 from ...storage.constructors import empty_matrix, empty_vector
 from ...storage.dense import compressed as without_dense
 from .layout import Rows, balanced_ranges
-from .movement import spread, to_owners
+from .movement import spread
 
+EXCHANGED = 1 << 26  # bytes of entries that a rank sends at a time: more than a link needs to be busy, less than parts
 SAMPLE = 1 << 16  # rows of entries of each rank that decide about ranges: their shares are exact to 1 % for 64 ranks
 BALANCED_FROM = 4096  # entries of a matrix from which the ranges of its rows are cut by entries, not by length
 
@@ -78,12 +80,7 @@ class Building:
         one: `values` has one value, the same on all ranks, for all entries, of which repeated ones are one.
         """
         layout = self.decided_layout(self._sampled(rows), nrows, rows.shape[0])
-        owners = layout.owners(rows)
-        order = owners.argsort(kind="stable")
-        cuts = owners[order].searchsorted(np.arange(self.size + 1))
-        moved = []
-        for array in (rows, cols) if one else (rows, cols, values):
-            moved.append(to_owners(self.comm, array[order], cuts, "build"))
+        moved = self._to_owners((rows, cols) if one else (rows, cols, values), layout)
         rows, cols, values = (*moved, values) if one else moved
         dup = self.any_of(dtype) if one else dup
         local = self._own_rows(
@@ -91,6 +88,35 @@ class Building:
             lambda first, length: self.local.build_matrix(length, ncols, rows - first, cols, values, dup, dtype),
         )
         return self.made(local, (nrows, ncols), layout)
+
+    def _to_owners(self: Any, arrays, layout):
+        """What all ranks have for the rows of this one, in the order (rank, position); arrays[0] has the rows.
+
+        EXCHANGED bytes at a time, so that nothing is there twice but the entries of one turn.
+        """
+        rows, count = arrays[0], arrays[0].shape[0]
+        at_once = max(1, EXCHANGED // sum(array.dtype.itemsize * math.prod(array.shape[1:]) for array in arrays))
+        mine = np.zeros(self.size, np.int64)
+        for start in range(0, count, at_once):
+            mine += np.bincount(layout.owners(rows[start : start + at_once]), minlength=self.size)
+        facts = self.comm.allgather((mine.tolist(), count), "build")
+        ends = np.cumsum([0, *(sent[self.rank] for sent, _ in facts)])
+        place = ends[:-1].copy()  # where the next entries of each rank go
+        made = [np.empty((int(ends[-1]), *array.shape[1:]), array.dtype) for array in arrays]
+        for start in range(0, max(many for _, many in facts), at_once):
+            here = slice(min(start, count), min(start + at_once, count))
+            owners = layout.owners(rows[here])
+            order = owners.argsort(kind="stable")
+            cuts = owners[order].searchsorted(np.arange(self.size + 1)).tolist()
+            for whole, array in zip(made, arrays, strict=True):
+                some = array[here][order]
+                pieces = [some[a:b].reshape(-1) for a, b in zip(cuts[:-1], cuts[1:])]
+                for rank, piece in enumerate(self.comm.alltoall(pieces, "build")):
+                    piece = piece.reshape(-1, *array.shape[1:])
+                    whole[place[rank] : place[rank] + piece.shape[0]] = piece
+                    if whole is made[-1]:
+                        place[rank] += piece.shape[0]
+        return made
 
     def decided_layout(self: Any, sample: np.ndarray, nrows: int, count: int) -> Rows:
         """The ranges of `nrows` rows, decided by `sample`, rows of some of the `count` entries here, if not before."""

@@ -34,6 +34,8 @@ class Communicator(ABC):
     checks           GRB_TILE_DIST_CHECK=1: errors name the line of the program that each rank is at
     bytes_sent, bytes_received   arrays and objects, to and from other ranks, without headers
     seconds          spent in exchanges, waiting included
+    channel          how arrays of devices go from rank to rank, for explain(); "" where ranks have none
+    moves_devices    do they go without the host?
 
     Arrays that an exchange returns may be read-only.  The one that this rank passed may be returned itself.
     """
@@ -45,6 +47,8 @@ class Communicator(ABC):
     bytes_sent: int
     bytes_received: int
     seconds: float
+    channel = ""
+    moves_devices = False
 
     def __init__(self, rank: int, size: int, timeout: float = 300.0) -> None:
         self.rank = rank
@@ -53,6 +57,7 @@ class Communicator(ABC):
         self.checks = os.environ.get(CHECK_VARIABLE, "").strip() not in ("", "0")
         self.bytes_sent = self.bytes_received = 0
         self.seconds = 0.0
+        self._noted: dict[str, None] = {}  # in the order of the first time
 
     @abstractmethod
     def allgather(self, item: Any, call: str) -> list[Any]:
@@ -65,6 +70,18 @@ class Communicator(ABC):
     @abstractmethod
     def alltoall(self, pieces: Sequence[np.ndarray], call: str) -> list[np.ndarray]:
         """[pieces[rank] of rank 0, pieces[rank] of rank 1, ...]: pieces[r], 1-D, of one dtype, goes to rank r."""
+
+    def allgather_known(self, arrays: Sequence[Any], counts: Sequence[int], call: str, into: Any = None) -> list[Any]:
+        """Of each array those of all ranks, one after the other; counts: how long they are, which all ranks know.
+
+        into: of one array, what `room` gave.
+        """
+        return [joined(self.allgather_array(array, call)) for array in arrays]
+
+    def alltoall_cut(self, arrays: Sequence[Any], cuts: Sequence[int], call: str) -> list[Any]:
+        """Of each array what all ranks have for this one, in the order of ranks: cuts[r] .. cuts[r + 1] - 1 for r."""
+        ends = list(zip(cuts[:-1], cuts[1:], strict=True))
+        return [joined(self.alltoall([array[a:b] for a, b in ends], call)) for array in arrays]
 
     @abstractmethod
     def broadcast(self, item: Any, root: int, call: str) -> Any:
@@ -89,9 +106,24 @@ class Communicator(ABC):
     def abort(self, reason: str) -> None:
         """End the waits of all ranks, now; they raise DistributedError with the reason, and so do later exchanges."""
 
+    def note(self, fact: str) -> None:
+        """A fact that has to be the same on all ranks: the next exchange compares it, at no cost."""
+        self._noted[fact] = None
+
+    def _signature(self, call: str, kind: str) -> str:
+        """What has to be the same on all ranks in an exchange, with what was noted before it."""
+        if not self._noted:
+            return f"{call} ({kind})"
+        noted, self._noted = self._noted, {}
+        return f"{call} ({kind}) with {', '.join(noted)}"
+
     def reason(self) -> str | None:
         """Why the communicator has been aborted, None if it has not; does not wait."""
         return None
+
+    def gone(self) -> tuple[int, ...]:
+        """The other ranks that are known to have ended; does not wait."""
+        return ()
 
     def close(self) -> None:  # noqa: B027  (most have nothing to close)
         """Leave the communicator at the end of the program; exchanges that others wait in raise there."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import socket
 from typing import Any
 
 from grb_tile.exceptions import DistributedError, InvalidValue
 
-from .communicator import Communicator
+from .communicator import Communicator, named
 from .environment import ADDRESS_VARIABLE, SIZE_VARIABLE, launched_by_mpi
 
 
@@ -61,6 +62,52 @@ def _mpi(comm: Any, timeout: float) -> Communicator:
             f"several ranks were started by MPI, which needs mpi4py: pip install 'grb-tile[dist]' ({error})"
         ) from error
     return MpiCommunicator(comm, timeout)
+
+
+def over_devices(host: Communicator, local: Any) -> Communicator:
+    """The communicator of ranks that compute with the backend `local`, which may be that of a device.
+
+    NCCL where every rank has a device of its own and CuPy has the library; else `host`, whose `channel` says why.
+    Raises: DistributedError on every rank where they have different versions of NCCL.
+    """
+    device, missing, identity = None, "", None
+    if local.on_device:
+        from .nccl import BackendDevice
+
+        identity = socket.gethostname(), local.device.launcher.identity()
+        try:
+            device = BackendDevice(local)
+        except Exception as error:  # noqa: BLE001  # a library that is broken may raise anything
+            missing = str(error)
+    found = host.allgather((identity, missing), "init")
+    if not any(identity for identity, _ in found):
+        return host
+    reason = _without_nccl(found)
+    if reason is None:
+        from .nccl import NcclCommunicator
+
+        return NcclCommunicator(host, device)
+    host.channel = f"through the host ({reason})"
+    return host
+
+
+def _without_nccl(found: list[tuple[Any, str]]) -> str | None:
+    """Why ranks with those devices, and what is missing there, do not exchange by NCCL; None where they may."""
+    ranks: dict[Any, list[int]] = {}
+    for rank, (identity, missing) in enumerate(found):
+        if identity is None:
+            return f"rank {rank} computes without a device"
+        if missing:
+            return f"rank {rank}: {missing}"
+        ranks.setdefault(identity, []).append(rank)
+    shared = next((those for those in ranks.values() if len(those) > 1), None)
+    return f"{named(shared)} have one device" if shared else None
+
+
+def rank_on_host(host: Communicator) -> int:
+    """How many ranks below this one are on its host: the number of the device that it takes, modulo their count."""
+    names = host.allgather(socket.gethostname(), "init")
+    return names[: host.rank].count(names[host.rank])
 
 
 def end_all(status: int, reason: str) -> None:

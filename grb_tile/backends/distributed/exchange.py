@@ -112,6 +112,7 @@ class ProcessCommunicator(Communicator):
         if base.is_known(error) or self._reason is not None:
             return
         start = time.perf_counter()
+        self._noted.clear()
         try:
             self._headers(self._block(call, [NOTHING] * self.size, status=1), call)
             self._accounts(Account(call, call, base.error_text(error), self._place()), call)
@@ -125,7 +126,7 @@ class ProcessCommunicator(Communicator):
     ) -> list[np.ndarray]:
         """The bytes that each rank sent here, as uint8 arrays that follow each other in one."""
         start = time.perf_counter()
-        signature = f"{call} ({kind}{of})"
+        signature = self._signature(call, kind + of)
         if self._reason is not None:
             raise base.aborted(call, self._reason)
         try:

@@ -141,6 +141,7 @@ class Loopback(Communicator):
     def fail(self, error: BaseException, call: str) -> None:
         if base.is_known(error):
             return
+        self._noted.clear()
         account = Account(call, call, base.error_text(error), base.place_of_caller() if self.checks else "")
         try:
             self._group.exchange(self.rank, _Operand(account, None), self.timeout)
@@ -153,13 +154,16 @@ class Loopback(Communicator):
     def reason(self) -> str | None:
         return self._group.reason
 
+    def gone(self) -> tuple[int, ...]:
+        return tuple(sorted(set(self._group.ended) - {self.rank}))
+
     def close(self) -> None:
         self._group.end(self.rank, "")
 
     def _values(self, kind: str, call: str, value: Any) -> list[Any]:
         """What each rank brought.  Raises: DistributedError where one failed or is at another call."""
         start = time.perf_counter()
-        account = Account(call, f"{call} ({kind})", None, base.place_of_caller() if self.checks else "")
+        account = Account(call, self._signature(call, kind), None, base.place_of_caller() if self.checks else "")
         try:
             operands = self._group.exchange(self.rank, _Operand(account, value), self.timeout)
         finally:

@@ -4,6 +4,11 @@
     own_range(store, layout)    of a store of the whole, this rank's positions; moves nothing
     redistribute(...)           entries at positions of the whole, wherever they were made, to their owners (all-to-all)
     whole_vector, whole_matrix  all entries on every rank (allgather)
+    from_rank                   those of one rank on every rank (broadcast)
+
+Arrays are the host's, or those of the ranks' devices where the communicator moves these (`world.moves`): the same code,
+with the array module of either.  Each call begins with one exchange of the host: how many entries each rank has, and
+its one value where it has one.
 
 A vector travels as the cheapest of a list (index and value an entry), a bitmap with its values, and values alone where
 every position has an entry; where all entries are one value, that value once.
@@ -18,7 +23,7 @@ import numpy as np
 from ...storage import bits
 from ...storage.convert import SPARSE_TO_BITMAP, choose_format, compressed, share, to_bitmap, to_dcsr, to_sparse
 from ...storage.dense import compressed as without_dense
-from ...storage.place import first_value, host
+from ...storage.place import first_value, host_array
 from ...storage.store import BitmapVector, Compressed, SparseVector, index_dtype
 
 
@@ -52,23 +57,30 @@ def redistribute(world: Any, store: Any, layout: Any, call: str, combine: Any = 
     combine: the typed binary operator for entries of one position, in order of ranks; None: each position is on one
     rank at most.
     """
-    comm, local = world.comm, world.local
-    is_vector = len(store.shape) == 1
-    value = _one_value(world, store, call)
-    *positions, values = (local.tuples_vector if is_vector else local.tuples_matrix)(store)
-    cuts = layout.cuts(positions[0])
-    moved = []
-    for array in positions if value is not None else (*positions, values):
-        moved.append(to_owners(comm, array, cuts, call))
+    local, dtype = world.local, store.dtype
+    facts = _facts(world, store, call)
+    value = _one_value(facts, dtype)
+    *positions, values = world.tuples_of(store)
+    starts = world.exchanged_array(layout.starts, dtype)
+    cuts = world.compute(lambda xp: xp.searchsorted(positions[0], starts), dtype, call)
+    arrays = positions if value is not None else [*positions, values]
+    moved = _scattered(world, arrays, host_array(cuts), call)
+    moved[0] = world.compute(lambda xp: moved[0] - layout.first, dtype, call)
     if value is not None:
         moved.append(value)
-    moved[0] = moved[0] - layout.first
     if combine is None and value is not None:
-        combine = world.any_of(store.dtype)
-    dtype = store.dtype
-    if is_vector:
+        combine = world.any_of(dtype)
+    if len(store.shape) == 1:
         return local.build_vector(len(layout), moved[0], moved[1], combine, dtype)
     return local.build_matrix(len(layout), store.ncols, *moved, combine, dtype)
+
+
+def _scattered(world, arrays, cuts, call):
+    """What all ranks have for this one, in the order of ranks: array[cuts[r]:cuts[r + 1]] of each goes to rank r."""
+    inner = [array.shape[1:] for array in arrays]
+    if not any(inner):
+        return world.comm.alltoall_cut(arrays, cuts, call)
+    return [to_owners(world.comm, array, cuts, call) for array in arrays]
 
 
 def to_owners(comm: Any, array: np.ndarray, cuts: Any, call: str) -> np.ndarray:
@@ -83,79 +95,126 @@ def array_of(values: list[Any], dtype: Any) -> np.ndarray:
     return np.array(values, kind).reshape(-1, *inner)
 
 
-def _one_value(world, store, call):
+def _facts(world, store, call):
+    """(number of entries, bytes of their one value or Ellipsis, None of no entries) of each rank's store."""
+    value = None if store.nvals == 0 else first_value(store) if store.iso else NotImplemented
+    mine = None if value is None else Ellipsis if value is NotImplemented else np.asarray(value).tobytes()
+    return world.comm.allgather((store.nvals, mine), call)
+
+
+def _one_value(facts, dtype):
     """The array of the one value of all entries of all ranks, which need not travel with them; else None.
 
     Ranks without entries have no say.  Entries of one value that meet are combined, so this is of disjoint ones alone.
     """
-    mine = None if store.nvals == 0 else first_value(store) if store.iso else NotImplemented
-    found = [item for item in world.comm.allgather(_plain(mine), call) if item is not None]
-    if not found or any(item is Ellipsis for item in found) or any(item != found[0] for item in found[1:]):
+    found = {one for _, one in facts if one is not None}
+    if len(found) != 1 or Ellipsis in found or dtype.np_type.subdtype is not None:
         return None
-    return np.frombuffer(found[0], store.dtype.np_type).copy() if store.dtype.np_type.subdtype is None else None
-
-
-def _plain(value):
-    """A value as its bytes, Ellipsis for several values, None for no entry."""
-    return None if value is None else Ellipsis if value is NotImplemented else np.asarray(value).tobytes()
+    return np.frombuffer(next(iter(found)), dtype.np_type).copy()
 
 
 def whole_vector(world: Any, part: Any, call: str) -> Any:
-    """The vector with all entries, a host store; its arrays are not to be written to."""
-    comm, layout = world.comm, part.layout
-    local = host(part.local)
-    one = _plain(None if local.nvals == 0 else first_value(local) if local.iso else NotImplemented)
-    facts = comm.allgather((local.nvals, one), call)
-    total = sum(count for count, _ in facts)
+    """The vector with all entries; its arrays are not to be written to."""
+    layout, size, dtype = part.layout, part.size, part.dtype
+    local = world.held(part.local)
+    # memory for the most likely form is asked for before the others rely on this rank
+    room = world.room(size, dtype, call) if local.nvals == len(layout) and not local.iso else None
+    facts = _facts(world, local, call)
+    counts = [count for count, _ in facts]
+    total = sum(counts)
     part._nvals = total
-    ones = {item for _, item in facts if item is not None}
-    iso = len(ones) == 1 and Ellipsis not in ones and part.dtype.np_type.subdtype is None
-    size, dtype = part.size, part.dtype
-    one_value = np.frombuffer(next(iter(ones)), dtype.np_type).copy() if iso else None
+    one_value = _one_value(facts, dtype)
+    iso = one_value is not None
+    if iso:
+        one_value = world.one(one_value, dtype)
+    lengths = [int(length) for length in np.diff(layout.starts)]
     if total == size and size:
-        values = one_value if iso else _joined(comm, _dense_values(local), call)
+        if any(type(one) is bytes for _, one in facts):
+            room = None
+        values = one_value if iso else _joined(world, [_dense_values(world, local, call)], lengths, call, room)[0]
         result: Any = BitmapVector(size, dtype, None, values, size, iso)
     elif total * SPARSE_TO_BITMAP > size and layout.is_aligned:
-        filled = to_bitmap(local)
-        words = bits.full(len(layout)) if filled.words is None else filled.words
-        words = _joined(comm, words, call)
-        values = one_value if iso else _joined(comm, _dense_values(filled), call)
-        result = BitmapVector(size, dtype, words, values, total, iso)
+        filled, words = to_bitmap(local), [bits.word_count(length) for length in lengths]
+        present = world.all_words(len(layout), dtype) if filled.words is None else filled.words
+        present = _joined(world, [present], words, call)[0]
+        values = one_value if iso else _joined(world, [_dense_values(world, filled, call)], lengths, call)[0]
+        result = BitmapVector(size, dtype, present, values, total, iso)
     else:
-        listed = to_sparse(local)
-        indices = _joined(comm, listed.indices.astype(index_dtype(size)) + index_dtype(size).type(layout.first), call)
-        if iso:
-            values = one_value
-        else:
-            values = _joined(comm, np.broadcast_to(listed.values, (listed.nvals, *listed.values.shape[1:])), call)
-        result = choose_format(SparseVector(size, dtype, indices, values, iso))
+        listed, kind = to_sparse(local), index_dtype(size)
+        arrays = [world.compute(lambda xp: listed.indices.astype(kind) + kind.type(layout.first), dtype, call)]
+        if not iso:
+            arrays.append(_each_value(world, listed, listed.nvals, call))
+        indices, *values = _joined(world, arrays, counts, call)
+        result = choose_format(SparseVector(size, dtype, indices, one_value if iso else values[0], iso))
     result.shared = True
     return result
 
 
 def whole_matrix(world: Any, part: Any, call: str) -> Any:
-    """The matrix with all entries as CSR or DCSR, a host store; its arrays are not to be written to."""
-    mine = spread(part)
-    value = _one_value(world, mine, call)
-    rows, cols, values = world.local.tuples_matrix(mine)
-    rows = _joined(world.comm, rows, call)
-    cols = _joined(world.comm, cols.astype(index_dtype(part.ncols)), call)
-    values = _joined(world.comm, values, call) if value is None else value
-    result = compressed(part.nrows, part.ncols, part.dtype, rows, cols, values, value is not None)
+    """The matrix with all entries as CSR or DCSR; its arrays are not to be written to."""
+    mine, dtype = spread(part), part.dtype
+    facts = _facts(world, mine, call)
+    value = _one_value(facts, dtype)
+    rows, cols, values = world.tuples_of(mine)
+    kind = index_dtype(part.ncols)
+    cols = world.compute(lambda xp: cols.astype(kind), dtype, call)
+    arrays = [rows, cols] if value is not None else [rows, cols, values]
+    rows, cols, *values = _joined(world, arrays, [count for count, _ in facts], call)
+    held = values[0] if value is None else value
+    if world.moves(dtype):
+        result = world.local.build_matrix(part.nrows, part.ncols, rows, cols, held, None, dtype)
+    else:
+        result = compressed(part.nrows, part.ncols, dtype, rows, cols, held, value is not None)
     result.shared = True
     return result
 
 
-def _dense_values(u):
+def from_rank(world: Any, store: Any, root: int, call: str) -> Any:
+    """The matrix (CSR or DCSR) that rank `root` has, on every rank; those of the others have its shape and type."""
+    comm, mine = world.comm, world.rank == root
+    if not world.moves(store.dtype):
+        return share(store, comm.broadcast(store, root, call)) if mine else comm.broadcast(None, root, call)
+    names = ["indptr", "indices", "rows"] + ([] if store.iso else ["values"])
+    facts = None
+    if mine:
+        arrays = {name: getattr(store, name) for name in names if getattr(store, name) is not None}
+        one = np.asarray(first_value(store)).tobytes() if store.iso and store.nvals else None
+        facts = [(name, array.size, array.dtype) for name, array in arrays.items()], one, store.iso
+    kinds, one, iso = comm.broadcast(facts, root, call)
+    sent = [arrays[name] for name, *_ in kinds] if mine else []
+    made = comm.broadcast_known(sent, [(count, kind) for _, count, kind in kinds], root, call)
+    if mine:
+        store.shared = True
+        return store
+    found = {name: array for (name, *_), array in zip(kinds, made, strict=True)}
+    dtype = store.dtype
+    if iso:
+        found["values"] = world.one(np.frombuffer(one or b"", dtype.np_type), dtype)
+    return Compressed(
+        store.nrows, store.ncols, dtype, found["indptr"], found["indices"], found["values"], iso, found.get("rows")
+    )
+
+
+def _dense_values(world, u, call):
     """A value for each position of a bitmap."""
     u = to_bitmap(u)
-    return np.broadcast_to(u.values, (u.size, *u.values.shape[1:])) if u.iso else u.values
+    return _each_value(world, u, u.size, call)
 
 
-def _joined(comm, array, call):
-    """The arrays of all ranks, one after the other; those of more dimensions as their first one's."""
-    if array.ndim == 1:
-        return np.concatenate(comm.allgather_array(np.ascontiguousarray(array), call))
-    inner = array.shape[1:]
-    flat = np.concatenate(comm.allgather_array(np.ascontiguousarray(array).reshape(-1), call))
-    return flat.reshape(-1, *inner)
+def _each_value(world, u, count, call):
+    """`count` values, where u may have one for all entries."""
+    if not u.iso:
+        return u.values
+    if world.moves(u.dtype):
+        return world.compute(lambda xp: xp.repeat(u.values[:1], count), u.dtype, call)
+    return np.broadcast_to(u.values[:1] if count else u.values[:0], (count, *u.values.shape[1:]))
+
+
+def _joined(world, arrays, counts, call, room=None):
+    """Of each array those of all ranks, one after the other; those of more dimensions as their first one's."""
+    inner = [array.shape[1:] for array in arrays]
+    if type(arrays[0]) is not np.ndarray:
+        return world.comm.allgather_known(arrays, counts, call, room)
+    flat = [np.ascontiguousarray(array).reshape(-1) for array in arrays]
+    made = world.comm.allgather_known(flat, counts, call)
+    return [array.reshape(-1, *shape) for array, shape in zip(made, inner, strict=True)]

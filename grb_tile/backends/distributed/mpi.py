@@ -174,6 +174,10 @@ class MpiCommunicator(ProcessCommunicator):
         self._hear()
         return self._reason
 
+    def gone(self) -> tuple[int, ...]:
+        self._hear()
+        return tuple(sorted(self._heard[LEFT]))
+
     def close(self) -> None:
         """Tell the others that this rank makes no more exchanges; at exit MPI_Finalize follows, which waits for them.
 

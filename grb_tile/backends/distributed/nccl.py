@@ -1,240 +1,334 @@
 """Arrays of devices over NCCL, everything else over a host communicator: one rank, one device.
 
-No device has run this yet: tests run it over a stand-in for cupy.cuda.nccl that moves the bytes of host arrays.
+    allgather_known    ncclAllGather where all ranks have as much; else sends and receives in one group
+    alltoall_cut       lengths over the host, then sends and receives in one group
+    broadcast_known    ncclBroadcast
 
-An exchange of arrays is one of the host first, of lengths and types: its header says who has failed or is at another
-call before any rank waits on its device.  Then, all queued on the current stream:
+Lengths are known to all ranks before: of vectors by their ranges, of lists by the exchange of the host that a call
+begins with (movement.py), whose header also says who has failed or is at another call before any rank waits on its
+device.  What is received lies where it is used, one rank's after another's.  Where that is CHECKED_BYTES or more, ranks
+tell each other over the host that they have the memory; with less, a rank that has none ends all.
 
-    allgather_array  ncclAllGather in place, each rank's segment padded to the longest; where padding costs more than
-                     WASTE, sends and receives in one group
-    alltoall         sends and receives in one group
-
-Segments begin at multiples of 128 bytes, where NCCL is fast.  The caller goes on; a thread looks at the events that
-follow the exchanges, and at check_async_error: after the timeout, or an error of another rank's device, it aborts NCCL
-and the host communicator, which ends the waits of all.
+All is queued on the current stream and the caller goes on.  A thread looks at the events that follow the exchanges, at
+check_async_error and at the host communicator: after the timeout, an error of a device, or the end of another rank, it
+aborts both, which ends the waits of all.
 """
 
 from __future__ import annotations
 
+import atexit
 import collections
 import threading
 import time
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from grb_tile.exceptions import DistributedError, InvalidValue
+from grb_tile.exceptions import DistributedError
 
 from . import communicator as base
 from .communicator import Communicator
+from .exchange import CHECKED_BYTES
 
-ALIGNMENT = 128  # bytes
-WASTE = 1.25  # ncclAllGather of padded segments moves at most so many times the bytes
-SMALL_BYTES = 1 << 16  # a segment below this costs latency, however it is padded
+DEVICE_TO_DEVICE = 3  # cudaMemcpyKind
 SECONDS_BETWEEN_LOOKS = 0.05
+SECONDS_WITHOUT = 2.0  # that an exchange may take after a rank has ended, which had its part of it queued
+SECONDS_TO_CLOSE = 5.0  # for what is queued, at the end of the program
+NO_LIBRARY = "CuPy has no NCCL: pip install nvidia-nccl-cu13 (nvidia-nccl-cu12 with CUDA 12)"
 
 
-class CupyDevice:
-    """What the communicator needs of CuPy and the current device; tests have another."""
+class BackendDevice:
+    """What the communicator needs of the backend `local` of a device, and of its array module."""
 
-    def __init__(self) -> None:
-        import cupy
-        from cupy.cuda import nccl
-
-        if not getattr(nccl, "available", False):
-            raise ImportError("CuPy has no NCCL: pip install nvidia-nccl-cu13 (nvidia-nccl-cu12 with CUDA 12)")
-        self._cupy = cupy
-        self.nccl = nccl
+    def __init__(self, local: Any) -> None:
+        self._local, self._device = local, local.device
+        self.nccl = library(local.xp)
 
     def has(self, array: Any) -> bool:
         """Is it an array of the device?"""
-        return isinstance(array, self._cupy.ndarray)
+        return isinstance(array, self._device.array_class)
 
-    def contiguous(self, array: Any) -> Any:
-        return self._cupy.ascontiguousarray(array)
-
-    def empty(self, length: int) -> Any:
-        """Bytes, at a multiple of ALIGNMENT (of 512, as the device's allocator has it)."""
-        return self._cupy.empty(length, np.uint8)
+    def empty(self, count: int, dtype: np.dtype, call: str) -> Any:
+        """An uninitialised array.  Raises: OutOfMemory, when what can be made again has been dropped."""
+        return self._local.run_reported(lambda: self._device.empty(count, dtype), call)
 
     def pointer(self, array: Any) -> int:
         return array.data.ptr
 
-    def stream(self) -> int:
-        return self._cupy.cuda.get_current_stream().ptr
+    def copy(self, to: int, source: int, size: int, stream: int) -> None:
+        """Queue a copy of bytes from one address to another (CuPy's assignment takes the host longer)."""
+        if size:
+            self._device.xp.cuda.runtime.memcpyAsync(to, source, size, DEVICE_TO_DEVICE, stream)
+
+    @contextmanager
+    def in_order(self) -> Iterator[int]:
+        """Within it the device is the thread's current one, and its stream, whose handle it gives, follows the others.
+
+        Unlike a primitive nothing is tried again: an exchange is made once.
+        """
+        device = self._device
+        with device.lock, device.bound():
+            device.in_order()
+            yield device.current_stream().ptr
 
     def event(self) -> Any:
         """An event after what the current stream has been given; `done` says whether that is complete."""
-        made = self._cupy.cuda.Event(disable_timing=True)
+        made = self._device.xp.cuda.Event(disable_timing=True)
         made.record()
         return made
 
-    def thread(self) -> Any:
-        """A function that another thread calls first: that thread uses the device of this one."""
-        return self._cupy.cuda.Device().use
+    def bind(self) -> None:
+        """The calling thread uses the device."""
+        self._device.launcher.bind()
+
+
+def library(xp: Any) -> Any:
+    """The module of NCCL beside an array module.  Raises: ImportError where CuPy cannot load the library."""
+    if xp.__name__ == "cupy":
+        import cupy.cuda.nccl  # noqa: F401  # sets xp.cuda.nccl; warns where there is no library
+    found = getattr(xp.cuda, "nccl", None)
+    if not getattr(found, "available", False):
+        raise ImportError(NO_LIBRARY)
+    return found
+
+
+def version_text(number: int) -> str:
+    """A version of NCCL as it is written.
+
+    >>> from grb_tile.backends.distributed.nccl import version_text
+    >>> version_text(22803)
+    '2.28.3'
+    """
+    return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
+
+
+class _Queued:
+    """An exchange that the stream has been given, or is being given."""
+
+    __slots__ = ("call", "event", "start")
+
+    def __init__(self, call: str) -> None:
+        self.call, self.start = call, time.monotonic()
+        self.event: Any = None
+
+    def is_done(self) -> bool:
+        return self.event is not None and self.event.done
+
+
+def _of_host(name: str) -> Any:
+    """A counter that the two communicators have in common."""
+    return property(lambda self: getattr(self.host, name), lambda self, value: setattr(self.host, name, value))
 
 
 class NcclCommunicator(Communicator):
-    """The ranks of a host communicator, each with the current device of its thread.  Making one is collective.
+    """The ranks of a host communicator, each with the device of a backend.  Making one is collective.
 
-    Two ranks must not have the same device.
+    Two ranks must not have the same device (connect.over_devices).  host_bytes: those of the exchanges of the host.
     """
 
-    def __init__(self, host: Communicator, device: Any = None) -> None:
+    moves_devices = True
+    bytes_sent, bytes_received, seconds = map(_of_host, ("bytes_sent", "bytes_received", "seconds"))
+
+    def __init__(self, host: Communicator, device: Any) -> None:
+        self.host, self._device = host, device
         super().__init__(host.rank, host.size, host.timeout)
-        self.host = host
         try:
-            self._device = device or CupyDevice()
-            mine = self._device.nccl.get_version()
-            identity = self._device.nccl.get_unique_id() if host.rank == 0 else None
+            mine = device.nccl.get_version()
+            identity = device.nccl.get_unique_id() if host.rank == 0 else None
         except Exception as error:
             host.fail(error, "init")
             raise
         versions = host.allgather(mine, "init")
         if len(set(versions)) > 1:
-            found = ", ".join(f"rank {rank}: {version}" for rank, version in enumerate(versions))
+            found = ", ".join(f"rank {rank}: {version_text(version)}" for rank, version in enumerate(versions))
             raise DistributedError(
-                f"init: the ranks have different versions of NCCL ({found}); install one on all hosts"
+                f"init: the ranks have different versions of NCCL ({found}); install one on all hosts, for example "
+                f"pip install nvidia-nccl-cu13=={version_text(max(versions))}"
             )
-        self._nccl = self._device.nccl.NcclCommunicator(host.size, host.broadcast(identity, 0, "init"), host.rank)
-        self._uint8 = self._device.nccl.NCCL_UINT8
+        self.channel = f"over NCCL {version_text(mine)}"
+        self._uint8 = device.nccl.NCCL_UINT8
         self._reason: str | None = None
-        self._queued: collections.deque[tuple[Any, float, str]] = collections.deque()  # event, latest time, call
+        self._queued: collections.deque[_Queued] = collections.deque()
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        threading.Thread(target=self._watch, args=(self._device.thread(),), name="grb_tile NCCL", daemon=True).start()
+        self._device_bytes = 0
+        self._start(host.broadcast(identity, 0, "init"))
+        threading.Thread(target=self._watch, name="grb_tile NCCL", daemon=True).start()
+        atexit.register(self.close)  # before the host communicator's
+
+    def _start(self, identity: Any) -> None:
+        """Join the ranks of that identity.  Raises: DistributedError on every rank where one cannot."""
+        error = None
+        try:
+            with self._device.in_order():
+                self._nccl = self._device.nccl.NcclCommunicator(self.size, identity, self.rank)
+        except Exception as found:  # noqa: BLE001  # NcclError, and what else the library raises
+            error = base.error_text(found)
+        errors = self.host.allgather(error, "init")
+        failed = tuple(rank for rank, text in enumerate(errors) if text is not None)
+        if failed:
+            texts = "; ".join(f"rank {rank}: {errors[rank]}" for rank in failed)
+            raise DistributedError(f"init: NCCL does not start ({texts}); NCCL_DEBUG=INFO says more", failed, "init")
 
     # ---------------------------------------------------------------- exchanges of arrays
 
-    def allgather_array(self, array: Any, call: str) -> list[Any]:
-        if not self._device.has(array):
-            return self.host.allgather_array(array, call)
-        array = self._checked(array, "allgather_array")
-        sent = array.view(np.uint8)
-        lengths = self._told(sent.size, array.dtype, call)
+    def room(self, count: int, dtype: np.dtype, call: str) -> Any:
+        """Memory for `allgather_known` to receive in, asked for before any rank relies on it."""
+        return self._device.empty(count, dtype, call)
+
+    def allgather_known(self, arrays: Sequence[Any], counts: Sequence[int], call: str, into: Any = None) -> list[Any]:
+        if not self._device.has(arrays[0]):
+            return self.host.allgather_known(arrays, counts, call)
+        self._check(call)
         start = time.perf_counter()
-        offsets, padded = segments(lengths)
-        whole = self._empty(offsets[-1], call)
-        parts = [whole[at : at + length] for at, length in zip(offsets, lengths)]
-        parts[self.rank][...] = sent
-        if padded:
-            self._all_gather(whole, offsets[1], call)
+        at = [0, *accumulate(counts)]
+        width = sum(array.dtype.itemsize for array in arrays)
+        if into is None:
+            made = self._empty([(at[-1], array.dtype) for array in arrays], at[-1] * width, call)
         else:
-            self._pairs([sent] * self.size, parts, call)
-        self._count(sent.size * (self.size - 1), sum(lengths) - sent.size, start)
-        return [part.view(array.dtype) for part in parts]
+            made = [into]
+        equal = len(set(counts)) == 1
+        with self._queueing(call) as stream:
+            transfers = []
+            for array, whole in zip(arrays, made, strict=True):
+                source, pointer, size = self._device.pointer(array), self._device.pointer(whole), whole.dtype.itemsize
+                if equal and counts[0]:
+                    self._nccl.allGather(source, pointer, counts[0] * size, self._uint8, stream)
+                elif not equal:
+                    own = source, counts[self.rank] * size
+                    others = [(pointer + at[r] * size, counts[r] * size) for r in range(self.size)]
+                    transfers.append(([own] * self.size, others))
+            self._pairs(transfers, stream)
+        self._count(counts[self.rank] * width * (self.size - 1), (at[-1] - counts[self.rank]) * width, start)
+        return made
 
-    def alltoall(self, pieces: Sequence[Any], call: str) -> list[Any]:
-        if not any(self._device.has(piece) for piece in pieces):
-            return self.host.alltoall(pieces, call)
-        if len(pieces) != self.size:
-            raise InvalidValue(f"alltoall: {len(pieces)} pieces for {self.size} ranks; pass one for each rank")
-        pieces = [self._checked(piece, f"alltoall: pieces[{r}]") for r, piece in enumerate(pieces)]
-        dtype = pieces[0].dtype
-        if any(piece.dtype != dtype for piece in pieces):
-            raise InvalidValue("alltoall: pieces of several types; cast them to one")
-        sends = [piece.view(np.uint8) for piece in pieces]
-        self._told(0, dtype, call)
-        found = self.host.alltoall([np.array([sent.size]) for sent in sends], call)
-        lengths = [int(length[0]) for length in found]
+    def alltoall_cut(self, arrays: Sequence[Any], cuts: Sequence[int], call: str) -> list[Any]:
+        if not self._device.has(arrays[0]):
+            return self.host.alltoall_cut(arrays, cuts, call)
+        self._check(call)
+        cuts = [int(cut) for cut in cuts]
+        sent = [stop - start for start, stop in zip(cuts, cuts[1:])]
+        width, types = sum(array.dtype.itemsize for array in arrays), ", ".join(str(array.dtype) for array in arrays)
+        about = max(sent), zlib.crc32(types.encode())
+        found = np.array(self.host.alltoall([np.array([count, *about]) for count in sent], call))
+        if (found[:, 2] != about[1]).any():
+            raise DistributedError(f"{call}: the ranks have arrays of different types; this one has {types}", (), call)
+        counts = found[:, 0].tolist()
+        most = self.size * int(found[:, 1].max()) * width
         start = time.perf_counter()
-        offsets, _ = segments(lengths, padded=False)
-        whole = self._empty(offsets[-1], call)
-        parts = [whole[at : at + length] for at, length in zip(offsets, lengths)]
-        parts[self.rank][...] = sends[self.rank]
-        self._pairs(sends, parts, call)
-        mine = sends[self.rank].size
-        self._count(sum(sent.size for sent in sends) - mine, sum(lengths) - mine, start)
-        return [part.view(dtype) for part in parts]
+        at = [0, *accumulate(counts)]
+        made = self._empty([(at[-1], array.dtype) for array in arrays], most, call)
+        with self._queueing(call) as stream:
+            transfers = []
+            for array, whole in zip(arrays, made, strict=True):
+                source, target, size = self._device.pointer(array), self._device.pointer(whole), whole.dtype.itemsize
+                transfers.append((
+                    [(source + cuts[r] * size, sent[r] * size) for r in range(self.size)],
+                    [(target + at[r] * size, counts[r] * size) for r in range(self.size)],
+                ))  # fmt: skip
+            self._pairs(transfers, stream)
+        mine = counts[self.rank]
+        self._count((sum(sent) - mine) * width, (sum(counts) - mine) * width, start)
+        return made
 
-    def wait(self, call: str) -> None:
+    def broadcast_known(
+        self, arrays: Sequence[Any], kinds: Sequence[tuple[int, np.dtype]], root: int, call: str
+    ) -> list[Any]:
+        """The arrays of rank `root`; kinds: (length, dtype) of each, which all ranks know; other ranks pass none."""
+        self._check(call)
+        start = time.perf_counter()
+        size = sum(count * dtype.itemsize for count, dtype in kinds)
+        made = self._empty([] if self.rank == root else kinds, size, call) or list(arrays)
+        with self._queueing(call) as stream:
+            for array in made:
+                if array.size:
+                    pointer = self._device.pointer(array)
+                    self._nccl.broadcast(pointer, pointer, array.nbytes, self._uint8, root, stream)
+        self._count(size * (self.size - 1) * (self.rank == root), size * (self.rank != root), start)
+        return made
+
+    def wait(self, call: str, timeout: float | None = None) -> None:
         """Return when the exchanges that are queued are complete.  Raises: DistributedError where they cannot be."""
         start = time.perf_counter()
-        while self._queued and self._reason is None:
+        while self._queued and self._reason is None and (timeout is None or time.perf_counter() - start < timeout):
             self._look()
             time.sleep(0)
         self.seconds += time.perf_counter() - start
         self._look()  # what has been aborted elsewhere may be complete here
         self._check(call)
 
-    def _checked(self, array: Any, name: str) -> Any:
-        if not self._device.has(array) or array.ndim != 1 or not array.dtype.itemsize:
-            raise InvalidValue(
-                f"{name}: expected a 1-D array of the device, as the others are; got {type(array).__name__}"
-            )
-        return self._device.contiguous(array)
+    def _empty(self, kinds: Sequence[tuple[int, np.dtype]], most: int, call: str) -> list[Any]:
+        """Arrays of those lengths and dtypes to receive in; most: the bytes that any rank asks for, on which all agree.
 
-    def _told(self, length: int, dtype: np.dtype, call: str) -> list[int]:
-        """The lengths of all ranks.  Raises: DistributedError where one has failed, or has another type."""
-        self._check(call)
-        found = self.host.allgather((length, str(dtype)), call)
-        if len({other for _, other in found}) > 1:
-            texts = ", ".join(f"rank {rank}: {other}" for rank, (_, other) in enumerate(found))
-            raise DistributedError(f"{call}: arrays of different types ({texts})", (), call)
-        return [length for length, _ in found]
-
-    def _empty(self, length: int, call: str) -> Any:
-        """Memory to receive in; a rank that has none fails before anything is queued on any device."""
-        error = None
+        Of much memory a rank that has it not fails before anything is queued; of little it ends all, since others may
+        have queued an exchange with it.
+        """
         try:
-            whole = self._device.empty(length)
-        except MemoryError as no_memory:  # CuPy's is a subclass
-            error = no_memory
-            self.host.fail(error, call)
+            made = [self._device.empty(count, dtype, call) for count, dtype in kinds]
+        except Exception as error:
+            if most < CHECKED_BYTES:
+                self.abort(f"{call}: {base.error_text(error)}")
+            else:
+                self.host.fail(error, call)
             raise
-        self.host.barrier(call)
-        return whole
+        if most >= CHECKED_BYTES:
+            self.host.barrier(call)
+        return made
 
-    def _all_gather(self, whole: Any, stride: int, call: str) -> None:
-        pointer = self._device.pointer(whole)
-        if stride:
-            self._queue(
-                lambda stream: self._nccl.allGather(pointer + self.rank * stride, pointer, stride, self._uint8, stream),
-                call,
-            )
+    def _pairs(self, transfers: Sequence[tuple[Any, Any]], stream: int) -> None:
+        """Send and receive, in one group, (address, bytes) for each rank; nothing where there is nothing.
 
-    def _pairs(self, sends: Sequence[Any], parts: Sequence[Any], call: str) -> None:
-        """Send and receive in one group, nothing where there is nothing: the other rank knows the length."""
-
-        def group(stream: int) -> None:
-            self._device.nccl.groupStart()
-            try:
+        What is for this rank itself is copied.
+        """
+        for sends, receives in transfers:
+            self._device.copy(receives[self.rank][0], *sends[self.rank], stream)
+        if not transfers or self.size == 1:
+            return
+        self._device.nccl.groupStart()
+        try:
+            for sends, receives in transfers:
                 for step in range(1, self.size):
                     source, target = (self.rank - step) % self.size, (self.rank + step) % self.size
-                    if parts[source].size:
-                        received = self._device.pointer(parts[source])
-                        self._nccl.recv(received, parts[source].size, self._uint8, source, stream)
-                    if sends[target].size:
-                        sent = self._device.pointer(sends[target])
-                        self._nccl.send(sent, sends[target].size, self._uint8, target, stream)
-            finally:
-                self._device.nccl.groupEnd()
+                    if receives[source][1]:
+                        self._nccl.recv(*receives[source], self._uint8, source, stream)
+                    if sends[target][1]:
+                        self._nccl.send(*sends[target], self._uint8, target, stream)
+        finally:
+            self._device.nccl.groupEnd()
 
-        self._queue(group, call)
+    @contextmanager
+    def _queueing(self, call: str) -> Iterator[int]:
+        """The block gives the stream work that ends when all ranks have come; the thread looks after it.
 
-    def _queue(self, work: Any, call: str) -> None:
-        """Give the current stream work that ends when all ranks have come; the thread looks after it."""
+        An error in it ends all ranks, since others may have queued their part.
+        """
+        entry = _Queued(call)
+        with self._lock:
+            self._queued.append(entry)  # before: the library may wait for others too, when it connects them
         try:
-            work(self._device.stream())
+            with self._device.in_order() as stream:
+                yield stream
+                entry.event = self._device.event()
         except Exception as error:  # NcclError
             self.abort(f"{call}: {base.error_text(error)}")
             raise DistributedError(f"{call}: {base.error_text(error)}", (), call) from error
-        with self._lock:
-            self._queued.append((self._device.event(), time.monotonic() + self.timeout, call))
 
     # ---------------------------------------------------------------- what is queued
 
-    def _watch(self, use_device: Any) -> None:
+    def _watch(self) -> None:
         """The thread: look until the communicator is closed or aborted."""
-        use_device()
+        self._device.bind()
         while self._reason is None and not self._stopped.wait(SECONDS_BETWEEN_LOOKS):
             self._look()
 
     def _look(self) -> None:
         """Forget what is complete.  What has failed, or is late, ends all ranks' waits."""
         with self._lock:
-            while self._queued and self._queued[0][0].done:
+            while self._queued and self._queued[0].is_done():
                 self._queued.popleft()
             first = self._queued[0] if self._queued else None
             if self._reason is not None:
@@ -246,21 +340,30 @@ class NcclCommunicator(Communicator):
                 return
             if first is None:
                 return
-            try:
-                self._nccl.check_async_error()
-            except Exception as error:
-                reason = f"{first[2]}: {base.error_text(error)}"
-            else:
-                if time.monotonic() < first[1]:
-                    return
-                reason = str(base.late(first[2], self.timeout, None))
-        self.abort(reason)
+            found = self._fault(first.call, time.monotonic() - first.start)
+        if found is not None:
+            self.abort(found)
+
+    def _fault(self, call: str, waited: float) -> str | None:
+        """Why what was queued so many seconds ago cannot be completed; None where it may."""
+        try:
+            self._nccl.check_async_error()
+        except Exception as error:  # noqa: BLE001  # NcclError
+            return f"{call}: {base.error_text(error)}"
+        if waited > min(SECONDS_WITHOUT, self.timeout) and (gone := self.host.gone()):
+            return str(base.ended(call, gone))
+        return str(base.late(call, self.timeout, None)) if waited > self.timeout else None
 
     def _check(self, call: str) -> None:
         if self._reason is not None:
             raise base.aborted(call, self._reason)
 
+    @property
+    def host_bytes(self) -> int:
+        return self.host.bytes_received - self._device_bytes
+
     def _count(self, sent: int, received: int, start: float) -> None:
+        self._device_bytes += received
         self.bytes_sent += sent
         self.bytes_received += received
         self.seconds += time.perf_counter() - start
@@ -269,6 +372,12 @@ class NcclCommunicator(Communicator):
 
     def allgather(self, item: Any, call: str) -> list[Any]:
         return self.host.allgather(item, call)
+
+    def allgather_array(self, array: np.ndarray, call: str) -> list[np.ndarray]:
+        return self.host.allgather_array(array, call)
+
+    def alltoall(self, pieces: Sequence[np.ndarray], call: str) -> list[np.ndarray]:
+        return self.host.alltoall(pieces, call)
 
     def broadcast(self, item: Any, root: int, call: str) -> Any:
         return self.host.broadcast(item, root, call)
@@ -293,34 +402,24 @@ class NcclCommunicator(Communicator):
     def reason(self) -> str | None:
         return self._reason or self.host.reason()
 
+    def note(self, fact: str) -> None:
+        self.host.note(fact)
+
+    def gone(self) -> tuple[int, ...]:
+        return self.host.gone()
+
     def close(self) -> None:
-        """Wait for what is queued, then leave NCCL and the host communicator."""
-        if not self._stopped.is_set():
-            try:
-                self.wait("close")
-            finally:
-                self._stopped.set()
-                if self._reason is None:
-                    self._reason = f"rank {self.rank} has closed its communicator"
-                    self._nccl.destroy()
-                self.host.close()
-
-
-def segments(lengths: Sequence[int], padded: bool | None = None) -> tuple[list[int], bool]:
-    """(offsets, padded): where each rank's segment begins, with the end of the last one.
-
-    Padded, all have the length of the longest, as ncclAllGather asks for; padded=None: if that is no waste.
-
-    >>> from grb_tile.backends.distributed.nccl import segments
-    >>> segments([100_000, 99_000])
-    ([0, 100096, 200192], True)
-    >>> segments([100_000, 0])
-    ([0, 100096, 100096], False)
-    """
-    aligned = [-(-length // ALIGNMENT) * ALIGNMENT for length in lengths]
-    longest = max(aligned)
-    if padded is None:
-        padded = longest <= SMALL_BYTES or longest * len(lengths) <= WASTE * sum(aligned)
-    if padded:
-        aligned = [longest] * len(lengths)
-    return [0, *np.cumsum(aligned).tolist()], padded
+        """Leave NCCL and the host communicator, when what is queued is complete, or after SECONDS_TO_CLOSE."""
+        if self._stopped.is_set():
+            return
+        atexit.unregister(self.close)
+        try:
+            self.wait("close", SECONDS_TO_CLOSE)
+        except DistributedError:
+            pass  # the exchange before it has raised, or nobody asks for its result
+        finally:
+            self._stopped.set()
+            if self._reason is None:
+                self._reason = f"rank {self.rank} has closed its communicator"
+                self._nccl.abort()  # `destroy` waits for all ranks of the host, one of which may have failed
+            self.host.close()

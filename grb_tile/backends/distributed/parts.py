@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...exceptions import NotImplementedException
+from ...storage.place import host
 from ...storage.store import Compressed, SparseVector
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class Part:
 
     def moved(self, move: Any) -> Any:
         """The whole, on every rank: what storage asks for to read entries on the host."""
-        return self.world.whole(self)
+        return host(self.world.whole(self))
 
 
 class PartVector(Part, SparseVector):

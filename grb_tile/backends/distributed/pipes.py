@@ -228,6 +228,13 @@ class PipeCommunicator(ProcessCommunicator):
             pass
         return self._reason
 
+    def gone(self) -> tuple[int, ...]:
+        poll = select.poll()
+        for sock in list(self._sockets.values()):
+            if sock.fileno() >= 0:
+                poll.register(sock, 0)
+        return tuple(sorted(self._ranks[descriptor] for descriptor, event in poll.poll(0) if event & ENDINGS))
+
     def abort(self, reason: str) -> None:
         if self._reason is not None:
             return

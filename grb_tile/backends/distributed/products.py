@@ -3,8 +3,9 @@
 w<mask> = A u          u on every rank, each computes the rows that it owns
 w<mask> = A' u         each rank's rows of A with its entries of u give terms of w, which their owners add; from the
                        call on at which as many terms may have moved as A has entries, with the transpose, kept
-C<mask> = A B          in as many stages as there are ranks: in stage r every rank has the rows of B that rank r owns,
-                       and adds the products of its rows of A with them
+C<mask> = A B          with the whole of B where every rank has room for it (whole_loops.py): each computes its rows at
+                       once.  Else in as many stages as there are ranks: in stage r every rank has the rows of B that
+                       rank r owns, and adds the products of its rows of A with them
 C<mask> = A B'         in stage r the columns of C that rank r's rows of B give, so that nothing is added
 """
 
@@ -16,10 +17,10 @@ from time import perf_counter
 from typing import Any
 
 from ...planner import record_plan
-from ...storage.convert import cached_transpose, share
+from ...storage.convert import cached_transpose
 from ...storage.dense import compressed as without_dense
 from ...storage.store import Dense, StoredMask, forms_of
-from .movement import own_range, redistribute, spread
+from .movement import from_rank, own_range, redistribute, spread
 from .parts import Part, PartMatrix, PartVector
 
 ROW_READERS = frozenset(("firsti", "firsti1"))  # multiplies that read the row of A in A x, A B
@@ -56,6 +57,7 @@ class DistributedProducts:
         yield
         whole = perf_counter() - start
         figures = self.size, comm.bytes_received - received, (comm.seconds - seconds) * 1e3, whole * 1e3
+        figures = *figures, f" {comm.channel}" if comm.channel else ""
         plan = record_plan(operation, method, "csr", "over_ranks", figures)
         plan.seconds, plan.engine = whole, self.name
 
@@ -115,15 +117,20 @@ class DistributedProducts:
         return self.combined(self._sum(found, monoid), monoid, "mxm")
 
     def _blocks(self: Any, B, call):
-        """The rows of B that each rank owns, one rank's after another's, as matrices of B's shape on every rank."""
+        """All rows of B, or those that each rank owns, one rank's after another's: matrices of B's shape on every rank.
+
+        A stage looks at all rows of A and of the mask, so one with all of B takes 1 / p of the work of p stages.
+        """
         if not isinstance(B, Part):  # every rank has it
             self._check_equal(B)
             yield without_dense(self.local.copy_here(B))
             return
+        if self.size > 1 and self.fits_whole(B):
+            yield self.whole_for_now(B, call)
+            return
         mine = spread(B)
         for root in range(self.size):
-            block = mine if self.size == 1 else self.comm.broadcast(mine if root == self.rank else None, root, call)
-            yield share(mine, block) if block is mine else block
+            yield mine if self.size == 1 else from_rank(self, mine, root, call)
 
     def matvec_rows(self: Any, A, x, semiring, mask=None, plan=None):
         return self.mxv(A, False, x, semiring, mask)

@@ -14,7 +14,18 @@ from ...operators import get_typed_op
 from .. import kinds
 from ..arguments import check_options, expect_type, indices_array
 from ..build import check_empty
-from ..lines import check_how, entries_of, first_ordered, normalize_chunks, ordered, ranks, sorted_by
+from ..lines import (
+    check_count,
+    check_how,
+    entries_of,
+    entries_of_lines,
+    first_of_lines,
+    lines_of,
+    normalize_chunks,
+    ordered,
+    ranks,
+    sorted_by,
+)
 from ..matrix_export import check_order
 from .formats import MATRIX_FORMATS, add_formats, export_matrix, import_matrix
 from .serialize import reader
@@ -79,8 +90,8 @@ class MatrixTools(Tools):
         rows, columns = indices_array(rows, "row indices"), indices_array(columns, "column indices")
         if rows.size != columns.size:
             raise ValueError(f"`rows` and `columns` lengths must match: {rows.size}, {columns.size}")
-        if value is None:
-            raise EmptyObject("build_scalar needs a value; got None")
+        if value is None or getattr(value, "is_empty", False):
+            raise EmptyObject("build_scalar needs a value; got none")
         check_empty(parent, parent._store)
         values = np.array([value], parent.dtype.np_type)
         parent._build(rows, columns, values, get_typed_op("any", parent.dtype, kind="binary"))
@@ -151,13 +162,11 @@ class MatrixTools(Tools):
 
     def selectk(self, how: str, k: int, order: str = "rowwise", *, name: str | None = None) -> Matrix:
         """At most k entries of each row (or column); how: "first", "last", "smallest", "largest" or "random"."""
-        if k < 0:
-            raise ValueError("negative k is not allowed")
-        how = check_how(how)
-        columnwise, xp, major, minor, values = self._lines(order)
-        picked, _ = first_ordered(xp, major, values, how, k)
-        parent, major, minor = self._parent, major[picked], minor[picked]
-        return self._from_lines(columnwise, major, minor, values[picked], parent.dtype, parent.shape, name)
+        how, k = check_how(how), check_count(k)
+        columnwise = check_order(order) == "columnwise"
+        store = first_of_lines(lines_of(self._parent, columnwise), how, k)
+        store = current().transpose(store) if columnwise else store
+        return kinds.Matrix._from_store(store, self._parent.dtype, name)
 
     def compactify(
         self,
@@ -173,13 +182,15 @@ class MatrixTools(Tools):
 
         order="columnwise": C(r, j) of column j.  k: the number of columns (rows) of C; None: the longest row (column)
         """
-        how = check_how(how)
-        columnwise, xp, major, minor, values = self._lines(order)
+        how, columnwise = check_how(how), check_order(order) == "columnwise"
+        store = lines_of(self._parent, columnwise)
+        if k is not None:
+            k = check_count(k)
+            store = first_of_lines(store, how, k)
+        xp, major, minor, values = entries_of_lines(store)
+        picked, rank = ordered(xp, major, values, how), ranks(xp, major)
         if k is None:
-            picked, rank = ordered(xp, major, values, how), ranks(xp, major)
             k = int(rank.max()) + 1 if rank.shape[0] else 0
-        else:
-            picked, rank = first_ordered(xp, major, values, how, k)
         major = major[picked]
         if reverse:
             rank = ranks(xp, major, reverse=True)

@@ -9,11 +9,21 @@ import numpy as np
 from ... import operations as ops
 from ...backends.select import current
 from ...dtypes import UINT64
+from ...exceptions import EmptyObject
 from ...operators import get_typed_op
 from .. import kinds
 from ..arguments import check_options, expect_type, indices_array
 from ..build import check_empty
-from ..lines import axis_chunks, check_how, entries_of, first_ordered, sorted_by
+from ..lines import (
+    axis_chunks,
+    check_count,
+    check_how,
+    entries_of,
+    entries_of_lines,
+    first_of_lines,
+    ordered,
+    sorted_by,
+)
 from .formats import VECTOR_FORMATS, add_formats, export_vector, import_vector
 from .serialize import reader
 from .tools import Tools, check_tiles, scan_monoid, sought
@@ -68,8 +78,10 @@ class VectorTools(Tools):
         self._become("build_diag", found._store)
 
     def build_scalar(self, indices: ArrayLike, value: Any) -> None:
-        """v(indices[k]) = value; repeated indices are one entry.  Raises: OutputNotEmpty."""
+        """v(indices[k]) = value; repeated indices are one entry.  Raises: OutputNotEmpty, EmptyObject."""
         parent = self._parent
+        if value is None or getattr(value, "is_empty", False):
+            raise EmptyObject("build_scalar needs a value; got none")
         check_empty(parent, parent._store)
         indices = indices_array(indices, "indices")
         values = np.array([value], parent.dtype.np_type)
@@ -90,12 +102,8 @@ class VectorTools(Tools):
 
     def selectk(self, how: str, k: int, *, name: str | None = None) -> Vector:
         """The Vector of at most k of the entries; how: "first", "last", "smallest", "largest" or "random"."""
-        if k < 0:
-            raise ValueError("negative k is not allowed")
-        parent, how = self._parent, check_how(how)
-        xp, line, indices, values = entries_of(parent)
-        picked = xp.sort(first_ordered(xp, line, values, how, k)[0])
-        return kinds.Vector.from_coo(indices[picked], values[picked], parent.dtype, size=parent.size, name=name)
+        store = first_of_lines(self._parent._store, check_how(how), check_count(k))
+        return kinds.Vector._from_store(store, self._parent.dtype, name)
 
     def compactify(
         self,
@@ -111,9 +119,10 @@ class VectorTools(Tools):
         size   of w; None: the number of entries.  reverse: the last of them first
         """
         parent, how = self._parent, check_how(how)
-        xp, line, indices, values = entries_of(parent)
-        size = indices.shape[0] if size is None else size
-        order, _ = first_ordered(xp, line, values, how, size)
+        store = parent._store
+        size = store.nvals if size is None else check_count(size, "size")
+        xp, line, indices, values = entries_of_lines(first_of_lines(store, how, size))
+        order = ordered(xp, line, values, how)
         if reverse:
             order = order[::-1]
         kept, dtype = (indices.astype(np.uint64), UINT64) if asindex else (values, parent.dtype)

@@ -5,6 +5,7 @@
 | `host.py` | CPU: row-wise or column-wise, dot or Gustavson; NumPy's times; compilation, threads |
 | `device.py` | GPU: methods, kernels and column indices of products |
 | `traversal.py` | BFS and SSSP on both |
+| `ranks.py` | several ranks: links, loops, what is kept whole |
 | `structure.py` | element-wise operations, assignment, structure and dense operands on both |
 
 A threshold is a constant of this package and an entry of THRESHOLDS under the same name. Costs are in nanoseconds of an
@@ -20,6 +21,7 @@ the planner, those of pending elements in core, those of a loop in its algorithm
 
 from .device import *  # noqa: F403
 from .host import *  # noqa: F403
+from .ranks import *  # noqa: F403
 from .structure import *  # noqa: F403
 from .threshold import DEFINED as _DEFINED
 from .traversal import *  # noqa: F403

@@ -89,13 +89,35 @@ GPU_BINS_FIXED_NS = define(
     10_000.0, "ns a product", "bins: a second launch, and x into the shared memory of all blocks", H200
 )
 GPU_BINS_BANDWIDTH = define(0.68, "share of the bandwidth", "SpMV over bins, both passes: uniform 2^22, 2^25", H200)
-GPU_RUN_BYTES = define(28.0, "bytes", "that a run of a bin's values costs beside its own: rmat 2^23 to 2^26", H200)
+GPU_RUN_BYTES = define(5.0, "bytes", "that a run of a bin's values costs beside its own: rmat 2^26, 73 bytes", H200)
+GPU_SHORT_RUN = define(
+    500.0, "bytes", "shorter runs go to DRAM line by line, unless blocks keep together: 73 to 414 bytes", H200
+)
 GPU_BIN_STEP_NS = define(
     1_200.0, "ns a bin", "that a block reads: barriers, the first loads; uniform 2^25, kron 21", H200
 )
 GPU_BIN_ENTRY_NS = define(0.2e-3, "ns an entry", "SpMV over bins, at least: kron 21 and rmat 23 with hubs", H200)
 GPU_BIN_BYTE_NS = define(0.4e-3, "ns a byte of a value of x", "the same", H200)
 GPU_HUBS = define(1.04, "factor", "bins with hubs, whose memory the L1 cache lacks: uniform 2^22", H200)
+GPU_SLAB_SHARE = define(0.3, "share of the L2 cache", "that a slab of X's rows has in SpMM: 16 MB", H200)
+GPU_SLAB_NS = define(
+    5_000.0, "ns a slab and sweep", "SpMM by slabs of columns: blocks and warps wait; 8 to 24 slabs", "H200: uniform 22"
+)
+GPU_SLAB_ENTRY_NS = define(
+    4e-3, "ns an entry", "SpMM by slabs, beside the gather of a row of X: 2 and 4 columns", "H200: uniform 22"
+)
+GPU_SPMM_ROW_NS = define(
+    0.23, "ns a row", "SpMM by rows beside gathers: 2 columns of uniform 22 and kron 21", "H200: uniform 22, kron 21"
+)
+GPU_SLAB_ROW_NS = define(
+    18e-3, "ns a row of X and sweep", "its first gather in a slab, from DRAM: 8 and 16 columns", "H200: uniform 22"
+)
+GPU_SLABS_HAVE = define(
+    0.8,
+    "share of the entries",
+    "in rows that slabs take; rmat 21 and kron 21, whose hubs have more, gain nothing",
+    H200,
+)
 BLOCK_BYTES = define(
     10.6,
     "bytes a block",

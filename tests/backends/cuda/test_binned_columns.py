@@ -10,6 +10,7 @@ from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.backends.cuda.products import binned_columns, segments
 from grb_tile.operators import get_typed_op
+from grb_tile.planner import tuning
 from grb_tile.storage import convert
 from grb_tile.storage.store import BitmapVector
 
@@ -163,6 +164,31 @@ def test_slabs_of_many_loads(more, hubs, monkeypatch):
     wide = 8 * shim().device.launcher.threads(binned_columns.THREADS) + more
     monkeypatch.setattr(binned_columns, "slab_columns", lambda device, item: wide)
     check(A := random_matrix(3, 2 * wide + 5, 9000, 7), made(A, 4, room=1 << 17, hubs=hubs), 4)
+
+
+@pytest.mark.parametrize("hubs", [None, 8])
+@pytest.mark.parametrize("stages", [1, 2, 5, 90])
+def test_blocks_that_keep_together(stages, hubs, monkeypatch):
+    """In turns of few or no chunks; what they wait by is zero before and after, so that products may follow."""
+    monkeypatch.setattr(binned_columns, "stages_of", lambda *facts: stages)
+    A = random_matrix(40, 500, 6000, 8)
+    bins = made(A, 4, hubs=hubs, room=1 << 14)
+    for _ in range(2):
+        check(A, bins, 4)
+        assert not shim().device.host(bins.turns).any()
+
+
+def test_turns_of_short_runs(monkeypatch):
+    """Enough turns for the greatest slab, where its cells are short, else one."""
+    bins = made(random_matrix(40, 500, 6000, 9), 8)
+    assert bins.run == bins.codes.shape[0] * 8 / (bins.slabs * (bins.bases.shape[0] - 1))
+    starts = shim().device.host(bins.slab_starts).astype(np.int64)
+    assert bins.longest == np.diff(starts).max() > 1
+    bins.longest = 1000  # chunks of 32 bytes, two halves each: 500 of a part, 8 a thread and turn
+    wanted = {(2, 64): 2, (2, 63): 2, (2, 62): 3, (1, 64): 4, (16, 1024): 1}
+    assert {key: binned_columns.stages_of(bins, *key, 8) for key in wanted} == wanted
+    monkeypatch.setattr(tuning, "GPU_SHORT_RUN", bins.run)
+    assert binned_columns.stages_of(bins, 2, 64, 8) == 1
 
 
 @pytest.mark.parametrize("less", [0, 1])

@@ -39,6 +39,7 @@ TESTS = {
     "test_binned_columns.py::test_slabs_of_many_loads": "products/binned_columns.cuh LOADS",
     "test_full_structure.py::test_tiles_of_keys": "structure/radix_sort.cuh RADIX ITEMS AT_ONCE",
     "test_full_structure.py::test_chunks_of_a_merge": "elementwise/merge.cuh EACH AT_ONCE",
+    "test_spmm_slabs.py::test_units_that_fill_their_place": "products/spmm_slabs.cuh GROUPS COLUMNS VALUES",
     "test_full_structure.py::test_dense_products": "products/spmm.cuh BYTES RESIDENT GROUPS",
     "test_full_structure.py::test_sampled_dense_products": "products/sddmm.cuh GROUPS",
     "test_full_structure.py::test_pairs_of_tiles": """
@@ -84,7 +85,7 @@ TESTS = {
 # Those that bound nothing: what a number means, bits of a word, shares at which a method is chosen.
 NO_SIZES = """
     programs/turns.cuh STOP_TURNS;
-    base/launch.cuh ALL_LANES; base/rounded.cuh DROPPED LEAST ABOVE;
+    base/launch.cuh ALL_LANES POLLS; base/rounded.cuh DROPPED LEAST ABOVE;
     elementwise/merge.cuh ITEM_BITS BEGINS_LATE IN_A IN_B NUMBER; elementwise/one_pass.cuh SUMS;
     products/bit_tiles_build.cuh NONE; products/bitblock_build.cuh NONE; products/column_merge.cuh LEAST_DETECTABLE;
     communities/row_labels.cuh NO_LABEL; products/spgemm_hash.cuh EMPTY_SLOT; products/tile_maps.cuh COLUMN;

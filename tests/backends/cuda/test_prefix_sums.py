@@ -89,7 +89,7 @@ def test_rows_with_entries(device):
 
 def test_more_tiles_than_the_last_block_sums_at_once(device):
     threads = device.launcher.threads(prefix_sums.THREADS)
-    bits = np.random.default_rng(seeds.SEED & 0xFFFFFFFF).random((threads * (threads * 16 + 1) + 1) * 64) < 0.001
+    bits = np.random.default_rng(seeds.SEED & 0xFFFFFFFF).random(threads * (threads * 16 + 4) * 64) < 0.01
     words = np.packbits(bits, bitorder="little").view(np.uint64)
     indices = device.empty(int(bits.sum()), np.dtype(np.int64))
     prefix_sums.words_to_list(device, device.array(words), device.array(np.zeros(1)), indices)

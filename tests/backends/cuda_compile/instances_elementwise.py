@@ -1,5 +1,5 @@
-"""Instances of intersect, merge, overwrite, restrict, union_values, apply, select, reduce and
-elementwise/kronecker.cuh.
+"""Instances of intersect, merge, overwrite, restrict, union_values, apply, select, first_of_rows,
+reduce and elementwise/kronecker.cuh.
 
 Operators: those that the algorithms and the conformance battery use, over the types that differ in C++; every unary
 operator's body is compiled by tests/operators already.
@@ -141,6 +141,10 @@ def instances():
         yield "elementwise/reduce.cuh", "reduce_values", functor_text(op.binaryop, op.type), (op.type.cuda_type, "Op")
         for kernel in ("scan_chunks", "add_carries"):
             yield "elementwise/scan.cuh", kernel, functor_text(op.binaryop, op.type), (op.type.cuda_type, "Op")
+    for name in ("BOOL", *ALL):
+        for of_block in ("true", "false"):
+            yield "elementwise/first_of_rows.cuh", "first_of_rows", "", (of(name).cuda_type, of_block)
+        yield "elementwise/first_of_rows.cuh", "keys_of_row", "", (of(name).cuda_type,)
     for size in ("uint8_t", "uint64_t", "ulonglong2"):
         yield "elementwise/element.cuh", "element_of_list", "", ("int32_t", size)
         yield "elementwise/element.cuh", "element_of_bitmap", "", (size,)

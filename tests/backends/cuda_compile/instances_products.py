@@ -2,6 +2,7 @@
 
 from grb_tile import dtypes, monoid
 from grb_tile.backends.cuda.lowering.semirings import lowered
+from grb_tile.backends.cuda.products import spmm_slabs
 from grb_tile.backends.cuda.products.epilogue import Epilogue, epilogue
 from grb_tile.backends.cuda.products.tile_pairs import maps
 from grb_tile.operators import get_typed_op
@@ -75,13 +76,16 @@ def tile_pairs():
 
 
 def spmm_rounded():
-    """Instances of SpMM on tensor cores."""
+    """Instances of SpMM on tensor cores, and of slabs of columns."""
     for form, index, wide in (("HALF", "int32_t", "8"), ("BFLOAT", "int64_t", "4"), ("TENSOR_FLOAT", "int32_t", "2")):
         yield "products/spmm_rounded.cuh", "spmm_tiles", "", (index, form, wide)
         yield "products/spmm_rounded.cuh", "fill_tiles", "", (index, form)
         yield "products/round_values.cuh", "round_values", "", (form,)
     for name in ("window_keys", "tile_columns"):
         yield "products/spmm_rounded.cuh", name, "", ("int32_t",)
+    for index, moved in (("int32_t", "uint32_t"), ("int64_t", "uint8_t"), ("int32_t", "ulonglong2")):
+        yield "products/spmm_slabs.cuh", "count_slabs", "", (index,)
+        yield "products/spmm_slabs.cuh", "place_slabs", "", (index, moved)
 
 
 def masked_chains():
@@ -151,6 +155,9 @@ def instances():
         yield "products/spmm.cuh", "spmm", text, ("int32_t", "S", width, lanes, full)
         yield "products/spmm.cuh", "spmm_join", text, ("S", full, masked)
         if not structure_only:
+            slabs = "int32_t", "S", width, lanes, str(spmm_slabs.STAGED), str(spmm_slabs.AT_ONCE)
+            yield "products/spmm_slabs.cuh", "spmm_slabs", text, (*slabs, str(spmm_slabs.THREADS))
+        if not structure_only:
             steps = ("2", "0", "1")[number % 3]
             yield "products/sddmm.cuh", "sddmm", text, ("int32_t", "S", width, "8", steps)
         lists = (("void", "void"), ("int32_t", "void"), ("int64_t", "int64_t"))[number % 3]
@@ -215,7 +222,7 @@ def instances():
     for name in ("count_cells", "place_entries"):
         yield "products/binned_columns.cuh", name, "", ("0",)
     for moved, chunk in (("uint8_t", "8"), ("uint16_t", "8"), ("uint32_t", "8"), ("uint64_t", "4")):
-        yield "products/binned_columns.cuh", "put_in_bins", "", (moved, chunk)
+        yield "products/binned_columns.cuh", "put_in_bins", "", (moved, chunk, "4")
     for index in ("int32_t", "int64_t"):
         for moved, fill in (("uint32_t", "false"), ("uint8_t", "true"), ("ulonglong2", "true")):
             yield "products/bitblock_build.cuh", "merge_blocks", "", (index, moved, fill, "false")

@@ -89,6 +89,7 @@ DYNAMIC = {
     "merge_counts": lambda limits, template: merging.shared_bytes(256, 8 if template[1] == "int64_t" else 4),
     "merge_evenly": lambda limits, template: column_launch.high_degree_bytes(limits) if template[-1] == "true" else 0,
     "inner_windows": lambda limits, template: limits.dynamic_shared // inner_windows.RESIDENT,
+    "spmm_slabs": lambda limits, template: limits.dynamic_shared,
     "spgemm_hash": lambda limits, template: limits.dynamic_shared,
     "spgemm_windows": lambda limits, template: limits.dynamic_shared,
     "split_mark": lambda limits, template: limits.dynamic_shared // spgemm_split.RESIDENT,

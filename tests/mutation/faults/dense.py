@@ -6,6 +6,7 @@ TESTS = FORMS = ("tests/storage/test_dense.py", "tests/laws/test_forms_agree.py"
 CPU = ("tests/backends/cpu/test_dense_products.py",)
 CUDA = ("tests/backends/cuda/test_dense_products.py",)
 ROUNDED = ("tests/backends/cuda/test_spmm_rounded.py",)
+SLABS = ("tests/backends/cuda/test_spmm_slabs.py",)
 
 FAULTS = [
     Fault(
@@ -133,6 +134,41 @@ FAULTS = [
         "  if (any) *bad = 1;\n",
         "",
         ROUNDED,
+    ),
+    Fault(
+        "kernels/products/spmm_slabs.cuh",
+        "a slab forgets the sums of those before",
+        "      if (earlier >> r & 1) {\n",
+        "      if (false) {\n",
+        SLABS,
+    ),
+    Fault(
+        "kernels/products/spmm_slabs.cuh",
+        "the next unit's entries are copied over those of this one",
+        "own.begin_copy(next, (step + 1) & 1);",
+        "own.begin_copy(next, step & 1);",
+        SLABS,
+    ),
+    Fault(
+        "kernels/products/spmm_slabs.cuh",
+        "a unit with one entry more than has room is copied",
+        "if (piece.total > STAGED) cols =",
+        "if (piece.total > STAGED + 1) cols =",
+        SLABS,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/products/spmm.py",
+        "rows that are too long for slabs are left out",
+        "            product.multiply_long(slabs.longest)\n",
+        "",
+        SLABS,
+    ),
+    Fault(
+        "kernels/base/launch.cuh",
+        "blocks that keep together leave their count behind",
+        "== gridDim.x - 1) turns[0] = 0, turns[1] = 0;",
+        "== gridDim.x - 1) turns[1] = 0;",
+        SLABS + ("tests/backends/cuda/test_binned_columns.py",),
     ),
     Fault(
         "grb_tile/backends/dense.py",

@@ -175,8 +175,9 @@ FAULTS = [
     Fault(
         "grb_tile/core/ss/vector.py",
         "Vector.ss.selectk: negative k",
-        '        if k < 0:\n            raise ValueError("negative k is not allowed")\n        parent, how',
-        "        parent, how",
+        "check_how(how), check_count(k))",
+        "check_how(how), k)",
+        ("tests/core/test_first_of_lines.py",),
     ),
     Fault(
         "grb_tile/core/ss/formats.py",

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ....planner import tuning
 from ..structure.arrays import moved_type
 
 if TYPE_CHECKING:
@@ -35,18 +36,20 @@ PLACES = 1 << 16  # of a bin, and columns of a slab: what 16 bits name
 THREADS = 1024
 SLAB_SHARE = 27 / 32  # of a block's shared memory for a slab: the L1 cache needs the rest
 FULL = 0.97  # share of a bin's table that its values are expected to fill: bins differ
+AT_ONCE, TOGETHER = 4, 8  # chunks, or halves of them, that a thread has in flight; where blocks keep together
 TRIES = 6  # numbers of steps, each greater than the last by what the greatest bin has too much
 
 
 class Bins:
     """See the schema at the head of this file.  hubs: how many.  padding: values in bins over entries.
 
-    chunks: of the bins and the hubs; most: of the greatest bin.
+    chunks: of the bins and the hubs; most: of the greatest bin.  longest: chunks of the greatest slab; run: mean bytes
+    of a cell, which are written together.  turns: two zeros (uint32) for blocks that wait for each other.
     """
 
     __slots__ = (
-        "bases", "blocks", "chunk", "chunks", "codes", "columns", "hubs", "most", "order", "padding",
-        "places", "slab_columns", "slab_starts", "slabs", "steps", "threads", "to",
+        "bases", "blocks", "chunk", "chunks", "codes", "columns", "hubs", "longest", "most", "order", "padding",
+        "places", "run", "slab_columns", "slab_starts", "slabs", "steps", "threads", "to", "turns",
     )  # fmt: skip
 
 
@@ -149,6 +152,8 @@ def make(
     result.slab_starts = device.empty(slabs + 1, np.uint32)
     result.slab_starts[:-1] = starts[::bins]
     result.slab_starts[-1:] = chunks
+    result.run, result.turns = chunks * result.chunk * item / (slabs * bins), device.zeros(2, np.uint32)
+    result.longest = device.read((result.slab_starts[1:] - result.slab_starts[:-1]).max().reshape(1))[0]
     result.places = device.zeros(slices * slice_entries, np.uint16)
     result.codes = device.zeros(chunks * result.chunk, np.uint16)
     result.to = device.empty(chunks, np.uint32)
@@ -167,15 +172,29 @@ def parts_of(bins: Bins, blocks: int) -> int:
     return min(range(1, 17), key=lambda parts: -(-bins.slabs * parts // blocks) * (1 / parts + load))
 
 
+def stages_of(bins: Bins, parts: int, threads: int, item: int) -> int:
+    """Turns of a part of a slab's chunks in which blocks wait for each other; 1: they do not.
+
+    Where runs are short, neighbouring ones should be written about at the same time, so that whole lines go to DRAM.
+    """
+    if bins.run >= tuning.GPU_SHORT_RUN:
+        return 1
+    halves = max(1, bins.chunk * item // 16)
+    return max(1, -(-bins.longest * halves // (parts * TOGETHER * threads)))
+
+
 def fill(device: Device, bins: Bins, x: Any) -> Any:
     """x of the hubs and in the bins: `x` is an array of all columns' values."""
     launcher, item = device.launcher, x.dtype.itemsize
     out = device.empty(bins.chunks * bins.chunk, x.dtype)
-    kernel = launcher.kernel(HEADER, "put_in_bins", "", (moved_type(x), str(bins.chunk)))
-    blocks = launcher.blocks(launcher.processors)
-    shape = bins.hubs, bins.columns, bins.slab_columns, bins.slab_starts, bins.slabs, parts_of(bins, blocks)
+    blocks, threads = launcher.blocks(launcher.processors), launcher.threads(THREADS)
+    parts = parts_of(bins, blocks)
+    shape = bins.hubs, bins.columns, bins.slab_columns, bins.slab_starts, bins.slabs, parts
+    stages = stages_of(bins, parts, threads, item)
+    at_once = AT_ONCE if stages == 1 else TOGETHER
+    kernel = launcher.kernel(HEADER, "put_in_bins", "", (moved_type(x), str(bins.chunk), str(at_once)))
     kernel(
-        blocks, launcher.threads(THREADS), (x, bins.order, *shape, bins.codes, bins.to, out),
+        blocks, threads, (x, bins.order, *shape, bins.codes, bins.to, out, stages, bins.turns),
         shared=bins.slab_columns * item,
     )  # fmt: skip
     return out

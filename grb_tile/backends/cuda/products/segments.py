@@ -52,6 +52,7 @@ TABLE_THREADS = 512  # threads of a block that caches x
 TABLE_SHARE = 27 / 32  # of a block's shared memory for buffers and x, because more leaves the L1 cache too little
 HUBS = (1 << 12, 1 << 13, 1 << 14, 3 << 13)  # of columns in bins: numbers of hubs that are weighed against each other
 FREE_FACTOR = 3  # times the form's size must be free
+BINS_FREE_FACTOR = 1.5  # times that of bins and of the values in them: making them takes little more
 BLOCKS = {  # by bytes of a value: threads of a block, blocks for a multiprocessor, as far as registers reach
     1: (1024, 1),
     2: (1024, 1),
@@ -269,7 +270,7 @@ def _binned(device, A, form, s, item, plan):
         relabelled = form.choice[2][0] if form.columns.kind == RELABELLED else 0.0
         form.by_bins[key] = bins_pay(
             form.entries, relabelled, form.frequent.cached[max(item, 4)], bins_ns, device.profile,
-            _is_free(device, int(form.entries * (values * (2.5 + item) + 2))),
+            _is_free(device, int(form.entries * (values * (2.5 + item) + 2)), BINS_FREE_FACTOR),
         )  # fmt: skip
     figures = form.by_bins[key]
     columns = None if figures is None else _bins(device, A, form, s, item)
@@ -365,8 +366,8 @@ def _encode(device, form, offsets, bases, count):
     )
 
 
-def _is_free(device, count):
-    return count < 1 << 26 or device.memory()[0] > FREE_FACTOR * count
+def _is_free(device, count, factor=FREE_FACTOR):
+    return count < 1 << 26 or device.memory()[0] > factor * count
 
 
 def multiply(

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....planner.choose_precision import precision_of
 from ....storage.store import BitmapVector, Compressed, Dense, forms_of
 from ..lowering.semirings import lowered_plain
 from ..structure.arrays import counted_later, index_type
 from .row_schedule import longest_row
 from .spmm_rounded import multiply as rounded
+from .spmm_slabs import multiply as by_slabs, slabs_of
 
 if TYPE_CHECKING:
     from ..runtime.device import Device
@@ -101,7 +103,7 @@ def aligned(array: Any) -> Any:
 def spmm(device: Device, A: Compressed, X: Dense, semiring: Any, notes: list | None = None) -> Any:
     """C[i,j] = (+)_k A[i,k] (x) X[k,j], dense; NotImplemented for hypersparse A and types without a device form.
 
-    notes: the list to which the lines of explain() on rounding are appended.
+    notes: the list to which the lines of explain() on rounding are appended, and (kernel, rule, figures).
     """
     x, n, entries = device.to_device(X.flat), X.ncols, A.indices.shape[0]
     s = lowered_plain(device, semiring, A.dtype, A.iso, x.dtype, x.iso)
@@ -115,7 +117,14 @@ def spmm(device: Device, A: Compressed, X: Dense, semiring: Any, notes: list | N
     device.check_room(size * (z.itemsize + (not full)), f"mxm: a dense result of {A.nrows} x {n}")
     values = s.value(device, A, x) if s.structure_only else device.empty(size, z)
     if full:
-        _Product(device, A, x, n, s, values, None).run(semiring, [] if notes is None else notes)
+        product = _Product(device, A, x, n, s, values, None)
+        exact = precision_of(semiring, A.dtype, x.dtype) == "exact"
+        slabs = slabs_of(device, A, x, n, s, values, notes) if exact else None
+        if slabs is None:
+            product.run(semiring, [] if notes is None else notes)
+        else:
+            by_slabs(device, A, x, n, s, values, slabs)
+            product.multiply_long(slabs.longest)
         words, count = _presence(device, A, n)
         return Dense(A.nrows, n, BitmapVector(size, s.dtype, words, values, count))
     present = device.zeros(-(-size // 64) * 64, np.bool_)
@@ -138,8 +147,13 @@ class _Product:
         """Rounded where the setting requires it (spmm_rounded.py), else exact."""
         self.multiply(rounded(self.device, self.A, self.x, self.n, semiring, self.join, self.out, notes))
 
-    def multiply(self, wanted=None):
-        """Exact; wanted: a word on the device, nothing is done where it is 0."""
+    def multiply_long(self, longest):
+        """The rows of more than `longest` entries alone."""
+        if longest_row(self.device, self.A) > longest:
+            self.multiply(None, longest)
+
+    def multiply(self, wanted=None, only_longer=None):
+        """Exact; wanted: a word on the device, nothing is done where it is 0.  only_longer: rows of so many entries."""
         device, A, x, n, s = self.device, self.A, self.x, self.n, self.s
         entries, z = A.indices.shape[0], s.dtype.np_type
         moved = [x.values] if s.reads_x and not x.iso else []
@@ -148,9 +162,10 @@ class _Product:
         groups, tiles = 32 // lanes, -(-n // (lanes * width))
         parts = min(power_of_two_below(entries // (A.nrows * IN_FLIGHT)), groups)
         longest, chunk = (chunk_of(device, entries, IN_FLIGHT * STAGES * count) for count in (parts, groups))
+        longest = longest if only_longer is None else only_longer
         long = long_rows(device, A, longest, chunk)
         chunks = 0 if long is None else long.chunks
-        turns = -(-A.nrows * parts // groups)  # of warps over all rows
+        turns = -(-A.nrows * parts // groups) if only_longer is None else 0  # of warps over all rows
         steps = min(max(turns // (device.launcher.processors * WARPS_PER_PROCESSOR * CHUNKS_PER_WARP), 1), MOST_STEPS)
         chunk_warps, row_warps = (-(-count // BLOCK_WARPS) * BLOCK_WARPS for count in (chunks, -(-turns // steps)))
         carry = None if self.out is None or not chunks else device.empty(chunks * n, z)

@@ -318,6 +318,11 @@ class Launcher:
         """As the driver has it."""
         return self.xp.cuda.runtime.getDeviceProperties(self.number)["name"].decode()
 
+    def identity(self) -> str:
+        """Of the device among all of this machine, whatever CUDA_VISIBLE_DEVICES hides."""
+        runtime = self.xp.cuda.runtime
+        return f"{runtime.deviceGetPCIBusId(self.number)} {runtime.getDeviceProperties(self.number)['uuid'].hex()}"
+
     def driver_version(self) -> int:
         """The version of CUDA that the driver has, 13000 for 13.0."""
         return self.xp.cuda.runtime.driverGetVersion()

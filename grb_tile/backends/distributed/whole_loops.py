@@ -1,0 +1,120 @@
+"""Loops that each rank runs on the whole graph: where the planner's model says that ranks are slower than one of them.
+
+A search over ranks is a loop of calls with exchanges in each level; the compiled loop of one process takes less, on
+most graphs that fit its memory.  Getting the whole graph to each rank costs the bytes of its entries once.  So the loop
+runs over the ranks until that has lost as much time as the copy takes (ski rental); then the matrix is kept whole with
+its part, every rank runs the local loop, and keeps its positions of the result.  All ranks decide from facts that all
+know.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...planner import choose_ranks, tuning
+from ...storage.host_memory import free_bytes
+from ...storage.store import forms_of
+from .movement import own_range, whole_matrix
+from .parts import Part, PartVector
+
+
+class WholeLoops:
+    """Methods of DistributedBackend.  replicates: may matrices be kept whole?"""
+
+    replicates = True
+    _room: float | None = None  # once asked for
+
+    def bfs(self: Any, A, AT, sources, levels=True, parents=False, max_level=None, target=None):
+        whole = self._whole_for("bfs", A, AT)
+        if whole is None:
+            return NotImplemented
+        back = None if AT is None else self._kept_whole(AT, "bfs")
+        return self._own_results(self.local.bfs(whole, back, sources, levels, parents, max_level, target), A)
+
+    def sssp(self: Any, A, in_edges, source, greatest, delta=None, tree=False):
+        whole = self._whole_for("sssp", A)
+        if whole is None:
+            return NotImplemented
+        found = self.local.sssp(
+            whole, lambda: self._kept_whole(in_edges(), "sssp"), source, greatest, delta, tree
+        )  # fmt: skip
+        return self._own_results(found, A)
+
+    def components(self: Any, A, in_edges, symmetric):
+        whole = self._whole_for("components", A)
+        if whole is None:
+            return NotImplemented
+        found = self.local.components(whole, lambda: self._kept_whole(in_edges(), "components"), symmetric)
+        if found is NotImplemented:
+            return NotImplemented
+        labels, count, outcome = found
+        return self._own(labels, A), count, outcome
+
+    def _own_results(self: Any, found, A):
+        if found is NotImplemented:
+            return NotImplemented
+        first, second, outcome = found
+        return self._own(first, A), self._own(second, A), outcome
+
+    def _own(self: Any, store, A):
+        """The part of a vector that every rank has computed."""
+        layout = self.part(A).layout
+        return None if store is None else PartVector(A.nrows, own_range(self.local, store, layout), layout, self)
+
+    def _whole_for(self: Any, loop, A, AT=None):
+        """The whole matrix where the loop is faster on it, else None; the same decision on all ranks."""
+        A = self.part(A)
+        forms = forms_of(A)
+        if "kept_whole" in forms:
+            return forms["kept_whole"]
+        if not self.replicates or self.size == 1:
+            return None
+        saved = choose_ranks.saved_by_whole(loop, A.nrows, A.nvals, self.size, self.link)
+        if saved <= 0:
+            return None
+        copies = [A] if AT is None or AT is A else [A, AT]
+        size = sum(whole_bytes(store) for store in copies)
+        forms["loops_lost"] = lost = forms.get("loops_lost", 0.0) + saved
+        if lost < choose_ranks.cost_of_whole(size, self.size, self.link) or not self.fits_whole(*copies):
+            return None
+        return self._kept_whole(A, loop)
+
+    def _kept_whole(self: Any, A, call):
+        """The whole matrix on this rank, kept with its part."""
+        forms = forms_of(self.part(A))
+        if "kept_whole" not in forms:
+            forms["kept_whole"] = self.local.copy_here(whole_matrix(self, self.part(A), call))
+        return forms["kept_whole"]
+
+    def whole_for_now(self: Any, A, call):
+        """The whole matrix on this rank: the one that is kept, or one that is not."""
+        kept = forms_of(A).get("kept_whole")
+        return self.local.copy_here(whole_matrix(self, A, call)) if kept is None else kept
+
+    def fits_whole(self: Any, *matrices: Part) -> bool:
+        """Has every rank room for the whole of these?"""
+        if not self.replicates:
+            return False
+        if self._room is None:
+            self._room = self._room_for_whole()
+        return sum(map(whole_bytes, matrices)) <= self._room
+
+    def _room_for_whole(self: Any) -> float:
+        """Bytes that whole matrices may take on every rank: those of the one with the least memory."""
+        if self.local.on_device:
+            mine: float | None = self.local.device.total_memory / (1 if self.comm.moves_devices else self.size)
+        else:
+            mine = free_bytes()
+            mine = None if mine is None else mine / self.size  # ranks may share a host
+        known = [room for room in self.comm.allgather(mine, "memory") if room is not None]
+        return min(known, default=float("inf")) * tuning.REPLICATED_SHARE
+
+    @property
+    def link(self: Any) -> choose_ranks.Link:
+        """What joins the ranks."""
+        return choose_ranks.NVLINK if self.comm.moves_devices else choose_ranks.HOST
+
+
+def whole_bytes(A: Part) -> int:
+    """Bytes of the whole matrix as CSR."""
+    return A.nbytes + 8 * (A.shape[0] + 1)
