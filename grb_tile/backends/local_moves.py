@@ -26,9 +26,12 @@ def entries_of(B: Any, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
 
 def move_half(
     B: Any, x: np.ndarray, K: np.ndarray, at: np.ndarray, vote: tuple, slack: np.ndarray, used: np.ndarray,
-    k: np.ndarray, key: int,
+    k: np.ndarray, key: int, first: int = 0, total: Any = None,
 ) -> tuple:  # fmt: skip
-    """GraphOperations.move_half of arrays on the host."""
+    """GraphOperations.move_half of arrays on the host.
+
+    B has the rows from `first` on; total: the sum of an array over those who have the others, None: there are none.
+    """
     n, (best, gain) = x.shape[0], vote[:2]
     wants = gain > 0
     stay = waits(at, key)
@@ -38,23 +41,26 @@ def move_half(
     K = K + np.bincount(after[movers], k[movers], n) - np.bincount(x[movers], k[movers], n)
     moves = np.zeros(n, np.bool_)
     moves[movers] = True
-    row, col, weight = entries_of(B, movers)
-    joins, left = after[col] == after[movers[row]], x[col] == x[movers[row]]
+    mine = movers if total is None else movers[(movers >= first) & (movers < first + B.nrows)]
+    row, col, weight = entries_of(B, mine - first)
+    joins, left = after[col] == after[mine[row]], x[col] == x[mine[row]]
     # an entry between two vertices that move is seen from both
-    change = float((weight * (joins.astype(np.int64) - left) * (2 - moves[col])).sum())
+    change = (weight * (joins.astype(np.int64) - left) * (2 - moves[col])).sum()
     near = ~moves[col] & ~joins
-    used += np.bincount(col[near], (weight * (1 + left))[near], n)
-    looked_at = np.zeros(n, np.bool_)
-    looked_at[col[near]] = True
-    looked_at &= used > slack
+    sums = np.bincount(col[near], (weight * (1 + left))[near], n), np.bincount(col[near], minlength=n), [change]
+    if total is not None:
+        sums = np.split(total(np.concatenate(sums)), [n, 2 * n])
+    used += sums[0]
+    looked_at = (sums[1] > 0) & (used > slack)
     looked_at[at[wants & stay]] = True
-    return after, K, slack, used, looked_at, change, int(np.count_nonzero(wants)), movers.size
+    return after, K, slack, used, looked_at, float(sums[2][0]), int(np.count_nonzero(wants)), movers.size
 
 
 def join_half(
-    E: Any, y: np.ndarray, sums: tuple, at: np.ndarray, vote: tuple, level: tuple, key: int, few: float
+    E: Any, y: np.ndarray, sums: tuple, at: np.ndarray, vote: tuple, level: tuple, key: int, few: float,
+    first: int = 0, total: Any = None,
 ) -> tuple:  # fmt: skip
-    """GraphOperations.join_half of arrays on the host."""
+    """GraphOperations.join_half of arrays on the host; first, total: as move_half."""
     (K, size, cut), (_, k, within, whole, joined, scale) = sums, level
     n, (best, gain) = y.shape[0], vote[:2]
     is_open = cut >= scale * K * (whole - K)
@@ -68,15 +74,19 @@ def join_half(
     movers, after = at[going], y.copy()
     after[movers] = best[going]
     moves[movers] = True
-    row, col, weight = entries_of(E, movers)
-    joins = after[col] == after[movers[row]]
+    mine = movers if total is None else movers[(movers >= first) & (movers < first + E.nrows)]
+    row, col, weight = entries_of(E, mine - first)
+    joins = after[col] == after[mine[row]]
     K, size, cut = K.copy(), size.copy(), cut.copy()
     K[movers] = size[movers] = cut[movers] = 0.0
     to = after[movers]
     K += np.bincount(to, k[movers], n)
     size += np.bincount(to, minlength=n)
-    cut += np.bincount(to, within[movers], n) - np.bincount(to[row], weight * joins * (2 - moves[col]), n)
-    looked_at = np.zeros(n, np.bool_)
-    looked_at[at[wants]] = looked_at[col] = True
+    found = np.bincount(after[mine][row], weight * joins * (2 - moves[col]), n), np.bincount(col, minlength=n)
+    if total is not None:
+        found = np.split(total(np.concatenate(found)), [n])
+    cut += np.bincount(to, within[movers], n) - found[0]
+    looked_at = found[1] > 0
+    looked_at[at[wants]] = True
     looked_at &= (size == 1) & (after == np.arange(n))
     return after, (K, size, cut), looked_at, wanting, movers.size

@@ -39,6 +39,7 @@ from ..protocol import PRIMITIVES, Backend
 from .building import Building
 from .exchanged import ExchangedArrays
 from .joint import RankSums, failing_together, portable
+from .label_rounds import LabelRounds
 from .layout import Rows, equal_ranges
 from .movement import array_of, own_range, redistribute, spread, whole_matrix, whole_vector
 from .parts import Part, PartArray, PartMatrix, PartVector
@@ -48,7 +49,7 @@ from .whole_loops import WholeLoops
 _numbers = itertools.count()
 
 
-class DistributedBackend(ExchangedArrays, Building, WholeLoops, DistributedProducts, Backend):
+class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, DistributedProducts, Backend):
     """The primitives over the ranks of `comm`, each of which computes with the backend `local`."""
 
     name = "distributed"
