@@ -134,7 +134,8 @@ def bins_cost(
     that a block reads.  hubs: are there columns in shared memory beside the bins?
     """
     bandwidth = profile.dram_bytes_ns * tuning.GPU_BINS_BANDWIDTH
-    fill = values * (2.5 + item) / bandwidth * (1 + tuning.GPU_RUN_BYTES / run)
+    beside = tuning.GPU_RUN_BYTES if run >= tuning.GPU_SHORT_RUN else tuning.GPU_JOINED_RUN_BYTES
+    fill = values * (2.5 + item) / bandwidth * (1 + beside / run)
     reads = (tuning.GPU_BIN_ENTRY_NS + tuning.GPU_BIN_BYTE_NS * max(item, 4)) * profile.latency
     if hubs:
         fill, reads = fill * tuning.GPU_HUBS, reads * tuning.GPU_HUBS

@@ -89,7 +89,8 @@ GPU_BINS_FIXED_NS = define(
     10_000.0, "ns a product", "bins: a second launch, and x into the shared memory of all blocks", H200
 )
 GPU_BINS_BANDWIDTH = define(0.68, "share of the bandwidth", "SpMV over bins, both passes: uniform 2^22, 2^25", H200)
-GPU_RUN_BYTES = define(5.0, "bytes", "that a run of a bin's values costs beside its own: rmat 2^26, 73 bytes", H200)
+GPU_RUN_BYTES = define(28.0, "bytes", "that a run of a bin's values costs beside its own: rmat 2^23 to 2^26", H200)
+GPU_JOINED_RUN_BYTES = define(5.0, "bytes", "the same of short runs, where blocks keep together: rmat 2^26", H200)
 GPU_SHORT_RUN = define(
     500.0, "bytes", "shorter runs go to DRAM line by line, unless blocks keep together: 73 to 414 bytes", H200
 )
