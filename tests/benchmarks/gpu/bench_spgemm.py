@@ -211,7 +211,8 @@ def triangles(small):
 
     def count(L, names):
         with force(names):
-            return int(multiply.reduce_matmul(L, False, L, True, semiring, StoredMask(L), None, plus, None))
+            product = L, False, L, True, semiring, StoredMask(L), None
+            return int(select.current().reduce_mxm(*product, plus, None))
 
     def formed(L):
         return int(select.current().reduce(multiply.matmul(L, False, L, True, semiring, StoredMask(L)), plus))
