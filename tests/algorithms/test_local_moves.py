@@ -153,6 +153,8 @@ def test_a_round_by_plain_loops(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_code_that_is_compiled_meanwhile_changes_nothing(method, seed, monkeypatch):
     """Compiled loops and loops of calls take turns, as when a kernel becomes ready on the way."""
+    if current().on_device:
+        pytest.skip("a device has these loops whole")
     A = matrix(planted(5, 12, 0.5, 0.1, seed))
     wanted = method(A, seed=seed).to_numpy().tolist()
     rng = np.random.default_rng(seed)

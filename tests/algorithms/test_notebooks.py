@@ -45,7 +45,7 @@ def test_a_graph(G):
 
 
 def test_a_graph_is_not_computed_with():
-    A = edges([(0, 1), (1, 2)], 3, 7)
+    A = gb.Matrix.from_coo([0, 1], [1, 2], 7, nrows=3, ncols=3)
     found = facts(alg.Graph(A, True)._repr_html_())
     assert (found["directed"], found["edges"], found["weighted"]) == ("yes", "2", "no (INT64, all the same)")
     A = edges([(0, 1), (1, 2)], 3, [1, 2])

@@ -70,6 +70,7 @@ REASONS = {
         backends/distributed/backend.py: DistributedBackend.transpose,
         backends/distributed/backend.py: DistributedBackend.whole,
         backends/distributed/products.py: DistributedProducts._wants_transpose,
+        backends/distributed/label_rounds.py: LabelRounds._rows_on_host,
         backends/distributed/whole_loops.py: WholeLoops._kept_whole,
         backends/distributed/whole_loops.py: WholeLoops._whole_for,
         backends/distributed/whole_loops.py: WholeLoops.whole_for_now,

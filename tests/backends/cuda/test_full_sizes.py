@@ -76,6 +76,7 @@ TESTS = {
     "test_full_traversals.py::test_components_and_cores": """
         graph/components.cuh ROW_OF_LANE COMPONENT_SAMPLES; graph/strong_components.cuh LANE_ROW;
         graph/ordered.cuh ENTRIES_OF_WARP WARPS_OF_BLOCK""",
+    "test_first_of_rows.py::test_rows_of_all_lengths": "elementwise/first_of_rows.cuh ROWS AT_ONCE",
     "test_prefix_sums.py::test_flagged_entries": "structure/prefix_sums.cuh OF_THREAD MOST_THREADS",
     "test_prefix_sums.py::test_ranges": "structure/gather.cuh SEARCHES",
     "test_program_copies.py::test_copies_in_one_launch_and_more": "programs/copy.cuh COPIES",

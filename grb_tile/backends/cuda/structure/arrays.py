@@ -256,8 +256,11 @@ def row_ids(device, A, dtype=np.int64):
 def order_facts(device, rows, cols):
     """(descents, repeats, first repeat, least column, greatest column) of positions or pairs, in one read-back.
 
-    A list of positions is a list of columns; it has one element at least.
+    A list of positions is a list of columns.  Of none the first repeat is 2^63 - 1, the least column 2^63 - 1 and the
+    greatest -2^63.
     """
+    if cols.shape[0] == 0:
+        return 0, 0, 2**63 - 1, 2**63 - 1, -(2**63)
     count, most = cols.shape[0], _FACTS_BLOCKS * device.launcher.processors
     threads = device.launcher.threads(_FACTS_THREADS)
     template = "int64_t" if rows is None else index_type(rows), index_type(cols)
