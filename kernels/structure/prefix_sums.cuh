@@ -18,7 +18,7 @@
 namespace grb {
 
 constexpr int OF_THREAD = 16;  // items of a thread
-constexpr int MOST_THREADS = 256;
+constexpr int MOST_THREADS = 256;  // of a block, as in the launch bounds
 
 // totals[t] = totals[0] + ... + totals[t], by the last block to call; each block's thread 0 has written its own.
 GRB_DEVICE void sum_totals(int64_t* totals, int64_t tiles, word* finished, word* sent) {
@@ -54,7 +54,7 @@ GRB_DEVICE int64_t load_items(const From* in, int64_t n, int64_t t, To (&items)[
 }
 
 template <class From>
-__global__ void __launch_bounds__(MOST_THREADS)
+__global__ void __launch_bounds__(256)
 sum_tiles(const From* in, int64_t n, int64_t* totals, word* finished, word* sent) {
   __shared__ int64_t scratch[33];
   const int64_t tiles = tiles_of(n, tile_size());
@@ -71,7 +71,7 @@ sum_tiles(const From* in, int64_t n, int64_t* totals, word* finished, word* sent
 
 // totals null: n items are one tile, and the sum of all goes to *sent.
 template <class From, class To>
-__global__ void __launch_bounds__(MOST_THREADS)
+__global__ void __launch_bounds__(256)
 write_sums(const From* in, int64_t n, const int64_t* totals, To* out, word* sent) {
   __shared__ To scratch[33];
   const int64_t tiles = tiles_of(n, tile_size());
@@ -111,7 +111,7 @@ GRB_DEVICE unsigned flags_from(const bool* flags, int64_t first, int64_t n) {
 
 // before[j] = flags of the tile before the OF_THREAD from j * OF_THREAD on.
 template <class = void>
-__global__ void __launch_bounds__(MOST_THREADS)
+__global__ void __launch_bounds__(256)
 count_flagged(const bool* flags, int64_t n, uint16_t* before, int64_t* totals, word* finished, word* sent) {
   __shared__ unsigned scratch[33];
   const int64_t tiles = tiles_of(n, tile_size());
@@ -140,7 +140,7 @@ template <class P, class I, class T> struct Compact {
 };
 
 template <class P, class I, class T>
-__global__ void __launch_bounds__(MOST_THREADS) compact(Compact<P, I, T> o) {
+__global__ void __launch_bounds__(256) compact(Compact<P, I, T> o) {
   __shared__ uint16_t places[MOST_THREADS * OF_THREAD];  // of the flagged entries in the tile
   const int64_t tiles = tiles_of(o.n, tile_size());
   for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
@@ -182,7 +182,7 @@ __global__ void flagged_starts(const int64_t* indptr, int64_t lines, const bool*
 
 // Tiles of blockDim.x words.
 template <class = void>
-__global__ void __launch_bounds__(MOST_THREADS)
+__global__ void __launch_bounds__(256)
 count_words(const word* words, int64_t n, int64_t* totals, word* finished, word* sent) {
   __shared__ unsigned scratch[33];
   const int64_t tiles = tiles_of(n, blockDim.x);
@@ -197,7 +197,7 @@ count_words(const word* words, int64_t n, int64_t* totals, word* finished, word*
 
 // The positions of the set bits, ascending, with what `dense` has there (values null: without).
 template <class I, class T>
-__global__ void __launch_bounds__(MOST_THREADS)
+__global__ void __launch_bounds__(256)
 words_to_positions(const word* words, int64_t n, const int64_t* totals, const T* dense, I* indices, T* values) {
   __shared__ unsigned scratch[33];
   const int64_t tiles = tiles_of(n, blockDim.x);

@@ -62,6 +62,20 @@ def compare(rng, wanted, turn, primitive, *args, **keywords):
     assert agree.snapshot(x) == before
 
 
+@pytest.mark.parametrize("complement", [False, True])
+def test_select_under_a_mask_that_is_not_merged(complement, detours):
+    """A bitmap, and a list of more than eight times the entries: the kernel reads which entries the mask admits."""
+    rng = rng_of(5, complement)
+    op = selectors.valuegt["INT64"]
+    for share in (0.001, 0.6):
+        at = np.flatnonzero(rng.random(9000) < share)
+        x = NUMPY.build_vector(9000, at, rng.integers(-5, 6, at.size), None, dtypes.INT64)
+        for pattern in (NUMPY.build_vector(9000, np.arange(0, 9000, k), np.ones(-(-9000 // k), bool), None, dtypes.BOOL)
+                        for k in (2, 40)):  # fmt: skip
+            allow = StoredMask(pattern, complement=complement)
+            agree.assert_same(shim().select(x, op, 0, allow), NUMPY.select(x, op, 0, allow))
+
+
 UNARY = [
     (unary.identity, "FP32"), (unary.ainv, "INT8"), (unary.minv, "INT64"), (unary.sqrt, "FP64"), (unary.abs, "FC64"),
     (unary.one, "UINT8"), (unary.lnot, "BOOL"), (unary.ss.positioni, "INT64"), (unary.ss.positioni1, "INT32"),
