@@ -106,7 +106,7 @@ class GraphOperations:
 
         x: the first labels, None: i of vertex i.  rule: (Measure, clear, share of Progress).  The keys are
         key_of(seed, first + 1) ...  A record: the best modularity so far, how many moved.  each: one round at a time.
-        B symmetric, without diagonal, FP64.  NotImplemented: graph/communities.py composes it.
+        B symmetric, without diagonal, FP64.  NotImplemented: graph/local_moves.py composes it.
         """
         return NotImplemented  # type: ignore[return-value]
 
@@ -114,14 +114,14 @@ class GraphOperations:
         """(parts, how many rounds): a vote within communities x and a join_half, until few vertices want to.
 
         At first each vertex is a part.  u = scale k.  The keys are key_of(seed, first + 1), key_of(seed, first + 2) ...
-        NotImplemented: graph/communities.py composes the rounds of best_labels and join_half.
+        NotImplemented: graph/local_moves.py composes the rounds of best_labels and join_half.
         """
         return NotImplemented
 
     def settle(
         self, B: Compressed, x: np.ndarray, u: np.ndarray, k: np.ndarray, rule: Sequence[Any], each: bool
     ) -> Iterator[tuple[Any, list[tuple[float, int]]]]:
-        """The rounds of LocalMoves.settle: yields (x, records); rule: (Measure, least gain, greatest
+        """The rounds of graph.settle: yields (x, records); rule: (Measure, least gain, greatest
         modularity, a function that raises InvalidValue where it gets False).
 
         Raises: InvalidValue where gains are wrong, as those of a matrix that is not symmetric are.

@@ -1,6 +1,6 @@
 // A round in which vertices of different communities go to different ones, until none gains more than `least`.
 //
-// Result (LocalMoves.settle of algorithms/local_moves.py), label, K and size in place:
+// Result (settle of grb_tile/graph/local_moves.py), label, K and size in place:
 //   next       vertices looked at that gain more, to best(i) or, where -kept(i) is more, to a community of their own
 //              (target(i) = -1);  with settle_follow also those beside one that moves
 //   movers     those of them that are the first of all that leave or join the community that they leave or join; alone:

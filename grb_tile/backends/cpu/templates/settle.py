@@ -2,7 +2,7 @@
 
 A vertex goes to the community of the greatest gain, or to one of its own.  Of those that leave or join a community only
 the first moves in a round, so that gains add up.  The last round looks at all vertices.  The same as
-LocalMoves.settle (algorithms/local_moves.py), where the scores are; sums of communities are kept up as vertices move.
+settle of grb_tile/graph/local_moves.py, where the scores are; sums of communities are kept up as vertices move.
 """
 
 from grb_tile.backends.cpu.templates.best_label import add_to_label, best_other

@@ -9,7 +9,8 @@ import numpy as np
 from ....storage import holders
 from ....storage.store import same_structure
 from ..runtime.late_vector import LateVector
-from ..structure.arrays import copied, index_type, keeps_bitmap, moved_type, to_bitmap, words_of
+from ..runtime.moves import copied
+from ..structure.arrays import index_type, keeps_bitmap, moved_type, to_bitmap, words_of
 from ..structure.positions import is_empty
 
 

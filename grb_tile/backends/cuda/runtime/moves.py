@@ -11,6 +11,15 @@ from .errors import on_device
 _BY_ADDRESS = 4  # cudaMemcpyKind
 
 
+def copied(device: Any, array: Any) -> Any:
+    """A copy on the device of a contiguous array of this or another one."""
+    made = device.empty(array.shape, array.dtype)
+    if array.nbytes:
+        copy, stream = device.xp.cuda.runtime.memcpyAsync, device.current_stream().ptr
+        copy(made.data.ptr, array.data.ptr, array.nbytes, _BY_ADDRESS, stream)
+    return made
+
+
 @on_device
 def move_store(device: Any, store: Any) -> Any:
     """The store with device arrays."""
@@ -24,14 +33,6 @@ def move_store(device: Any, store: Any) -> Any:
 @on_device
 def copy_from_device(device: Any, store: Any) -> Any:
     """A copy of a store of another device, all of whose work is complete; complete when this returns."""
-    stream = device.current_stream()
-
-    def copied(array):
-        copy = device.empty(array.shape, array.dtype)
-        if array.nbytes:
-            device.xp.cuda.runtime.memcpyAsync(copy.data.ptr, array.data.ptr, array.nbytes, _BY_ADDRESS, stream.ptr)
-        return copy
-
-    found = store.moved(copied)
-    stream.synchronize()  # the other device may reuse the memory from now on
+    found = store.moved(lambda array: copied(device, array))
+    device.current_stream().synchronize()  # the other device may reuse the memory from now on
     return found

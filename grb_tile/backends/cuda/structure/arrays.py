@@ -14,7 +14,6 @@ from ..runtime.late_vector import LateVector
 from .prefix_sums import numbers_of, stored_lines, words_to_list
 from .type_names import INDEX, index_type, moved_type
 
-_WITHIN = 3  # of cudaMemcpyKind: from device to device
 _FACTS_THREADS, _FACTS_BLOCKS = 256, 4  # of a block; of a multiprocessor, at most
 
 
@@ -54,15 +53,6 @@ def progression(device, count, dtype, start=0, step=1, places=None):
 def as_type(device, array, dtype):
     """An array of integers as that type; itself if it is of it."""
     return array if array.dtype == dtype else progression(device, array.shape[0], dtype, places=array)
-
-
-def copied(device, array):
-    """A copy of a contiguous device array."""
-    made = device.empty(array.shape, array.dtype)
-    if array.nbytes:
-        copy, stream = device.xp.cuda.runtime.memcpyAsync, device.current_stream().ptr
-        copy(made.data.ptr, array.data.ptr, array.nbytes, _WITHIN, stream)
-    return made
 
 
 def closed_starts(device, starts, end, at=None):

@@ -11,10 +11,10 @@ from ....exceptions import InvalidValue
 from ....operators import to_cuda
 from ....planner import tuning
 from ....storage.store import index_dtype
+from ..runtime.moves import copied
 from .arrays import (
     cast_array,
     compressed,
-    copied,
     gather,
     is_plain,
     order_facts,

@@ -3,7 +3,8 @@
 import numpy as np
 
 from ....storage.store import Compressed, index_dtype
-from .arrays import compressed, copied, index_type, is_plain, moved_type, ranges, repeated, row_ids
+from ..runtime.moves import copied
+from .arrays import compressed, index_type, is_plain, moved_type, ranges, repeated, row_ids
 from .formats import cast, choose_format
 from .sorting import sorted_pairs
 
