@@ -47,13 +47,12 @@ def test_flagged_entries(device, share, kind, moved):
         found = prefix_sums.Flagged(device, device.array(flags))
         assert (found.n, found.count) == (n, flags.sum())
         assert device.host(found.numbers(device)).tolist() == np.flatnonzero(flags).tolist()
-        if n:
-            got = found.of(device.array(indices), device.array(values))
-            assert [device.host(x).tolist() for x in got] == [indices[flags].tolist(), values[flags].tolist()]
-            got = found.of(device.array(indices), None)
-            assert (device.host(got[0]).tolist(), got[1]) == (indices[flags].tolist(), None)
-            upto = np.concatenate(([0], np.cumsum(flags)))
-            assert device.host(found.starts(device.array(indptr))).tolist() == upto[indptr].tolist(), f"{n} entries"
+        got = found.of(device.array(indices), device.array(values))
+        assert [device.host(x).tolist() for x in got] == [indices[flags].tolist(), values[flags].tolist()]
+        got = found.of(device.array(indices), None)
+        assert (device.host(got[0]).tolist(), got[1]) == (indices[flags].tolist(), None)
+        upto = np.concatenate(([0], np.cumsum(flags)))
+        assert device.host(found.starts(device.array(indptr))).tolist() == upto[indptr].tolist(), f"{n} entries"
 
 
 def test_flags_that_are_a_part_of_an_array(device):

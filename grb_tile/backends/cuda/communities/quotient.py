@@ -38,6 +38,6 @@ def quotient(device: Device, A: Compressed, labels: Any, count: int, dup: Any, i
         kept = Flagged(device, flags)
         columns, found = kept.of(A.indices, None if A.iso else values)
         values, cols = values if A.iso else found, gather(device, label, columns)
-        ends = kept.starts(A.indptr)[1:] if kept.n else A.indptr[1:]
+        ends = kept.starts(A.indptr)[1:]
         rows = ranges(device, None, ends, kept.count, names=label, segment_dtype=np.int32, want_at=False)[0]
     return build_matrix(device, count, count, rows, cols, values, dup, A.dtype)

@@ -64,13 +64,11 @@ class Flagged:
     __slots__ = ("_before", "_tiles", "count", "flags", "n")
 
     def __init__(self, device, flags):
-        self.flags, self.n = flags, flags.shape[0]
-        if self.n == 0:
-            self.count = 0
-            return
+        self.flags, self.n, self.count = flags, flags.shape[0], 0
         self._tiles = tiles = _Tiles(device, self.n)
         self._before = device.empty(-(-self.n // OF_THREAD), np.uint16)
-        self.count = tiles.summed("count_flagged", ("void",), (flags, self.n, self._before), True)
+        if self.n:
+            self.count = tiles.summed("count_flagged", ("void",), (flags, self.n, self._before), True)
 
     def _written(self, numbers, indices, values):
         """Fill `numbers`; return the flagged ones' indices and values.  Each may be None."""
@@ -102,6 +100,8 @@ class Flagged:
     def starts(self, indptr):
         """The row pointers of the flagged entries among those with the row pointers `indptr`."""
         tiles, lines = self._tiles, indptr.shape[0]
+        if self.n == 0:
+            return tiles.device.zeros(lines, np.int64)
         out = tiles.device.empty(lines, np.int64)
         kernel = tiles.device.launcher.kernel(HEADER, "flagged_starts", "", ("void",))
         kernel.over(lines, (indptr, lines, self.flags, self.n, self._before, tiles.totals, tiles.size, out))
