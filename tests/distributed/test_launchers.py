@@ -88,7 +88,7 @@ def test_one_rank_needs_neither():
 
 # ---------------------------------------------------------------- faults
 
-QUICK = ("raise", "kill", "never")
+QUICK = ("raise", "kill", "never", "busy")
 FAULTS = {  # what rank 1 does: the status of the command (None: not 0), what is written
     "raise": (1, "ValueError: of rank 1"),
     "exit": (7, ""),
@@ -97,6 +97,7 @@ FAULTS = {  # what rank 1 does: the status of the command (None: not 0), what is
     "abort": (None, "mxv: aborted: by rank 1: rank 1 says so"),
     "never": (None, "mxv: rank 1 did not come within 3 s"),
     "thread": (1, "ValueError: invalid literal for int"),
+    "busy": (1, "ValueError: invalid literal for int"),
     "before": (1, "ValueError: of rank 1"),
 }
 # mpiexec ends all processes when one is killed, before they say anything, and has a status of its own then.
