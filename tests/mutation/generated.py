@@ -16,7 +16,7 @@ import functools
 import pathlib
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from . import generated_kernels
 from .faults import ROOT, Fault
@@ -384,14 +384,15 @@ def tests_of(layer: str) -> list[str]:
     return [str(path.relative_to(ROOT)) for pattern in LAYERS[layer][1] for path in sorted(ROOT.glob(pattern))]
 
 
-def drawn(layer: str, seed: int) -> Iterator[Mutant]:
-    """Mutants of the layer in the order of `seed`, one of each line."""
+def drawn(layer: str, seed: int, only: Collection[str] = ()) -> Iterator[Mutant]:
+    """Mutants of the layer in the order of `seed`, one of each line; only: of these kinds."""
     chance = random.Random(f"{layer}/{seed}")
     texts = {path: (ROOT / path).read_text() for path in files_of(layer)}
     lines: dict[tuple[str, int], list[Mutant]] = collections.defaultdict(list)
     for path, text in texts.items():
         for mutant in mutants_of(path, text):
-            lines[path, mutant.line].append(mutant)
+            if not only or mutant.kind in only:
+                lines[path, mutant.line].append(mutant)
     places = list(lines)
     chance.shuffle(places)
     for place in places:

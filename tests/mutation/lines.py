@@ -23,8 +23,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = tuple(str(ROOT / name) + os.sep for name in ("grb_tile", "algorithms"))
 AT_IMPORT = ""  # the name under which lines stand that run outside of every test
 SITE = f"""import os
+import sys
 
 if {IN_PROGRAM!r} in os.environ and "PYTEST_CURRENT_TEST" in os.environ:
+    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "tests"))
     from mutation import lines
 
     lines.follow_program()

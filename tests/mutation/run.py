@@ -235,21 +235,23 @@ def record_of(layer: str, report=print, cases: int | None = None) -> lines.Recor
 
 
 def generated_faults(
-    layer: str, count: int, seed: int, report=print, cases: int | None = None
+    layer: str, count: int, seed: int, report=print, cases: int | None = None, kinds: list[str] | None = None
 ) -> tuple[list[Fault], list[Fault]]:
     """(mutants with the tests that execute their line, mutants whose line no test executes), `count` in all."""
     record = record_of(layer, report, cases)
-    drawn = [generated.with_tests(mutant, record) for mutant in itertools.islice(generated.drawn(layer, seed), count)]
+    mutants = itertools.islice(generated.drawn(layer, seed, kinds or ()), count)
+    drawn = [generated.with_tests(mutant, record) for mutant in mutants]
     return [mutant for mutant in drawn if mutant.chosen], [mutant for mutant in drawn if not mutant.chosen]
 
 
 def run_generated(
-    layers: list[str], count: int, seed: int, jobs: int, limit: float, report=print, cases: int | None = None
-) -> str:
+    layers: list[str], count: int, seed: int, jobs: int, limit: float, report=print, cases: int | None = None,
+    kinds: list[str] | None = None,
+) -> str:  # fmt: skip
     """Plants mutants of each layer; the result as Markdown."""
     rows = ["| layer | mutants | noticed | not executed | executed, not noticed |", "|---|---|---|---|---|"]
     for layer in layers:
-        executed, others = generated_faults(layer, count, seed, report, cases)
+        executed, others = generated_faults(layer, count, seed, report, cases, kinds)
         for mutant in others:
             report(f"NOT EXECUTED         {mutant.name}")
         outcomes = run(executed, jobs, limit, report, _kernels_of(layer)) if executed else []
@@ -288,12 +290,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--output", type=pathlib.Path, help="file for the table")
     parser.add_argument("--generated", type=int, metavar="N", help="plant N mutants drawn by --seed in each --layer")
     parser.add_argument("--cases", type=int, metavar="N", help="the first N cases of each test only, which takes less")
+    parser.add_argument("--kind", action="append", help="mutants of this kind alone, such as `barrier removed`")
     parser.add_argument("--layer", action="append", choices=sorted(generated.LAYERS), help="all if left out")
     given = parser.parse_args(arguments)
     if given.generated is not None:
         print(f"seed {given.seed}")
         layers = given.layer or list(generated.LAYERS)
-        text = run_generated(layers, given.generated, given.seed, given.jobs, given.limit, _print, given.cases)
+        text = run_generated(
+            layers, given.generated, given.seed, given.jobs, given.limit, _print, given.cases, given.kind
+        )
         return _end(text, given.output)
     faults = [fault for fault in all_faults() if not given.only or any(text in fault.name for text in given.only)]
     if given.sample is not None and given.sample < len(faults):

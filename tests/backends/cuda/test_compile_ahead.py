@@ -398,7 +398,10 @@ def test_the_archive_of_the_nearest_architecture_serves(tmp_path):
     """Of those that the driver can load; kernels of an earlier one know less of the device."""
     for arch, nvrtc in ((80, 12), (86, 12), (88, 13), (90, 12)):
         packages.write_package(tmp_path, arch, (nvrtc, 0), {"key": b"payload"})
-    for driver, served in ((13000, {80: 80, 86: 86, 87: 86, 88: 88, 89: 88, 90: 90}), (12000, {86: 86, 88: 86, 89: 86})):
+    for driver, served in (
+        (13000, {80: 80, 86: 86, 87: 86, 88: 88, 89: 88, 90: 90}),
+        (12000, {86: 86, 88: 86, 89: 86}),
+    ):
         for arch, wanted in served.items():
             assert package_for(arch, driver, tmp_path).arch == wanted, (arch, driver)
 
