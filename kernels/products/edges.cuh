@@ -7,7 +7,8 @@
 
 namespace grb {
 
-// *sum += lengths of the rows indices[0 .. n-1], or of the members of `words` (indices null, n = size).
+// *sum += lengths of the rows indices[0 .. n-1], or of the members of `words` (indices null, n = size), or, where these
+// are null, too, of all.
 template <class P, class I>
 __global__ void edges_of(const I* indices, const word* words, int64_t n, const P* indptr, unsigned long long* sum) {
   unsigned long long mine = 0;
@@ -15,7 +16,7 @@ __global__ void edges_of(const I* indices, const word* words, int64_t n, const P
     if (indices != nullptr) {
       int64_t i = indices[t];
       mine += indptr[i + 1] - indptr[i];
-    } else if (has(words, t)) {
+    } else if (has_or_all(words, t)) {
       mine += indptr[t + 1] - indptr[t];
     }
   }

@@ -25,7 +25,7 @@ from .lines import Record
 # of each layer, its code and the tests that should notice a mistake in it
 LAYERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "algorithms": (("algorithms", "grb_tile/graph"), ("tests/algorithms",)),
-    "backends": (("grb_tile/backends/*.py",), ("tests/backends/test_*.py",)),
+    "backends": (("grb_tile/backends/*.py",), ("tests/backends/cpu", "tests/backends/test_*.py")),
     "cli": (("grb_tile/cli",), ("tests/cli",)),
     "core": (("grb_tile/core", "grb_tile/config.py", "grb_tile/viz.py"), ("tests/core",)),
     "cpu": (("grb_tile/backends/cpu",), ("tests/backends/cpu", "tests/backends/test_*.py")),
