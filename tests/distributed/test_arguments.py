@@ -38,6 +38,19 @@ def test_a_wrong_argument_of_one_rank_is_an_error_on_all():
     raised(TypeError, lambda world: dist.from_local(gb.Vector(int, 0), first_row="1" if world.rank == 1 else None))
 
 
+@pytest.mark.parametrize("kind", ["txt", "mtx"])
+def test_ranks_that_have_no_line_of_a_file(kind, tmp_path):
+    """Lines so long that the cuts of several ranks fall into one: the ranks between read nothing of the next line."""
+    path, zeros = tmp_path / f"few.{kind}", "0" * 60
+    head = "%%MatrixMarket matrix coordinate real general\n4 4 3\n" if kind == "mtx" else ""
+    path.write_text(head + "".join(f"{i} {i + 1} {i}.{zeros}\n" for i in (1, 2, 3)))
+
+    def call(world):
+        return [array.tolist() for array in dist.read(path).to_coo()]
+
+    assert dist.run(9, call, timeout=10) == [[[0, 1, 2], [1, 2, 3], [1.0, 2.0, 3.0]]] * 9
+
+
 @pytest.mark.parametrize("kind", ["vector", "matrix"])
 def test_one_value_has_nothing_to_combine(kind):
     """As the constructors of ordinary objects say."""
