@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-
 from backends.agree import assert_same
+
 from grb_tile import dtypes
 from grb_tile.backends import select
 from grb_tile.storage.convert import compressed

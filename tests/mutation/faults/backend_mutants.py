@@ -168,4 +168,25 @@ FAULTS = [
         "mine += indptr[t] - indptr[t];",
         ("tests/backends/cuda/test_matvec_calls.py",),
     ),
+    Fault(
+        "grb_tile/backends/chunked_pass.py",
+        "sums of FP32 are rounded to FP32 on the way",
+        "x.sum(dtype=np.float64)",
+        "x.sum()",
+        ("tests/operations/test_one_pass.py",),
+    ),
+    Fault(
+        "grb_tile/backends/dense.py",
+        "a range of one is taken for a list of one",
+        "if type(I) is np.ndarray and len(I) == 1",
+        "if type(I) is not np.ndarray and len(I) == 1",
+        ("tests/backends/test_regions_of_dense_matrices.py",),
+    ),
+    Fault(
+        "grb_tile/backends/dense.py",
+        "nothing is outside of any region",
+        "        if I is None and J is None:\n            return empty_matrix(A.nrows",
+        "        if True:\n            return empty_matrix(A.nrows",
+        ("tests/backends/test_regions_of_dense_matrices.py",),
+    ),
 ]
