@@ -5,6 +5,7 @@ import pytest
 
 import grb_tile as gb
 from grb_tile import dist
+from grb_tile.backends.distributed import connect, environment
 from grb_tile.exceptions import DistributedError, InvalidValue
 
 
@@ -60,6 +61,27 @@ def test_one_value_has_nothing_to_combine(kind):
         make.from_coo(*given, dup_op="plus")
     found = raised(type(ordinary.value), lambda world: dist.from_coo(*given, dup_op="plus")) if kind == "matrix" else ""
     assert kind == "vector" or str(ordinary.value) in found
+
+
+def test_elements_are_read_by_the_rank_that_has_them():
+    def read():
+        A = gb.Matrix.from_coo([0, 63, 64, 150], [5, 7, 0, 9], [1.5, 2.5, 3.5, 4.5], nrows=151, ncols=10)
+        v, found = A[:, 7].new(), []
+        for i in (0, 63, 64, 150):
+            found += [A.get(i, j) for j in (0, 5, 7, 9)] + [(i, 7) in A, A[i, 9].new().value, v.get(i, -1), i in v]
+        return found
+
+    want = read()
+    assert dist.run(3, lambda world: read(), timeout=10) == [want] * 3 and set(want) > {1.5, 2.5, 3.5, 4.5}
+
+
+def test_a_size_without_a_rank_is_refused(monkeypatch):
+    monkeypatch.setenv(environment.SIZE_VARIABLE, "3")
+    with pytest.raises(DistributedError, match=f"{environment.SIZE_VARIABLE}=3, and neither an MPI launcher nor"):
+        connect.connect()
+    for alone in ("1", "0", "", "three"):
+        monkeypatch.setenv(environment.SIZE_VARIABLE, alone)
+        assert connect.connect().size == 1
 
 
 def test_types_of_ranks():

@@ -15,13 +15,6 @@ FAULTS = [
         TYPES,
     ),
     Fault(
-        "grb_tile/backends/distributed/movement.py",
-        "values of structures are made on the device",
-        "    if world.moves(u.dtype):\n        return world.compute(lambda xp: xp.repeat",
-        "    if True:\n        return world.compute(lambda xp: xp.repeat",
-        TYPES,
-    ),
-    Fault(
         "grb_tile/backends/distributed/nccl.py",
         "the direction of a copy and its stream exchanged",
         "DEVICE_TO_DEVICE, stream)",
@@ -132,6 +125,34 @@ FAULTS = [
         "rel * np.maximum(np.abs(x)",
         "rel * np.minimum(np.abs(x)",
         ("tests/backends/test_comparison.py",),
+    ),
+    Fault(
+        "grb_tile/backends/distributed/backend.py",
+        "an element of a matrix is in no column",
+        "range(i, i + 1), range(j, j + 1))",
+        "range(i, i + 1), range(j, j - 1))",
+        ("tests/distributed/test_arguments.py",),
+    ),
+    Fault(
+        "grb_tile/backends/distributed/mpi.py",
+        "an abort is not said to the others",
+        "        if self._reason is None:\n            self._reason = f\"by rank",
+        "        if self._reason is not None:\n            self._reason = f\"by rank",
+        LAUNCHERS,
+    ),
+    Fault(
+        "grb_tile/backends/distributed/connect.py",
+        "several ranks that know no number compute alone",
+        "if wanted.isdecimal() and int(wanted) > 1:",
+        "if False:",
+        ("tests/distributed/test_arguments.py",),
+    ),
+    Fault(
+        "grb_tile/backends/distributed/nccl.py",
+        "the others are not told why NCCL cannot be asked",
+        '            host.fail(error, "init")\n            raise',
+        "            raise",
+        ("tests/distributed/test_nccl.py",),
     ),
     Fault(
         "grb_tile/dist/files.py",
