@@ -5,7 +5,7 @@ import pytest
 
 import grb_tile as gb
 from grb_tile import dist
-from grb_tile.backends.distributed import connect, environment
+from grb_tile.backends.distributed import building, connect, environment
 from grb_tile.exceptions import DistributedError, InvalidValue
 
 
@@ -82,6 +82,41 @@ def test_a_size_without_a_rank_is_refused(monkeypatch):
     for alone in ("1", "0", "", "three"):
         monkeypatch.setenv(environment.SIZE_VARIABLE, alone)
         assert connect.connect().size == 1
+
+
+@pytest.mark.parametrize("form", ["rows", "columns", "bitmap"])
+def test_an_ordinary_dense_matrix_is_compared_on_all_ranks(form):
+    """It may be an operand where every rank has the same entries."""
+
+    def call(world, differ):
+        values = np.arange(12.0).reshape(4, 3) + (world.rank if differ else 0)
+        with dist.local():
+            A = gb.Matrix.from_dense(values if form == "rows" else np.asfortranarray(values))
+            if form == "bitmap":
+                del A[1, 2]
+        return A.mxv(gb.Vector.from_dense(np.ones(3))).new().to_dict()
+
+    want = {0: 3.0, 1: 7.0 if form == "bitmap" else 12.0, 2: 21.0, 3: 30.0}
+    assert dist.run(3, call, False, timeout=10) == [want] * 3
+    raised(InvalidValue, lambda world: call(world, True))
+
+
+def test_rows_are_shared_by_their_entries(monkeypatch):
+    """From BALANCED_FROM entries on, where a dimension has no ranges yet."""
+    monkeypatch.setattr(building, "BALANCED_FROM", 1000)
+
+    def call(world, length, entries):
+        rows = np.r_[np.zeros(entries // 2, int), np.arange(entries // 2) % length]
+        with dist.local():
+            A = gb.Matrix.from_coo(rows, np.arange(rows.size), 1.0, nrows=length, ncols=rows.size)
+        first, part = dist.distribute(A if world.rank == 0 else None).local
+        with dist.local():
+            return first, part.nvals
+
+    for entries, length in ((2000, 500), (900, 1300)):
+        (_, one), (first, two) = dist.run(2, call, length, entries, timeout=10)
+        assert one + two == entries, (first, one, two)
+        assert first < 0.45 * length if entries > 1000 else abs(first - length / 2) < 64, (first, one)
 
 
 def test_types_of_ranks():
