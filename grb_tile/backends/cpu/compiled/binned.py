@@ -18,6 +18,7 @@ from grb_tile.operators.iso_products import uses
 from grb_tile.planner import tuning
 from grb_tile.planner.choose_kernel import BINNED, forced_kernel, host_bins_pay
 from grb_tile.planner.choose_matvec import can_stop_early
+from grb_tile.planner.record import forced
 from grb_tile.storage import convert
 from grb_tile.storage.host_memory import free_bytes, last_cache_bytes
 from grb_tile.storage.store import BitmapVector, forms_of
@@ -87,11 +88,11 @@ def shape_of(A, form):
 
 def matvec_rows(A, x, semiring, mask, plan):
     """w<mask> = A x over bins; NotImplemented where gathers cost less, or the product has no such form."""
-    forced = forced_kernel("rows") == BINNED
-    if A.indices.shape[0] < tuning.CPU_BINS_ENTRIES and not forced:
+    wanted = forced_kernel("rows") == BINNED
+    if not wanted and (A.indices.shape[0] < tuning.CPU_BINS_ENTRIES or forced().format is not None):
         return NotImplemented
-    w = _product(A, x, semiring, mask, plan, forced) if _serves(A, x, semiring, mask) else NotImplemented
-    if w is NotImplemented and forced:
+    w = _product(A, x, semiring, mask, plan, wanted) if _serves(A, x, semiring, mask) else NotImplemented
+    if w is NotImplemented and wanted:
         plan.rule, plan.figures = "kernel_unsuited", (BINNED,)
     return w
 
@@ -112,16 +113,16 @@ def _serves(A, x, semiring, mask):
     return not can_stop_early(semiring) and semiring.monoid.binaryop.kind != "any"
 
 
-def _product(A, x, semiring, mask, plan, forced):
+def _product(A, x, semiring, mask, plan, wanted):
     form, item = form_of(A), semiring.binaryop.type2.np_type.itemsize
-    figures = () if forced else _figures(A, x, form, item, mask)
+    figures = () if wanted else _figures(A, x, form, item, mask)
     if figures is None:
         return NotImplemented
     a_iso, full = A.iso or not row_product(A, x, semiring, mask).reads_a, x.nvals == x.size
     kernel = semiring_kernel("matvec_binned", semiring, "i", A_ISO=a_iso, X_FULL=full, CODE="H", FLAG="?")
     if kernel is None:
         return NotImplemented
-    seconds = 0.0 if forced else (figures[1] - figures[0]) * 1e-9  # that gathers lose
+    seconds = 0.0 if wanted else (figures[1] - figures[0]) * 1e-9  # that gathers lose
     functions = kernel.functions_for(seconds)
     if functions is None or not _make(A, form, not a_iso, seconds):
         if functions is None:
@@ -133,7 +134,7 @@ def _product(A, x, semiring, mask, plan, forced):
         drop(A)
         return NotImplemented
     if w is not NotImplemented:
-        plan.use_kernel(BINNED, "forced" if forced else "x_streams", figures)
+        plan.use_kernel(BINNED, "forced" if wanted else "x_streams", figures)
     return w
 
 
