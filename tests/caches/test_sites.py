@@ -112,7 +112,7 @@ REASONS = {
         core/infix.py: _CLASSES = {}, dtypes/types.py: _REGISTRY = {}, dtypes/types.py: _UNIFIED = {},
         io/lines.py: _suspects, operators/from_python.py: _PARSED = {}, operators/source.py: _TREES = {},
         planner/device_profile.py: profile_of, planner/record.py: _entrances = {}, graph/labels.py: _bor_second = {},
-        storage/place.py: _devices = {}
+        storage/host_memory.py: last_cache_bytes, storage/place.py: _devices = {}
     """,
 }
 
