@@ -148,7 +148,7 @@ def test_what_bins_do_not_serve():
 
 @pytest.fixture
 def large(monkeypatch):
-    """A matrix of more entries than bound calls take, and an x of 256 lines, as if the last level of cache held 64 lines and bins cost nothing."""
+    """A matrix of more entries than bound calls take; an x of 256 lines, of which caches hold 64; cells cost nothing."""
     monkeypatch.setattr(tuning, "CPU_BINS_ENTRIES", 1)
     monkeypatch.setattr(tuning, "CPU_BIN_CELL_NS", 0.0)
     monkeypatch.setattr(binned, "last_cache_bytes", lambda: int(64 * 64 / tuning.CPU_CACHED_SHARE))
