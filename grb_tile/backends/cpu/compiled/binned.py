@@ -142,6 +142,7 @@ def _figures(A, x, form, item, mask):
     """The figures of bins that pay (planner/choose_kernel.py), else None: a mask, or an x with gaps, saves gathers."""
     if form.uses <= tuning.BUILD_AFTER:
         form.uses += 1
+    if form.uses <= tuning.BUILD_AFTER:
         return None
     entries, (bins, slabs) = A.indices.shape[0], shape_of(A, form)
     if mask is not None:
@@ -178,9 +179,7 @@ def _make(A, form, reads_a, seconds):
     """Make what of the form is lacking; False while there is no kernel for it, or memory is short."""
     if form.made and (not reads_a or form.values is not None):
         return True
-    kernel = jit.plain_kernel(
-        "column_bins", VALUE=A.values.dtype.char, INDEX=A.indices.dtype.char, CODE="H"
-    )  # of bits and flags nothing depends on the code
+    kernel = jit.plain_kernel("column_bins", VALUE=A.values.dtype.char, INDEX=A.indices.dtype.char, CODE="H")
     functions = kernel.functions_for(seconds)
     if functions is None:
         kernel.count(seconds)
