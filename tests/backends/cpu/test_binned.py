@@ -31,7 +31,14 @@ def semiring(name, dtype):
 @pytest.fixture(autouse=True)
 def small_bins(monkeypatch):
     """Slabs and bins of 64 columns and rows, 200 entries at once, three threads."""
-    for name, value in (("SLAB_BITS", 6), ("ROW_BITS", 6), ("AT_ONCE", 200), ("OF_X", 0), ("SAMPLED", 1)):
+    for name, value in (
+        ("SLAB_BITS", 6),
+        ("ROW_BITS", 6),
+        ("AT_ONCE", 200),
+        ("OF_X", 0),
+        ("OF_THREAD", 0),
+        ("SAMPLED", 1),
+    ):
         monkeypatch.setattr(binned, name, value)
     monkeypatch.setattr(jit, "thread_count", lambda: 3)
     with gb.plan(force="numba"):

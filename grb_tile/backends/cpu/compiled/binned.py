@@ -7,8 +7,7 @@ Schema of ColumnBins, a form of A kept in A.forms["column_bins"] (bins of 2^ROW_
     rows       uint16 [entries]           row in the bin; 2^ROW_BITS more for the first entry of a row
     values     A's type [entries]         in the same order; None until a product reads them
 
-4 bytes an entry and a value, beside A.  A product has a value of x for each entry too, of AT_ONCE entries or a few
-times x, whichever is more.
+4 bytes an entry and a value, beside A.  A product has a value of x for each entry too, of some entries at once.
 """
 
 import numpy as np
@@ -37,7 +36,7 @@ from .matvec import (
 
 SLAB_BITS, ROW_BITS = 16, 15  # what 16 bits name, one of them for a row's first entry; 512 KB of FP64 values
 AT_ONCE = 1 << 24  # entries
-OF_X = 4  # entries at once for each column: all of x is read for them
+OF_X, OF_THREAD = 4, 1 << 22  # entries at once for each column, as all of x is read for them, and for each thread
 LINE = 64  # bytes
 SAMPLED = 8  # one entry of so many is counted
 FREE_FACTOR = 2  # times the form's size must be free
@@ -157,7 +156,7 @@ def _figures(A, x, form, item, mask):
 
     def fits():
         free = free_bytes()
-        needed = 4 * entries + A.values.nbytes + 8 * bins * slabs + item * min(entries, max(AT_ONCE, OF_X * A.ncols))
+        needed = 4 * entries + A.values.nbytes + 8 * bins * slabs + item * min(entries, at_once(A))
         return form.made or free is None or FREE_FACTOR * needed <= free
 
     return host_bins_pay(entries, item, bins * slabs, cached, fits)
@@ -216,9 +215,9 @@ def _place(functions, A, form, reads_a):
         form.values = values
 
 
-def even_bins(starts, entries, bins, threads):
-    """Cuts between bins, about equal entries in each part; starts: the first entry of each bin."""
-    parts = max(1, min(bins, threads * CHUNKS_PER_THREAD))
+def even_bins(starts, entries, bins, threads, least=1):
+    """Cuts between bins, about equal entries in each part of `least` bins or more; starts: the first entry of each."""
+    parts = max(1, min(bins // least, threads * CHUNKS_PER_THREAD))
     wanted = entries * np.arange(1, parts, dtype=np.int64) // parts
     return [0, *np.searchsorted(starts[:bins], wanted).tolist(), bins]
 
@@ -239,7 +238,7 @@ def _run(functions, A, x, semiring, mask, form, a_iso):
     allowed, live = _allowed(mask, n, bins, row_bits)
     words = NO_WORDS if full else np.zeros(n + 63 >> 6, np.uint64)
     values = np.empty(n, dtype.np_type)
-    for b, end in _groups(cells[::slabs], max(AT_ONCE, OF_X * A.ncols)):
+    for b, end in _groups(cells[::slabs], at_once(A)):
         start, count = int(cells[b * slabs]), int(cells[end * slabs] - cells[b * slabs])
         if not live[b:end].any():
             continue
@@ -253,17 +252,22 @@ def _run(functions, A, x, semiring, mask, form, a_iso):
             )  # fmt: skip
 
         jit.share_out(fill, -(-slabs // each), threads)
-        cuts = [b + cut for cut in even_bins(cells[b * slabs : end * slabs : slabs] - start, count, end - b, threads)]
+        cuts = even_bins(cells[b * slabs : end * slabs : slabs] - start, count, end - b, threads, 2)
 
-        def add(chunk, _, start=start, held=held, met=met, cuts=cuts):
+        def add(chunk, _, b=b, start=start, held=held, met=met, cuts=cuts):
             functions.add(
                 cells, slabs, row_bits, form.rows, a_values, held, met, live, words, values, start,
-                cuts[chunk], cuts[chunk + 1],
+                b + cuts[chunk], b + cuts[chunk + 1],
             )  # fmt: skip
 
         jit.share_out(add, len(cuts) - 1, threads)
         form.spare.append(held)
     return _result(A, dtype, values, words, full, allowed)
+
+
+def at_once(A):
+    """Entries whose values of x are in bins at once."""
+    return max(AT_ONCE, OF_X * A.ncols, OF_THREAD * jit.thread_count())
 
 
 def _groups(starts, most):

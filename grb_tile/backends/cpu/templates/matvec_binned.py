@@ -52,6 +52,25 @@ def fill(
                         out_met[e - start] = (x_words[k >> 6] & bit(k)) != NONE
 
 
+def add_entry(e, row, inside, codes, a_values, x_values, met, out_words, out_values, start):
+    """Entry e to its row, of the bin whose rows begin with `row`."""
+    code = np.int64(codes[e])
+    i = row + (code & inside)
+    a = a_values[0]
+    if not A_ISO:
+        a = a_values[e]
+    t = MUL(a, x_values[e - start], 0, 0, 0)
+    if X_FULL:
+        total = ADD(out_values[i], t)
+        out_values[i] = t if code > inside else total
+    elif met[e - start]:
+        if out_words[i >> 6] & bit(i):
+            out_values[i] = ADD(out_values[i], t)
+        else:
+            out_values[i] = t
+            out_words[i >> 6] |= bit(i)
+
+
 def add(
     cells: INT64,
     slabs: int,
@@ -67,25 +86,27 @@ def add(
     first: int,
     last: int,
 ):
-    """The rows of the live bins first..last; out_words (zero before) get bits where x is not full."""
+    """The rows of the live bins first..last; out_words (zero before) get bits where x is not full.
+
+    Two bins in turns: an entry waits for the one before where both are in one row, those of two bins never do.
+    """
     inside = (1 << rows) - 1
-    a = a_values[0]
-    for b in range(first, last):
-        if not live[b]:
-            continue
+    for b in range(first, last, 2):
+        e = cells[b * slabs]
+        end = cells[(b + 1) * slabs] if live[b] else e
+        f = cells[(b + 1) * slabs]
+        f_end = f
+        if b + 1 < last and live[b + 1]:
+            f_end = cells[(b + 2) * slabs]
         row = b << rows
-        for e in range(cells[b * slabs], cells[(b + 1) * slabs]):
-            code = np.int64(codes[e])
-            i = row + (code & inside)
-            if not A_ISO:
-                a = a_values[e]
-            t = MUL(a, x_values[e - start], 0, 0, 0)
-            if X_FULL:
-                total = ADD(out_values[i], t)
-                out_values[i] = t if code > inside else total
-            elif met[e - start]:
-                if out_words[i >> 6] & bit(i):
-                    out_values[i] = ADD(out_values[i], t)
-                else:
-                    out_values[i] = t
-                    out_words[i >> 6] |= bit(i)
+        f_row = (b + 1) << rows
+        both = min(end - e, f_end - f)
+        for _ in range(both):
+            add_entry(e, row, inside, codes, a_values, x_values, met, out_words, out_values, start)
+            add_entry(f, f_row, inside, codes, a_values, x_values, met, out_words, out_values, start)
+            e += 1
+            f += 1
+        for rest in range(e, end):
+            add_entry(rest, row, inside, codes, a_values, x_values, met, out_words, out_values, start)
+        for rest in range(f, f_end):
+            add_entry(rest, f_row, inside, codes, a_values, x_values, met, out_words, out_values, start)
