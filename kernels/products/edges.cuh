@@ -1,7 +1,7 @@
 // The number of entries of the rows in a list or a bitmap: the cost of a push, for the planner.
 //
-// Caller: backends/cuda/products/columns.py.  Launch: one thread for each index, or one warp for WORDS_OF_WARP words; one
-// atomic a block.
+// Caller: backends/cuda/products/columns.py.  Launch: one thread for each index, or one warp for WORDS_OF_WARP words;
+// one atomic a block.
 #pragma once
 #include "base/views.cuh"
 #include "base/warp.cuh"

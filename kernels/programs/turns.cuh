@@ -62,8 +62,8 @@ GRB_DEVICE void set_handle(word handle, bool value) {
 //   both, push, pull  handles of the nodes, 0 for none
 template <int = 0>
 __global__ void end_turn(const uint8_t* test, int64_t width, const volatile word* stop, const word* count, word* edges,
-                         const word* admitted, const double* figures, int64_t* numbers, const volatile int64_t* initial,
-                         bool begun, word both, word push, word pull) {
+                         const word* admitted, const double* figures, int64_t* numbers,
+                         const volatile int64_t* initial, bool begun, word both, word push, word pull) {
   if (thread_number() != 0) return;
   auto costs = reinterpret_cast<const DirectionCosts*>(figures);
   auto state = reinterpret_cast<TurnState*>(numbers);

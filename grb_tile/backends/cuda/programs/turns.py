@@ -1,7 +1,7 @@
 """A loop on the device: its turn captured once in each direction, and launched as WHILE nodes.
 
     loop = DeviceLoop(device)
-    loop.carry(stores)                       # the vectors that change from turn to turn, copied into slots
+    loop.carry(stores, others)               # the vectors that change from turn to turn, copied into slots
     loop.rehearse(turn, PUSH, left)          # a turn that runs at once: kernels get compiled, forms made
     loop.capture(turn)                       # the turn as a graph: nothing runs
     loop.launch(turn, left)                  # turns until the condition fails, at most `left`
@@ -34,7 +34,7 @@ from ....planner.choose_matvec_gpu import DirectionCosts
 from ....storage.convert import cached_transpose
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
-from .slots import Form, Slot, bits_of, copy_arrays, form_of, number_of
+from .slots import Form, Slot, bits_of, chosen, copy_arrays, form_of, number_of
 
 PUSH, PULL = 0, 1
 _METHODS = {PUSH: "cols", PULL: "rows"}
@@ -85,9 +85,11 @@ class DeviceLoop:
 
     # ------------------------------------------------------------------ what it carries
 
-    def carry(self, stores: list) -> None:
+    def carry(self, stores: list, others: list) -> None:
         """Slots in the forms of these vectors, which are loaded; a NumPy scalar is a full vector of size 1.
 
+        others: vectors that later calls may begin with, in the order of `stores`, or None; the forms hold them, too,
+        where there is one that does.
         Raises: CaptureError where one has no such form.
         """
         self._begun, self._forms = stores, []
@@ -97,6 +99,9 @@ class DeviceLoop:
                 self._forms.append(Form(1, lookup_dtype(store.dtype), True, 0))
             else:
                 self._forms.append(form_of(self.device, store))
+        for k, store in enumerate(self._here(others)):
+            wider = None if store is None else self._forms[k].wider(form_of(self.device, store))
+            self._forms[k] = wider or self._forms[k]
         self._make_slots()
 
     def _make_slots(self):
@@ -140,6 +145,14 @@ class DeviceLoop:
     def _here(self, stores):
         to_device = self.device.to_device
         return [x if x is None or isinstance(x, np.generic) else to_device(x) for x in stores]
+
+    def chosen(self, flag: Any, first: Any, second: Any) -> Any:
+        """A vector with the entries of `first` where the one BOOL of the vector `flag` is true, else of `second`.
+
+        Raises: CaptureError where their sizes or types differ.
+        """
+        flag, first, second = self._here([flag, first, second])
+        return chosen(self.device, flag.values, first, second)
 
     # ------------------------------------------------------------------ one turn
 
