@@ -62,7 +62,7 @@ def k_truss(G: GraphLike, k: int, *, callback: Callback | None = None) -> EdgeRe
     with Report("k_truss", callback) as report:
         report.finish("converged", True)
         C = loopless(G)
-        H = _by_degree(C, G.out_degree)
+        H = G.keep("edges by degree", lambda: _by_degree(C, G.out_degree))
         S = _supports(C, H)
         if k == 2:  # edges in no triangle stay
             S = binary.plus[INT64](S | H.apply(binary.second[INT64], 0)).new()

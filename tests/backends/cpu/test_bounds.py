@@ -79,6 +79,7 @@ def test_hypersparse_matrices_cost_no_array_of_their_rows():
     for found in (
         graph.strong_components(A), graph.components(A), graph.greedy_colours(A, order), graph.core_numbers(A),
         graph.independent_set(A, order, none), graph.bipartite_matching(A), graph.distances(A, [0]),
-        graph.cuthill_mckee(A), graph.dependencies(A, [0]), graph.topological_levels(A),
+        graph.cuthill_mckee(A), graph.dependencies(A, [0]), graph.topological_levels(A), graph.triangle_corners(A),
+        graph.peel_truss(A, gb.Matrix(gb.dtypes.INT64, n, n), 1),
     ):  # fmt: skip
         assert found is None
