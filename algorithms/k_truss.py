@@ -10,7 +10,7 @@ the edges go in a round, the supports are corrected instead: with R the edges th
 
 which looks at the rows of vertices at an edge of R alone, but at both halves, and at whole rows of C for each edge.
 Where the backend has a loop for it (gb.graph.peel_truss), that corrects the supports from the first round on in which
-at least as many edges stay as go: of each edge that went, the rows of its ends.
+a quarter of the edges goes at most: of each edge that went, the rows of its ends.
 
 Contract: G is not changed.  Loops and values are ignored; a graph with edges that go one way only is refused.  The
 result is symmetric; vertices outside the truss have no entry.
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from .report import Callback
 
 INT64 = dtypes.INT64
-RECOUNTED = 16  # edges that stay for each that goes: with fewer, supports are computed anew
+PEELED = 3  # edges that stay for each that goes: with more, gb.graph.peel_truss takes less time than counting anew
+RECOUNTED = 16  # the same for corrections by products: edges that stay for each that goes: with fewer, supports are computed anew
 
 
 def k_truss(G: GraphLike, k: int, *, callback: Callback | None = None) -> EdgeResult:
@@ -71,7 +72,7 @@ def k_truss(G: GraphLike, k: int, *, callback: Callback | None = None) -> EdgeRe
         counted = True  # is S of the edges of C, none of which has gone?
         while not report.note(edges=edges - gone, removed=gone) and gone:
             edges -= gone
-            found = report.whole(graph.peel_truss, C, S, k - 2) if counted and edges >= gone else None
+            found = report.whole(graph.peel_truss, C, S, k - 2) if counted and edges >= PEELED * gone else None
             if found is not None:
                 S = found.supports
                 report.adopt(_rounds(report.rounds, edges, found.removed))

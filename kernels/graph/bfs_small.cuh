@@ -6,8 +6,8 @@
 // A level is small up to SMALL_EDGES edges, which the block's threads expand at once.  The grid leaves its levels to
 // the block when CALM_LEVELS in succession were small: entering and leaving cost the grid two phases, so that frontiers
 // that grow and shrink from level to level stay with the grid.
-// A level of at most 32 edges, as those of a path, is the first warp's alone: nothing else of the grid works meanwhile, so
-// that it reads bits and sets them without waiting for an atomic, and the block waits for the first level of more.
+// A level of at most 32 edges, as those of a path, is the first warp's alone: nothing else of the grid works meanwhile,
+// so that it reads bits and sets them without waiting for an atomic, and the block waits for the first level of more.
 // Steps of a level: a thread for each edge finds its row (owner) and visits its end by atomicOr; who finds the bit
 //   clear appends it, with its row, to the other queue, or, where that is full, to the queue of the grid.
 // Leaves: the first frontier that is not small, or that may be pulled, as a queue of the grid; counts in the control

@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) sssp(SsspArguments a) {
     if (listed || count) calm = 0;             // it ended for size
     return load_l2(&left.improved) != 0;
   };
-  auto rounds_by_warp = [&](bool& improved, int& done) {   // of block 0 alone, while lists and queues have a warp's size
+  auto rounds_by_warp = [&](bool& improved, int& done) {   // of block 0 alone, while lists and queues fit a warp
     if (threadIdx.x < 32) {
       unsigned held = unsigned(listed);
       paths.load_list(own_list, held);

@@ -3,9 +3,9 @@
 // Algorithm: Kabir and Madduri, "Parallel k-truss decomposition on multicore systems" (HPEC 2017), PKT: a removed edge
 //   intersects the rows of its ends; of several edges of a triangle that go in one round the first one counts it.
 // Phases: truss_link   link[p] = the edge of entry p of C, in both directions (-1: none); a thread for each edge
-//         truss_peel   one launch: the edges below `least` are queued; then a round for what the last one queued, with a
-//                      grid-wide barrier after it: a warp for each edge looks up the entries of the shorter row in the
-//                      longer one by bisection; long rows are shared by the block
+//         truss_peel   one launch: the edges below `least` are queued; then a round for what the last one queued, with
+//                      a grid-wide barrier after it: a warp for each edge looks up the entries of the shorter row in
+//                      the longer one by bisection; long rows are shared by the block
 // An edge is queued once, by whoever takes its support from `least` to least - 1, and its gone[] is the next round, so
 // that it is still there for all edges of this one.
 // Launch: truss_peel cooperative (backends/cuda/graph/triangles.py).
