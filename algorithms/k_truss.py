@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 INT64 = dtypes.INT64
 PEELED = 3  # edges that stay for each that goes: with more, gb.graph.peel_truss takes less time than counting anew
-RECOUNTED = 16  # the same for corrections by products: edges that stay for each that goes: with fewer, supports are computed anew
+RECOUNTED = 16  # the same for corrections by products
 
 
 def k_truss(G: GraphLike, k: int, *, callback: Callback | None = None) -> EdgeResult:
