@@ -74,7 +74,7 @@ REASONS = {
         backends/distributed/whole_loops.py: WholeLoops._kept_whole,
         backends/distributed/whole_loops.py: WholeLoops._whole_for,
         backends/distributed/whole_loops.py: WholeLoops.whole_for_now,
-        planner/choose_matvec_gpu.py: _try_tiles, planner/statistics.py: _degrees, planner/statistics.py: sample_of,
+        graph/operands.py: mark_each_once, planner/choose_matvec_gpu.py: _try_tiles, planner/statistics.py: _degrees, planner/statistics.py: sample_of,
         storage/bit_tiles.py: bit_blocks_of, storage/convert.py: occupied, storage/convert.py: occupied_words,
         storage/convert.py: row_ids, storage/convert.py: words_of, storage/place.py: host,
         storage/place.py: is_read_alone, storage/work.py: _keep
@@ -89,7 +89,7 @@ REASONS = {
         backends/cpu/graph/communities.py: _values, backends/cuda/communities/local_moves.py: _votes,
         algorithms/clustering.py: _either, algorithms/coloring.py: coloring,
         algorithms/core_number.py: _cores, algorithms/label_propagation.py: _votes,
-        algorithms/louvain.py: symmetric_weights, algorithms/modularity.py: weights,
+        algorithms/k_truss.py: k_truss, algorithms/louvain.py: symmetric_weights, algorithms/modularity.py: weights,
         algorithms/pagerank.py: Walk.__init__, algorithms/paths.py: ego_graph,
         algorithms/pattern.py: loopless, algorithms/pattern.py: loopless_transpose,
         algorithms/similarity.py: _Score.__init__, algorithms/sssp.py: Weights._total,
