@@ -74,7 +74,8 @@ REASONS = {
         backends/distributed/whole_loops.py: WholeLoops._kept_whole,
         backends/distributed/whole_loops.py: WholeLoops._whole_for,
         backends/distributed/whole_loops.py: WholeLoops.whole_for_now,
-        graph/operands.py: mark_each_once, planner/choose_matvec_gpu.py: _try_tiles, planner/statistics.py: _degrees, planner/statistics.py: sample_of,
+        graph/operands.py: mark_each_once,
+        planner/choose_matvec_gpu.py: _try_tiles, planner/statistics.py: _degrees, planner/statistics.py: sample_of,
         storage/bit_tiles.py: bit_blocks_of, storage/convert.py: occupied, storage/convert.py: occupied_words,
         storage/convert.py: row_ids, storage/convert.py: words_of, storage/place.py: host,
         storage/place.py: is_read_alone, storage/work.py: _keep
