@@ -12,9 +12,7 @@ from support.seeds import generator
 
 
 @pytest.mark.parametrize("share", [0, 0.02, 0.5, 1])
-@pytest.mark.parametrize(
-    "n", [1, 63, 64, 65, 511, 512, 513, 9000]
-)
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 511, 512, 513, 9000])
 def test_edges(n, share):
     rng = generator("edges", n, share)
     rows = np.concatenate((rng.integers(0, n, 4 * n), np.zeros(2000, int)))  # row 0 is long
