@@ -149,9 +149,11 @@ def corners(L):
     below = neighbours(L)
     count = np.zeros(L.nrows, np.int64)
     for i in range(L.nrows):
+        own = set(below[i])
         for j in below[i]:
-            for k in set(below[i]) & set(below[j]):
-                count[[i, j, k]] += 1
+            for k in below[j]:
+                if k in own:
+                    count[[i, j, k]] += 1
     return count
 
 
