@@ -47,7 +47,9 @@ def test_corners_in_rows_without_a_table():
     few = below[:: below.size // 60]
     i, j = (x.ravel() for x in np.meshgrid(few, few))
     i, j = i[i > j], j[i > j]
-    L = graph_of(n, np.r_[np.full(below.size, n - 1), i], np.r_[below, j], symmetric=False)
+    short = np.r_[below[:: below.size // 5], n - 1]  # rows that are looked up in the long one
+    rows = np.r_[np.full(below.size, n - 1), i, np.full(short.size, n), np.full(2, n + 1)]
+    L = graph_of(n + 2, rows, np.r_[below, j, short, n - 1, below[7]], symmetric=False)
     wanted = plain.corners(L)
     assert wanted.sum() and place.host(triangles.triangle_corners(shim().device, L)).values.tolist() == wanted.tolist()
 
