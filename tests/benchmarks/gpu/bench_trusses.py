@@ -80,6 +80,10 @@ def main():
     degree = G.out_degree.to_dense(0).astype(float)
     wanted = np.divide(2 * counts, degree * (degree - 1), out=np.zeros(G.n), where=degree > 1)
     assert np.allclose(c.to_dense(), wanted)
+    trusses = importlib.import_module("grb_tile.algorithms.k_truss")
+    A, H = importlib.import_module("grb_tile.algorithms.pattern").loopless(G), trusses._by_degree(G.A, G.out_degree)
+    measure(launches, "supports", lambda: trusses._supports(A, H), 3)
+    print(gb.explain(), flush=True)
     for k in given.k:
         found = measure(launches, f"k_truss({k})", lambda: alg.k_truss(G, k), 3)  # noqa: B023
         seen = []
