@@ -11,6 +11,7 @@ PROCESS = "a table of names or of the process, not of operands"
 
 FORMS = {  # site: a row of test_kept_forms.FORMS
     "storage/tiled.py: tiled_of": "storage tiled_of", "storage/bit_tiles.py: bit_tiles_of": "storage bit_tiles_of",
+    "backends/cpu/compiled/binned.py: form_of": "cpu bins",
     "backends/cuda/products/spmm.py: _presence": "spmm rows_present",
     "backends/cuda/products/spmm.py: long_rows": "spmm long_rows",
     "backends/cuda/products/spmm_rounded.py: _tiles_or_reason": "spmm_rounded tiles",
@@ -112,7 +113,7 @@ REASONS = {
         core/infix.py: _CLASSES = {}, dtypes/types.py: _REGISTRY = {}, dtypes/types.py: _UNIFIED = {},
         io/lines.py: _suspects, operators/from_python.py: _PARSED = {}, operators/source.py: _TREES = {},
         planner/device_profile.py: profile_of, planner/record.py: _entrances = {}, graph/labels.py: _bor_second = {},
-        storage/place.py: _devices = {}
+        storage/host_memory.py: last_cache_bytes, storage/place.py: _devices = {}
     """,
 }
 
