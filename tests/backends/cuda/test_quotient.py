@@ -68,8 +68,8 @@ def test_blocks_sum_whole_weights_before_the_sort(weights, inner, monkeypatch):
     rng = generator("class entries", weights, inner)
     n, count = 500, 6000
     keys = np.unique(rng.integers(0, n // 2, count) * n + rng.integers(0, n, count))
-    A = gb.Matrix.from_coo(keys // n, keys % n, 0.5 if weights == "equal" else rng.integers(1, 9, keys.size) * 1.0, nrows=n,
-                           ncols=n)  # fmt: skip
+    values = 0.5 if weights == "equal" else rng.integers(1, 9, keys.size) * 1.0
+    A = gb.Matrix.from_coo(keys // n, keys % n, values, nrows=n, ncols=n)
     monkeypatch.setattr(on_device, "build_matrix", None)  # of entries that are not whole numbers
     for labels in (np.arange(n), np.arange(n) // 100, rng.integers(0, 40, n), np.zeros(n, np.int64)):
         classes = int(labels.max()) + 1
