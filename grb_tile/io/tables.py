@@ -172,6 +172,7 @@ def _ends(df: Any, source: Any, target: Any) -> list[np.ndarray | Coded]:
 
 def _coded(df: Any, name: Any) -> Coded | None:
     """A column of pandas' or Polars' categories, or of a dictionary of pyarrow, by its codes; None for others."""
+    values = None
     if hasattr(df, "iloc"):
         column = df[name]
         if not hasattr(getattr(column, "dtype", None), "categories"):
@@ -190,11 +191,11 @@ def _coded(df: Any, name: Any) -> Coded | None:
         if not str(getattr(column, "dtype", "")).startswith(("Categorical", "Enum")):
             return None
         # codes of Polars may be those of a cache that other columns share: each is read where it is first
-        physical = column.to_physical().cast(int).fill_null(-1).to_numpy()
-        codes, firsts = _factorized(physical, first=True)
-        values = column.gather(firsts).to_list()
-        codes = np.where(physical < 0, -1, codes)
+        codes = column.to_physical().cast(int).fill_null(-1).to_numpy()
     _complete(name, np.flatnonzero(codes < 0))
+    if values is None:
+        codes, firsts = _in_order(codes)
+        values = column.gather(firsts.tolist()).to_list()
     return Coded(codes, values)
 
 
@@ -240,9 +241,10 @@ def _vertices(sources: np.ndarray | Coded, targets: np.ndarray | Coded) -> tuple
             np.array([number.setdefault(value, len(number)) for value in values], np.int64)[codes]
             for codes, values in (sources, targets)
         ]
-        codes, firsts = _factorized(np.stack(ends, axis=1).ravel())
+        each = np.stack(ends, axis=1).ravel()
+        codes, firsts = _in_order(each)
         names = list(number)
-        return codes[0::2], codes[1::2], [names[k] for k in firsts], len(firsts)
+        return codes[0::2], codes[1::2], [names[k] for k in each[firsts].tolist()], len(firsts)
     assert isinstance(sources, np.ndarray) and isinstance(targets, np.ndarray)
     edges = sources.size
     if edges and all(end.dtype.kind == "f" and _are_whole(end) for end in (sources, targets)):  # ints that had gaps
@@ -256,22 +258,24 @@ def _vertices(sources: np.ndarray | Coded, targets: np.ndarray | Coded) -> tuple
     return codes[0::2], codes[1::2], labels, len(labels)
 
 
-def _factorized(values: np.ndarray, *, first: bool = False) -> tuple[np.ndarray, list[Any]]:
-    """(the number of each value, the values) in order of appearance; first: where each of them is first.
-
-    By pandas where it is there, which is faster.
-    """
+def _factorized(values: np.ndarray) -> tuple[np.ndarray, list[Any]]:
+    """(the number of each value, the values) in order of appearance; by pandas where it is there, which is faster."""
     try:
         import pandas
     except ImportError:  # pragma: no cover
         numbers: dict[Any, int] = {}
         codes = np.fromiter((numbers.setdefault(each, len(numbers)) for each in values.tolist()), np.int64, values.size)
-        labels = list(numbers)
-    else:
-        codes, found = pandas.factorize(values)
-        labels = found.tolist()
-    if not first:
-        return codes, labels
-    places = np.empty(len(labels), np.int64)
-    places[codes[::-1]] = np.arange(codes.size)[::-1]
-    return codes, places.tolist()
+        return codes, list(numbers)
+    codes, labels = pandas.factorize(values)
+    return codes, labels.tolist()
+
+
+def _in_order(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the codes numbered in order of appearance, where each of them is first); a table of all codes up to the last."""
+    total = codes.size
+    places = np.full(int(codes.max()) + 1 if total else 0, total, np.int64)
+    places[codes[::-1]] = np.arange(total - 1, -1, -1)  # of equal codes the last one written stays, which is the first
+    order = np.argsort(places, kind="stable")[: np.count_nonzero(places < total)]
+    rank = np.empty_like(places)
+    rank[order] = np.arange(order.size)
+    return rank[codes], places[order]

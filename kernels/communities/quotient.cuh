@@ -1,8 +1,8 @@
-// Entries of a matrix by the classes of their ends, which are labels: (label(i), label(j)) of entry e at (i, j).
+// Entries of a matrix by the classes of their ends, which are labels.
 //
-// Phases: between_classes   flags[e] = label(i) != label(j)
-//         class_entries     a list of pairs label(i) << shift | label(j) with sums of weights, which are whole numbers or
-//                           counted; a pair may be listed more than once; `inner`, or label(i) != label(j)
+// Phases: between_classes   flags[e] = label(i) != label(j) of entry e at (i, j)
+//         class_entries     a list of pairs label(i) << shift | label(j) with sums of weights, which are whole numbers
+//                           or counted; a pair may be listed more than once; `inner`, or label(i) != label(j)
 // Algorithm: between_classes: a warp for each row, because labels of columns are gathered anyhow.  class_entries: each
 //   block has consecutive entries and sums them in a hash table in shared memory, which it empties into the list when a
 //   quarter of it is used.  Where that spares less than half of them, its other entries are listed as they are.

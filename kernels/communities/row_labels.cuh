@@ -40,7 +40,7 @@ struct RowLabels {
   int32_t* part_label;
   unsigned* arrived;
   const int32_t* inside;                       // null, or entries count whose column has the row's number here
-  const word* negative;                        // null: a weight, u or v may be negative; 0: none, no score exceeds its sum
+  const word* negative;                        // 0: no entry, u and v is, so that sums bound scores; null: unknown
 };
 
 GRB_DEVICE bool counts(const RowLabels& o, int64_t i, int64_t column) {
@@ -362,7 +362,7 @@ __global__ void __launch_bounds__(256) row_labels_warp(RowLabels o) {
   }
 }
 
-// Longer rows, a block of 256 threads for each, or one of 1024 for each part of one, whose labels the table may not take.
+// Longer rows, a block of 256 threads for each, or one of 1024 for each part of one, of more labels than a table takes.
 template <Aggregate KIND, Weights WEIGHTS, int THREADS>
 __global__ void __launch_bounds__(THREADS) row_labels_block(RowLabels o) {
   constexpr bool PARTS = THREADS == 1024;
