@@ -1,6 +1,6 @@
 // Entries of a matrix by the classes of their ends, which are labels.
 //
-// Phases: between_classes   flags[e] = label(i) != label(j) of entry e at (i, j)
+// Phases: between_classes   flags[e] = label(i) != label(j) of entry e at (i, j); `within`: label(i) = label(j)
 //         class_entries     a list of pairs label(i) << shift | label(j) with sums of weights, which are whole numbers
 //                           or counted; a pair may be listed more than once; `inner`, or label(i) != label(j)
 // Algorithm: between_classes: a warp for each row, because labels of columns are gathered anyhow.  class_entries: each
@@ -111,12 +111,13 @@ template <Weights WEIGHTS> __global__ void __launch_bounds__(512) class_entries(
 
 template <int = 0>
 __global__ void __launch_bounds__(256)
-between_classes(const int64_t* start, const int32_t* columns, const int32_t* label, int64_t n, bool* flags) {
+between_classes(const int64_t* start, const int32_t* columns, const int32_t* label, int64_t n, bool within,
+                bool* flags) {
   GRB_EACH_WARP(i, n) {
     const int mine = label[i];
     const int64_t end = start[i + 1];
 #pragma unroll 4
-    for (int64_t e = start[i] + lane_number(); e < end; e += 32) flags[e] = label[columns[e]] != mine;
+    for (int64_t e = start[i] + lane_number(); e < end; e += 32) flags[e] = (label[columns[e]] == mine) == within;
   }
 }
 

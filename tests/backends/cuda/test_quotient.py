@@ -77,3 +77,17 @@ def test_blocks_sum_whole_weights_before_the_sort(weights, inner, monkeypatch):
         with using_shim() as backend:
             found = communities.quotient(A.to_device("cuda"), backend.device.array(labels), classes, inner=inner)
             assert found.isequal(want, check_dtype=True)
+
+
+@pytest.mark.parametrize("form", ["iso", "csr", "none"])
+def test_entries_inside_classes(form):
+    A, labels = operands("iso" if form == "iso" else "csr", "FP64")
+    if form == "none":
+        labels, A = np.arange(40), gb.select.offdiag(A).new()
+    i, j, x = A.to_coo()
+    same = labels[i] == labels[j]
+    want = gb.Matrix.from_coo(i[same], j[same], x[same], nrows=40, ncols=40)
+    assert communities.inside(A, labels).isequal(want, check_dtype=True)
+    with using_shim() as backend:
+        found = communities.inside(A.to_device("cuda"), backend.device.array(labels))
+        assert found.isequal(want, check_dtype=True) and found.nvals == want.nvals

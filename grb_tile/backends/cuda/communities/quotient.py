@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....dtypes import FP64, UINT32
-from ....storage.store import index_dtype
+from ....storage.store import Compressed, index_dtype
 from ..structure.arrays import cast_array, compressed, gather, ranges, row_ids, segment_starts
 from ..structure.build import build_matrix, fold
 from ..structure.prefix_sums import Flagged
@@ -20,7 +20,6 @@ from ..structure.sorting import sorted_by_key, split_pairs
 from .row_labels import whole_weights
 
 if TYPE_CHECKING:
-    from ....storage.store import Compressed
     from ..runtime.device import Device
 
 BYTES = 64  # for an entry, at most: two labels, keys and values before and after the sort
@@ -43,15 +42,33 @@ def quotient(device: Device, A: Compressed, labels: Any, count: int, dup: Any, i
             kept = Flagged(device, rows != cols)
             (rows, cols), values = kept.of(rows, cols), values if A.iso else kept.of(None, values)[1]
     else:
-        label, flags = labels.astype(np.int32), device.empty(A.indices.shape[0], np.bool_)
-        kernel = device.launcher.kernel("communities/quotient.cuh", "between_classes")
-        kernel.over(32 * A.nrows, (A.indptr, A.indices, label, A.nrows, flags))
-        kept = Flagged(device, flags)
+        label = labels.astype(np.int32)
+        kept = _flagged(device, A, label, False)
         columns, found = kept.of(A.indices, None if A.iso else values)
         values, cols = values if A.iso else found, gather(device, label, columns)
         ends = kept.starts(A.indptr)[1:]
         rows = ranges(device, None, ends, kept.count, names=label, segment_dtype=np.int32, want_at=False)[0]
     return build_matrix(device, count, count, rows, cols, values, dup, A.dtype)
+
+
+def entries_inside(device: Device, A: Compressed, labels: Any) -> Any:
+    """See GraphOperations.entries_inside."""
+    if A.indices.dtype == np.int32:
+        kept = _flagged(device, A, labels.astype(np.int32), True)
+    else:
+        kept = Flagged(device, gather(device, labels, row_ids(device, A)) == gather(device, labels, A.indices))
+    indices, values = kept.of(A.indices, None if A.iso else A.values)
+    iso = A.iso and kept.count > 0
+    values = A.values[: int(iso)] if A.iso else values
+    return Compressed(A.nrows, A.ncols, A.dtype, kept.starts(A.indptr), indices, values, iso)
+
+
+def _flagged(device: Device, A: Compressed, label: Any, within: bool) -> Flagged:
+    """The entries within classes, or those between them; label: int32."""
+    flags = device.empty(A.indices.shape[0], np.bool_)
+    kernel = device.launcher.kernel("communities/quotient.cuh", "between_classes")
+    kernel.over(32 * A.nrows, (A.indptr, A.indices, label, A.nrows, within, flags))
+    return Flagged(device, flags)
 
 
 def _summed(device: Device, A: Compressed, labels: Any, count: int, dup: Any, inner: bool, kind: str, weights: Any):
