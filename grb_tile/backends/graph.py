@@ -75,9 +75,8 @@ class GraphOperations:
 
         NotImplemented: graph/communities.py composes it.
         """
-        kept = np.repeat(labels, np.diff(A.indptr)) == labels[A.indices]
-        starts = np.concatenate([[0], np.cumsum(kept)])[A.indptr]
-        indices = A.indices[kept]
+        kept = np.flatnonzero(np.repeat(labels, np.diff(A.indptr)) == labels[A.indices])
+        starts, indices = np.searchsorted(kept, A.indptr), A.indices[kept]
         iso = A.iso and indices.shape[0] > 0
         values = A.values[: int(iso)] if A.iso else A.values[kept]
         return Compressed(A.nrows, A.ncols, A.dtype, starts, indices, values, iso)
