@@ -88,7 +88,7 @@ class Captured:
                 self.device.launch(frame.turn, left - self.turns)
                 self.turns += self.device.turns
             self.pulled = self.device.pulled
-        return frame.finish(self.device.results(len(self.numbers)), values, self.turns - 1)
+        return frame.finish(self.device.results(), values, self.turns - 1)
 
     def again(self, carried: Any, most: int | None) -> tuple:
         """Any later call."""
@@ -103,7 +103,7 @@ class Captured:
             self.device.load(stores)
             self.device.launch(frame.turn, left)
         self.turns, self.pulled = self.device.turns, self.device.pulled
-        return frame.finish(self.device.results(len(self.numbers)), carried.values, self.turns)
+        return frame.finish(self.device.results(), carried.values, self.turns)
 
     def _settle(self, carried, values):
         """What the names are bound to from turn to turn, by the turn that ended with `values`."""

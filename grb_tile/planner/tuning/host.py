@@ -41,7 +41,7 @@ CPU_SAMPLE_NS = define(70_000.0, "ns", "a sample tested against x and a mask", C
 CPU_UNASKED_NS = define(
     15_000.0, "ns", "asking what is compiled takes 5 us; both methods cost NumPy its calls, 60 us", CPU
 )
-CPU_SURE = define(16, "ratio of costs", "no degree distribution met turns a ratio of 16 round, as GPU_SURE", CPU)
+CPU_SURE = define(16, "ratio of costs", "no degree distribution met turns a ratio of 16 round", CPU)
 
 # ---------------------------------------------------------------------- dot or Gustavson
 

@@ -249,6 +249,7 @@ def instances():
             yield "products/tiles.cuh", "merge_values", "", (index, moved, "word", "uint16_t", "true")
             yield "products/tiles.cuh", "tile_vector", "", (index, moved, "uint32_t")
         yield "products/edges.cuh", "edges_of", "", ("int32_t", index)
+        yield "products/edges.cuh", "edges_of_members", "", (index,)
     for word in ("uint16_t", "uint32_t", "word"):
         for name in ("bit_tile_rows", "bit_tile_pull", "bit_tile_columns"):
             yield "products/bit_tiles.cuh", name, "", (word, "int32_t")

@@ -77,6 +77,7 @@ class Device:
         self._constants = {}
         self._constant_of = {}
         self.cast_constants = {}  # (address of a constant, DataType) -> the constant cast
+        self.prepared = {}  # functions that do an element-wise call of given kinds (elementwise/bound.py)
         self._counters = []
         self._kept = weakref.WeakValueDictionary()
         self._positions = {}  # id of a host array -> (its copy, a weak reference to it)
