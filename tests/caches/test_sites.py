@@ -89,6 +89,7 @@ REASONS = {
         graph/operands.py: own_transpose, graph/properties.py: cached, graph/properties.py: is_symmetric_structure,
         storage/properties.py: cached,
         backends/cpu/graph/communities.py: _values, backends/cuda/communities/local_moves.py: _votes,
+        backends/cuda/communities/row_labels.py: whole_weights,
         algorithms/clustering.py: _either, algorithms/coloring.py: coloring,
         algorithms/core_number.py: _cores, algorithms/label_propagation.py: _votes,
         algorithms/k_truss.py: k_truss, algorithms/louvain.py: symmetric_weights, algorithms/modularity.py: weights,
