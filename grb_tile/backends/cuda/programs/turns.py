@@ -55,9 +55,13 @@ class Choice:
     u, admitted: the slots of the vector that it multiplies and of its mask's pattern (None: no mask).
     """
 
-    def __init__(self, costs: DirectionCosts, by_columns: Any, u: Slot, admitted: Slot | None, device: Any) -> None:
-        self.by_columns, self.u, self.admitted = by_columns, u, admitted
-        self.costs = device.upload(np.array(costs, np.float64))
+    def __init__(self, costs: Callable[[], DirectionCosts], by_columns: Any, u: Slot, admitted: Slot | None) -> None:
+        self._make, self.by_columns, self.u, self.admitted = costs, by_columns, u, admitted
+        self.costs: Any = None
+
+    def weigh(self, device: Any) -> None:
+        """The costs as they are now: a form of the matrix may tell more of it than there was to know before."""
+        self.costs = device.upload(np.array(self._make(), np.float64))
 
 
 class DeviceLoop:
@@ -173,7 +177,8 @@ class DeviceLoop:
                 open_rows = figures.open_rows(0 if mask is None else mask.pattern.estimated_nvals)
                 rows = figures.rows(figures.entries, open_rows)
                 return "cols" if figures.columns(figures.entries, u.size) < rows else "rows"
-            self._choice = Choice(costs(), by_columns, slot, admitted, self.device)
+            self._choice = Choice(costs, by_columns, slot, admitted)
+            self._choice.weigh(self.device)
         return _METHODS[self._now]
 
     def _slot_of(self, store):
@@ -284,6 +289,8 @@ class DeviceLoop:
     def capture(self, turn: Callable, matrices: list) -> None:
         """Record the turn, which reads these matrices.  Raises: CaptureError where it needs the host."""
         self._prepare_to_tell()
+        if self._choice is not None:
+            self._choice.weigh(self.device)
         if self.device.launcher.has_graphs:
             with self._within(True):
                 self._record(turn)
