@@ -160,8 +160,8 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
 
     # ------------------------------------------------------------------ facts for the planner
 
-    def edges_of(self, A: Compressed, u: VectorStore) -> float:
-        """[+_i nvals(A[i,:])] over the entries i of u: counted where that is cheap, else estimated."""
+    def edges_of(self, A: Compressed, u: VectorStore, at_most: bool = False) -> float:
+        """[+_i nvals(A[i,:])] over the entries i of u: counted if cheap, else estimated; at_most: a bound of it."""
         return edges_of(A, u)
 
     def sorts_products(self, A: Compressed, u: VectorStore, semiring: Any) -> bool:

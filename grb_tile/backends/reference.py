@@ -202,7 +202,7 @@ class ReferenceBackend(Backend):
             result[i if I is None else int(I[i]), j if J is None else int(J[j])] = value
         return matrix(nrows, ncols, A.dtype, result)
 
-    def edges_of(self, A, u):
+    def edges_of(self, A, u, at_most=False):
         frontier = entries(u)
         return float(sum(1 for i, _ in entries(A) if i in frontier))
 

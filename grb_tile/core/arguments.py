@@ -6,7 +6,7 @@ import struct
 import numpy as np
 
 from ..config import config
-from ..dtypes import INT64, DataType, cast, cast_scalar, lookup_dtype
+from ..dtypes import BOOL, FP64, INT64, DataType, cast, cast_scalar, lookup_dtype
 from ..exceptions import InvalidValue
 from ..operators import find_opclass
 from . import kinds
@@ -16,6 +16,7 @@ AUTOCOMPUTE_HINT = (
     "Hint: use `gb.config.set(autocompute=True)` to automatically compute arguments that are expressions."
 )
 FEW = 16  # positions that Python looks at sooner than NumPy
+_EXACT = {bool: (np.bool_, BOOL), int: (np.int64, INT64), float: (np.float64, FP64)}
 _NOT_SCALARS = (str, bytes, list, tuple, dict, set, frozenset, type, type(None))
 OPTIONS = {"nthreads", "chunk", "axb_method", "sort", "compression", "import", "secure_import", "gpu_id", "context"}
 
@@ -121,6 +122,10 @@ def literal_dtype(value):
 def literal(value, dtype=None):
     """(NumPy scalar, DataType) of a Python or NumPy scalar."""
     if dtype is None:
+        kind = type(value)
+        if kind in _EXACT and (kind is not int or -(2**63) <= value < 2**63):
+            make, dtype = _EXACT[kind]
+            return make(value), dtype
         dtype = literal_dtype(value)
     else:
         dtype = lookup_dtype(dtype)

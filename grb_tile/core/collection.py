@@ -37,7 +37,7 @@ default_op = functools.cache(registered)  # (namespace, name) -> operator
 
 
 def bound_scalar(self, x, within, keyword, op, dtype=None):
-    """(NumPy scalar, DataType, text) of a scalar argument; Scalars, their expressions and literals are accepted."""
+    """(NumPy scalar, DataType, what shows it) of a scalar argument: a Scalar, an expression of one or a literal."""
     if output_type(x) is kinds.Scalar:
         if type(x) is not kinds.Scalar:
             x = expect_type(self, x, kinds.Scalar, within=within, keyword_name=keyword, extra_message=_LITERALS, op=op)
@@ -48,7 +48,7 @@ def bound_scalar(self, x, within, keyword, op, dtype=None):
         value, dtype = literal(x, dtype)
     except TypeError:
         expect_type(self, x, kinds.Scalar, within=within, keyword_name=keyword, extra_message=_LITERALS, op=op)
-    return value, dtype, repr(value if dtype._is_udt else value.item())
+    return value, dtype, repr(value) if dtype._is_udt else value.item()
 
 
 def binary_op(self, other, op, within):

@@ -44,9 +44,9 @@ def combine(left, right, name, method="ewise_mult"):
     kind, other_kind = output_type(left), output_type(right)
     defaults = (False, False) if method == "ewise_union" else ()
     if kind in _COLLECTIONS:
-        return getattr(left, method)(right, op, *defaults) if other_kind in _COLLECTIONS else op(left, right)
+        return getattr(left, method)(right, op, *defaults) if other_kind in _COLLECTIONS else left.apply(op, right)
     if other_kind in _COLLECTIONS:
-        return op(left, right)
+        return right.apply(op, left=left)
     if kind is Scalar:
         return getattr(left, method)(right, op, *defaults)
     return getattr(Scalar.from_value(left, name=""), method)(right, op, *defaults)
@@ -129,10 +129,10 @@ def _define_comparisons(everything):
 
 def _define_boolean(everything):
     def abs_(self):
-        return default_op("unary", "abs")(self)
+        return self.apply(default_op("unary", "abs"))
 
     def neg(self):
-        return default_op("unary", "ainv")(self)
+        return self.apply(default_op("unary", "ainv"))
 
     def invert(self):
         if self.dtype is not BOOL:

@@ -1,8 +1,8 @@
 """Row-wise or column-wise method for w<mask> = E u over stores on a GPU.
 
 A read-back takes as long as a small product. So a vector's entries, if not counted yet, are counted only where the
-matrix is large, and its edges only where the mean degree favours columns but high-degree columns could reverse the
-choice.
+matrix is large, and its edges only where the mean degree favours columns but the longest column, if all were as long,
+would reverse the choice.
 """
 
 from __future__ import annotations
@@ -52,15 +52,16 @@ def choose_on_gpu(A, transposed: bool, u, mask, early: bool, backend, sorts: boo
     open_rows = costs.open_rows(max(masked, 0))
     edges = min(count * costs.entries / costs.stored, costs.entries)
     rows, columns = costs.rows(edges, open_rows), costs.columns(edges, count)
-    edge_ns, launch_ns, fixed = costs.edge_ns, costs.launch_ns, costs.fixed_ns
     counted = (
-        columns < rows < columns * tuning.GPU_SURE
+        columns < rows
         and count < u.size
         and by_columns is not None
         and by_columns.rows is None
-        and rows - fixed > tuning.GPU_COUNT_EDGES_NS
-        and edges * edge_ns * tuning.GPU_FULLER > launch_ns
+        and rows - costs.fixed_ns > tuning.GPU_COUNT_EDGES_NS
     )
+    if counted:
+        most = backend.edges_of(by_columns, u, at_most=True)
+        counted = costs.columns(most, count) > costs.rows(most, open_rows)
     if counted:
         edges = backend.edges_of(by_columns, u)
         rows, columns = costs.rows(edges, open_rows), costs.columns(edges, count)

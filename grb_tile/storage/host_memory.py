@@ -4,7 +4,10 @@ The free memory is the least of the system's available memory, the limit of the 
 control group, where these exist; an unknown amount counts as enough.
 """
 
+import functools
 import os
+import pathlib
+import weakref
 
 from ..exceptions import OutOfMemory
 
@@ -18,6 +21,36 @@ def free_bytes():
     return min(known) if known else None
 
 
+_forms = weakref.WeakSet()  # forms of matrices that give way where memory is short: objects with `release()`
+
+
+def gives_way(form):
+    """From now on `form.release()` is called before an array is refused."""
+    _forms.add(form)
+
+
+def release():
+    """Release all forms that give way; were there any?"""
+    found = list(_forms)
+    for form in found:
+        _forms.discard(form)
+        form.release()
+    return bool(found)
+
+
+@functools.cache
+def last_cache_bytes():
+    """Bytes of this processor's last level of cache; 32 MiB where the system does not say."""
+    sizes = {}
+    for folder in pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
+        try:
+            size = (folder / "size").read_text().strip()
+            sizes[int((folder / "level").read_text())] = int(size.rstrip("KM")) << (20 if size.endswith("M") else 10)
+        except (OSError, ValueError):
+            continue
+    return sizes[max(sizes)] if sizes else 32 << 20
+
+
 def check_memory(wanted, what, remedy="use a mask or smaller operands, or free objects", free=None):
     """Raises: OutOfMemory when `wanted` bytes are more than are free; nothing has been allocated then.
 
@@ -25,7 +58,10 @@ def check_memory(wanted, what, remedy="use a mask or smaller operands, or free o
     """
     if wanted < SMALL:
         return
-    free = free_bytes() if free is None else free
+    if free is None:
+        free = free_bytes()
+        if free is not None and wanted > free and release():
+            free = free_bytes()
     if free is not None and wanted > free:
         raise OutOfMemory(
             f"{what}: {wanted:,} bytes needed, {free:,} free; the operands are unchanged.  "

@@ -11,20 +11,21 @@ namespace grb {
 
 constexpr int COPIES = 8;
 
-// to[0 .. bytes) = from[0 .. bytes), zeros where `from` is null; `bytes` 0 for no copy.
+// to[0 .. bytes) = from[0 .. bytes), or the 8 bytes of `number` again and again where `from` is null; `bytes` 0 for no
+// copy.
 struct Copy {
   uint8_t* to;
   const uint8_t* from;
-  int64_t bytes;
+  int64_t bytes, number;
 
-  GRB_DEVICE Copy(void* to, const void* from, int64_t bytes)
-      : to(static_cast<uint8_t*>(to)), from(static_cast<const uint8_t*>(from)), bytes(bytes) {}
+  GRB_DEVICE Copy(void* to, const void* from, int64_t bytes, int64_t number)
+      : to(static_cast<uint8_t*>(to)), from(static_cast<const uint8_t*>(from)), bytes(bytes), number(number) {}
   GRB_DEVICE bool whole(int64_t i) const {
     return i * 8 + 8 <= bytes && (reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(to)) % 8 == 0;
   }
   GRB_DEVICE word read(int64_t i) const {
     word found = 0;
-    if (from == nullptr) return 0;
+    if (from == nullptr) return word(number);
     if (whole(i)) return reinterpret_cast<const word*>(from)[i];
     for (int64_t b = i * 8; b < i * 8 + 8 && b < bytes; b++) found |= word(from[b]) << (b % 8 * 8);
     return found;
@@ -38,18 +39,23 @@ struct Copy {
   }
 };
 
+// flag: where it is not null and *flag is false nothing is copied.
 template <int = 0>
-__global__ void copy_arrays(int64_t words, void* to0, const void* from0, int64_t bytes0,
-                            void* to1, const void* from1, int64_t bytes1,
-                            void* to2, const void* from2, int64_t bytes2,
-                            void* to3, const void* from3, int64_t bytes3,
-                            void* to4, const void* from4, int64_t bytes4,
-                            void* to5, const void* from5, int64_t bytes5,
-                            void* to6, const void* from6, int64_t bytes6,
-                            void* to7, const void* from7, int64_t bytes7) {
-  const Copy copies[COPIES] = {Copy(to0, from0, bytes0), Copy(to1, from1, bytes1), Copy(to2, from2, bytes2),
-                               Copy(to3, from3, bytes3), Copy(to4, from4, bytes4), Copy(to5, from5, bytes5),
-                               Copy(to6, from6, bytes6), Copy(to7, from7, bytes7)};
+__global__ void copy_arrays(int64_t words, const bool* flag,
+                            void* to0, const void* from0, int64_t bytes0, int64_t number0,
+                            void* to1, const void* from1, int64_t bytes1, int64_t number1,
+                            void* to2, const void* from2, int64_t bytes2, int64_t number2,
+                            void* to3, const void* from3, int64_t bytes3, int64_t number3,
+                            void* to4, const void* from4, int64_t bytes4, int64_t number4,
+                            void* to5, const void* from5, int64_t bytes5, int64_t number5,
+                            void* to6, const void* from6, int64_t bytes6, int64_t number6,
+                            void* to7, const void* from7, int64_t bytes7, int64_t number7) {
+  const Copy copies[COPIES] = {
+      Copy(to0, from0, bytes0, number0), Copy(to1, from1, bytes1, number1),
+      Copy(to2, from2, bytes2, number2), Copy(to3, from3, bytes3, number3),
+      Copy(to4, from4, bytes4, number4), Copy(to5, from5, bytes5, number5),
+      Copy(to6, from6, bytes6, number6), Copy(to7, from7, bytes7, number7)};
+  if (flag != nullptr && !*flag) return;
   GRB_EACH(i, words) {
     word held[COPIES];
 #pragma unroll

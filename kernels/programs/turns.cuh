@@ -58,12 +58,12 @@ GRB_DEVICE void set_handle(word handle, bool value) {
 //   count, edges    entries of the vector that the products of a turn multiply, edges at these; edges becomes 0
 //   admitted        entries of the mask's pattern, or null
 //   figures         DirectionCosts; null: one direction, that of the state
-//   numbers         TurnState
+//   numbers         TurnState; begun false: that of the page-locked `initial`
 //   both, push, pull  handles of the nodes, 0 for none
 template <int = 0>
 __global__ void end_turn(const uint8_t* test, int64_t width, const volatile word* stop, const word* count, word* edges,
-                         const word* admitted, const double* figures, int64_t* numbers, bool begun, word both,
-                         word push, word pull) {
+                         const word* admitted, const double* figures, int64_t* numbers,
+                         const volatile int64_t* initial, bool begun, word both, word push, word pull) {
   if (thread_number() != 0) return;
   auto costs = reinterpret_cast<const DirectionCosts*>(figures);
   auto state = reinterpret_cast<TurnState*>(numbers);
@@ -71,6 +71,8 @@ __global__ void end_turn(const uint8_t* test, int64_t width, const volatile word
     state->turns++;
     state->left--;
     state->pulled += state->direction == PULL;
+  } else {
+    for (int k = 0; k < int(sizeof(TurnState) / sizeof(int64_t)); k++) numbers[k] = initial[k];
   }
   bool goes = test == nullptr;  // width 0 otherwise: it does not hold
   for (int64_t b = 0; b < width; b++) goes = goes || test[b] != 0;
@@ -86,17 +88,19 @@ __global__ void end_turn(const uint8_t* test, int64_t width, const volatile word
   set_handle(pull, goes && state->direction == PULL);
 }
 
-// *to = value, of 1 or 8 bytes: a number with which a loop begins.
-template <class T> __global__ void set_number(T* to, int64_t value) {
-  if (thread_number() == 0) memcpy(to, &value, sizeof(T));
-}
-
-// What became of the loop, for the host: page-locked words 1 (done), 2 (turns), 3 (turns pulled).
-template <int = 0> __global__ void tell_host(const int64_t* numbers, volatile word* host) {
+// What became of the loop, for the host: page-locked words 1 (done), 2 (turns), 3 (turns pulled); and found[k], the
+// word or the byte at address told[2 k], of told[2 k + 1] bytes, for k < count.
+template <int = 0>
+__global__ void tell_host(const int64_t* numbers, volatile word* host, const int64_t* told, int64_t count,
+                          volatile word* found) {
   if (thread_number() != 0) return;
   auto state = reinterpret_cast<const TurnState*>(numbers);
   host[2] = word(state->turns);
   host[3] = word(state->pulled);
+  for (int64_t k = 0; k < count; k++) {
+    const uintptr_t at = uintptr_t(told[2 * k]);
+    found[k] = told[2 * k + 1] == 8 ? *reinterpret_cast<const word*>(at) : *reinterpret_cast<const uint8_t*>(at);
+  }
 #ifdef SIMT_CPU
   __threadfence();
 #else

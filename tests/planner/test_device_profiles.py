@@ -47,7 +47,7 @@ class Counting:
     def __init__(self, profile):
         self.profile = profile
 
-    def edges_of(self, A, u):
+    def edges_of(self, A, u, at_most=False):
         return int(np.diff(A.indptr)[u.indices].sum())
 
 

@@ -275,8 +275,8 @@ def test_the_transpose_that_is_missing_is_charged_to_the_method_that_needs_it():
 class _Device(Engines):
     profile = H200
 
-    def edges_of(self, A, u):
-        return edges_of(A, u)
+    def edges_of(self, A, u, at_most=False):
+        return min(u.nvals * np.diff(A.indptr).max(), A.nvals) if at_most else edges_of(A, u)
 
 
 def test_a_device_weighs_the_complement_of_the_mask(wide):
@@ -313,14 +313,16 @@ def test_the_plan_of_equal_figures_is_repeated_in_all_it_says(wide):
 
 
 def test_edges_are_counted_on_a_device_only_where_they_may_reverse_the_choice(wide, monkeypatch):
-    """Each of the bounds, from both sides: columns below rows, but not surely, and by more than the count costs."""
+    """Columns cost less than rows, but would not if all were as long as the longest; rows cost more than the count."""
     rng = np.random.default_rng(seeds.SEED + 14)
     A, A_T = wide, transpose_of(wide)
     u, full = bitmap(rng.permutation(N)[: N // 64]), bitmap(np.arange(N))
-    asked = []
+    asked, most = [], [float(A.nvals)]
 
     class Counting(_Device):
-        def edges_of(self, A, u):
+        def edges_of(self, A, u, at_most=False):
+            if at_most:
+                return most[0]
             asked.append(A)
             return edges_of(A, u)
 
@@ -332,22 +334,19 @@ def test_edges_are_counted_on_a_device_only_where_they_may_reverse_the_choice(wi
         return len(asked) == 1
 
     costs = costs_of(A, A, None, False, False, H200, True)
-    edges = u.nvals * A.nvals / N
-    rows, columns = costs.rows(edges, N), costs.columns(edges, u.nvals)
-    bounds = {
-        "GPU_SURE": (rows / columns, True), "GPU_COUNT_EDGES_NS": (rows - costs.fixed_ns, False),
-        "GPU_FULLER": (costs.launch_ns / (edges * costs.edge_ns), True),
-    }  # fmt: skip
-    for name, (bound, above) in bounds.items():
-        monkeypatch.setattr(tuning, name, bound * (1.01 if above else 0.99))
-    for name, (bound, above) in bounds.items():
-        assert counted() and counted(transposed=True)
-        monkeypatch.setattr(tuning, name, bound * (0.99 if above else 1.01))
-        assert not counted(), name
-        monkeypatch.setattr(tuning, name, bound * (1.01 if above else 0.99))
-    monkeypatch.setattr(tuning, "GPU_SURE", 1e9)
+    rows, columns = (lambda edges: costs.rows(edges, N)), (lambda edges: costs.columns(edges, u.nvals))
+    mean = u.nvals * A.nvals / N
+    assert columns(mean) < rows(mean)
+    equal = (rows(mean) - columns(0)) / costs.edge_ns  # rows cost the same whatever the edges: no row stops early
+    limit = rows(mean) - costs.fixed_ns
+    monkeypatch.setattr(tuning, "GPU_COUNT_EDGES_NS", limit * 0.99)
+    for most[0], wanted in ((equal * 1.01, True), (equal * 0.99, False)):
+        assert counted() == counted(transposed=True) == wanted
+    most[0] = equal * 1.01
+    monkeypatch.setattr(tuning, "GPU_COUNT_EDGES_NS", limit * 1.01)
+    assert not counted()
     monkeypatch.setattr(tuning, "GPU_COUNT_EDGES_NS", 0.0)
-    assert not counted(u=full)
+    assert counted() and not counted(u=full)
 
 
 def test_a_mask_that_admits_half_costs_more_than_one_that_admits_nearly_all():

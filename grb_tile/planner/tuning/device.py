@@ -23,10 +23,6 @@ GPU_CLAIM_PUSH_NS = define(
     8660.0, "ns a call", "the same against a pull that stops early; fitted to BFS levels", H200_BFS
 )
 GPU_COUNT_EDGES_NS = define(34_700.0, "ns", "counting edges takes a launch, a read-back of 11 us and a gather", H200)
-GPU_SURE = define(16, "ratio of costs", "no degree distribution met turns a ratio of 16 round", H200)
-GPU_FULLER = define(
-    32, "ratio to the mean degree", "how much fuller than the mean the columns of a short list were", H200
-)
 GPU_FIRST_LOOK = define(
     8.0, "entries a row", "the first look of a row that stops early reads a sector of 32 bytes", H200
 )

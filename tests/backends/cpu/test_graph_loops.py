@@ -87,6 +87,24 @@ def test_cores(name):
 
 @every_case
 @every
+def test_triangles(name):
+    """At each vertex; supports as edges go, their rounds."""
+    A, rng = symmetric(CASES[name]()), rng_of(5)
+    rows, cols = plain.edges(A)
+    L = graph_of(A.nrows, rows[rows > cols], cols[rows > cols], symmetric=False)
+    assert graph.triangle_corners(matrix_of(L)).to_dense().tolist() == plain.corners(L).tolist()
+    found = plain.supports(A, rng.random(A.nvals // 2) < 0.5)
+    i, j = np.array(list(found), np.int64).reshape(-1, 2).T
+    S = Matrix.from_coo(i, j, np.array(list(found.values()), np.int64), nrows=A.nrows, ncols=A.nrows)
+    for least in (1, 2, 4):
+        wanted, rounds = plain.peeled(A, found, least)
+        left, removed = graph.peel_truss(matrix_of(A), S, least)
+        assert {(i, j): s for i, row in left.to_dicts().items() for j, s in row.items()} == wanted
+        assert removed() == rounds
+
+
+@every_case
+@every
 def test_orders(name):
     """Generations with and without cycles, Kahn's order, reverse Cuthill-McKee."""
     A = CASES[name]()

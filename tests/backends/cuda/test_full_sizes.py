@@ -21,6 +21,7 @@ TESTS = {
         products/rows.cuh CLASSES IN_FLIGHT; products/pull.cuh ALONE; products/columns.cuh MOST_SPAN;
         products/column_merge.cuh EDGES_AHEAD EACH_TIME AHEAD""",
     "test_full_products.py::test_chunks_of_the_vector": "products/columns.cuh CHUNK EACH",
+    "test_edges.py::test_edges": "products/edges.cuh WORDS_OF_WARP",
     "test_full_products.py::test_more_chunks_than_lanes": "products/columns.cuh MOST_CHUNKS",
     "test_full_products.py::test_rows_deferred_by_a_pull": "products/pull.cuh DEFERRED",
     "test_full_products.py::test_inner_products_and_reductions": "elementwise/reduce.cuh AHEAD",

@@ -7,24 +7,37 @@ from backends.cuda.test_programs import N, agree, matrix, on_the_device  # noqa:
 import grb_tile as gb
 from cuda_emulation.backend import shim
 from grb_tile.backends.cuda.products import segments
-from grb_tile.backends.cuda.programs.slots import Form, Slot, copy_arrays
+from grb_tile.backends.cuda.programs.slots import Form, Slot, bits_of, copy_arrays, number_of
 from grb_tile.backends.cuda.runtime.late_vector import LateVector
 
 
 @pytest.mark.parametrize("size", [3, 8, 13, 5000])
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 16, 17])
 def test_copies_in_one_launch_and_more(count, size):
-    """Arrays of bytes that pass theirs on in a circle, some of which get zeros, beside a longer one."""
+    """Arrays of bytes that pass theirs on in a circle, some of which get zeros or a number, beside a longer one."""
     device = shim().device
     given = [np.arange(k, k + size).astype(np.uint8) for k in range(count)]
     arrays, longer = [device.array(x) for x in given], device.array(np.arange(size + 9.0))
-    pairs = [(arrays[k], None if k % 5 == 3 else arrays[(k + 1) % count]) for k in range(count - 1)]
+    number = bits_of(-2, np.int64)
+    sources = {3: None, 4: number}
+    pairs = [(arrays[k], sources.get(k % 5, arrays[(k + 1) % count])) for k in range(count - 1)]
     to = device.zeros(size + 9, np.float64)
     copy_arrays(device, [*pairs, (to, longer)])
     for k in range(count):
-        wanted = given[k] if k == count - 1 else given[k] * 0 if k % 5 == 3 else given[k + 1]
+        wanted = given[k] if k == count - 1 else given[(k + 1) % count]
+        if k < count - 1 and k % 5 in sources:
+            wanted = given[k] * 0 if k % 5 == 3 else np.resize(np.frombuffer(np.int64(-2).tobytes(), np.uint8), size)
         assert np.array_equal(device.host(arrays[k]), wanted)
     assert np.array_equal(device.host(to), np.arange(size + 9.0))
+
+
+@pytest.mark.parametrize("value", [True, False, np.int64(-(2**63)), np.int64(5), np.float64(-0.0), np.float64("-inf")])
+def test_numbers_as_bits(value):
+    """Of 1 and 8 bytes, read back as signed or unsigned words."""
+    value = np.asarray(value)[()]
+    bits = bits_of(value, value.dtype)
+    for found in (number_of(bits, value.dtype), number_of(bits % 2**64, value.dtype)):
+        assert found.dtype == value.dtype and found.tobytes() == value.tobytes()
 
 
 def test_a_form_that_is_due_while_a_turn_is_captured(monkeypatch):

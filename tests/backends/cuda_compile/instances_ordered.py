@@ -14,6 +14,4 @@ def instances():
         yield "graph/spanning_forest.cuh", name, "", ()
     for name in ("end_turn", "tell_host"):
         yield "programs/turns.cuh", name, "", ()
-    for kind in ("uint8_t", "uint64_t"):
-        yield "programs/turns.cuh", "set_number", "", (kind,)
     yield "programs/copy.cuh", "copy_arrays", "", ()

@@ -3,7 +3,7 @@
 from grb_tile import dtypes, monoid
 from grb_tile.backends.cuda.lowering.semirings import lowered
 from grb_tile.backends.cuda.products import spmm_slabs
-from grb_tile.backends.cuda.products.epilogue import Epilogue, epilogue
+from grb_tile.backends.cuda.products.epilogue import CORNERS, Epilogue, corners, epilogue
 from grb_tile.backends.cuda.products.tile_pairs import maps
 from grb_tile.operators import get_typed_op
 
@@ -99,18 +99,20 @@ def masked_chains():
         Epilogue(plus_pair), epilogue(None, plus_pair, None, monoid.plus["INT64"], None), Epilogue(any_pair),
         epilogue(None, any_pair, None, monoid.lor["BOOL"], 0), Epilogue(plus_times, above),
         epilogue(None, plus_times, above, monoid.plus["FP32"], 1),
-        epilogue(None, plus_times, above, monoid.any["FP64"], 0),
+        epilogue(None, plus_times, above, monoid.any["FP64"], 0), corners(None, plus_pair),
     ]  # fmt: skip
     for number, e in enumerate(emissions):
         words = {plus_pair: "Words<false>", any_pair: "Words<true>"}.get(e.s, "S")
         for form, lanes in (("BY_WARP", "4"), ("BY_ATOMICS", "16")):
             types = ("int32_t", "int32_t", ("int32_t", "int64_t")[number % 2])
             yield "products/masked_rows.cuh", "masked_rows", e.text, (*types, words, form, lanes, e.name)
-            yield "products/masked_push.cuh", "masked_push", e.text, ("int32_t", types[2], "S", form, e.name)
+            if e.into != CORNERS:
+                yield "products/masked_push.cuh", "masked_push", e.text, ("int32_t", types[2], "S", form, e.name)
     for ends in ("int32_t", "int64_t"):
         yield "products/masked_words.cuh", "word_starts", "", (ends,)
         yield "products/masked_words.cuh", "word_fill", "", ("int32_t", ends)
-    yield "products/masked_words.cuh", "word_begins", "", ("int32_t",)
+    for name in ("word_begins", "add_matches"):
+        yield "products/masked_words.cuh", name, "", ("int32_t",)
     yield "products/masked_words.cuh", "word_rows", "", ("int64_t",)
 
 
@@ -249,6 +251,7 @@ def instances():
             yield "products/tiles.cuh", "merge_values", "", (index, moved, "word", "uint16_t", "true")
             yield "products/tiles.cuh", "tile_vector", "", (index, moved, "uint32_t")
         yield "products/edges.cuh", "edges_of", "", ("int32_t", index)
+        yield "products/edges.cuh", "edges_of_members", "", (index,)
     for word in ("uint16_t", "uint32_t", "word"):
         for name in ("bit_tile_rows", "bit_tile_pull", "bit_tile_columns"):
             yield "products/bit_tiles.cuh", name, "", (word, "int32_t")
@@ -271,14 +274,18 @@ def instances():
     ):
         for lanes in ("8", "32"):
             yield "communities/row_labels.cuh", "row_labels_lanes", "", (kind, weights, lanes)
-        for name in ("row_labels_warp", "row_labels_block"):
-            yield "communities/row_labels.cuh", name, "", (kind, weights)
+        yield "communities/row_labels.cuh", "row_labels_warp", "", (kind, weights)
+        for threads in ("256", "1024"):
+            yield "communities/row_labels.cuh", "row_labels_block", "", (kind, weights, threads)
     for name in ("labels_of_columns", "bin_label_rows", "sum_by_label", "first_by_label", "present_labels"):
         yield "communities/row_labels_bin.cuh", name, "", ()
-    for name in ("vote_alone", "move_decide", "move_follow", "whole_numbers"):
+    yield "communities/row_labels_bin.cuh", "whole_numbers", "", ()
+    for name in ("vote_alone", "move_begin", "move_decide", "move_follow", "negative_numbers"):
         yield "communities/move_rounds.cuh", name, "", ()
     for name in ("settle_wants", "settle_moves", "settle_follow", "settle_alone"):
         yield "communities/settle.cuh", name, "", ()
     yield "communities/quotient.cuh", "between_classes", "", ()
+    for weights in ("EQUAL", "WHOLE"):
+        yield "communities/quotient.cuh", "class_entries", "", (weights,)
     for name in ("join_first", "join_wants", "join_moves", "join_follow"):
         yield "communities/join_rounds.cuh", name, "", ()

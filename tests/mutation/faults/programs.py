@@ -14,14 +14,14 @@ FAULTS = [
     Fault(
         "grb_tile/backends/cuda/programs/slots.py",
         "the count of a vector is not loaded",
-        "                set_number(device, count, store.nvals)\n",
-        "                pass\n",
+        "            pairs.append((count[:1], store.nvals if late is None else late[:1]))\n",
+        "            pass\n",
     ),
     Fault(
         "grb_tile/backends/cuda/programs/slots.py",
         "a result is the slot itself, which the next call writes",
-        "        other = Slot(self._device, self.form, self._constant)\n",
-        "        return self.store()\n        other = Slot(self._device, self.form, self._constant)\n",
+        "        arrays = device.launcher.array_block(device.xp, self._plan).arrays()\n",
+        "        return self.store(), []\n",
     ),
     Fault(
         "grb_tile/programs/running.py",

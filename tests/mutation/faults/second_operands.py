@@ -5,7 +5,53 @@ from . import Fault
 CPU_LOOPS = ("tests/backends/cpu/test_graph_loops.py",)
 ON_DEVICE = ("tests/backends/cuda/test_second_operands.py",)
 
+BOUND = ("tests/backends/cuda/test_bound_elementwise.py",)
+
+BOUND_ROWS = ("tests/backends/cuda/test_bound_rows.py",)
+
 FAULTS = [
+    Fault(
+        "grb_tile/backends/cuda/products/bound_rows.py",
+        "a bound product runs where a kernel is forced",
+        "return found if found is not None and forced() is FREE and",
+        "return found if found is not None and",
+        BOUND_ROWS,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/products/bound_rows.py",
+        "a bound product's rows without entries are forgotten",
+        "result = BitmapVector(nrows, dtype, words, w, known)",
+        "result = BitmapVector(nrows, dtype, None, w, nrows)",
+        BOUND_ROWS,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/elementwise/bound.py",
+        "a bound pair is kept without the type of its result",
+        'key = "pair", op, dtype, x.dtype, y.dtype, x.iso, y.iso',
+        'key = "pair", op, x.dtype, y.dtype, x.iso, y.iso',
+        BOUND,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/elementwise/bound.py",
+        "a bound pair is kept without which of the two is iso",
+        'key = "pair", op, dtype, x.dtype, y.dtype, x.iso, y.iso',
+        'key = "pair", op, dtype, x.dtype, y.dtype, x.iso or y.iso',
+        BOUND,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/elementwise/bound.py",
+        "a bound scalar keeps its own type",
+        "        if type(value) is not bound_type.np_type.type:\n",
+        "        if False:\n",
+        BOUND,
+    ),
+    Fault(
+        "kernels/products/edges.cuh",
+        "the last word of a warp's is left out",
+        "lane_number() < WORDS_OF_WARP && w < n",
+        "lane_number() < WORDS_OF_WARP - 1 && w < n",
+        ("tests/backends/cuda/test_edges.py",),
+    ),
     Fault(
         "grb_tile/backends/cpu/templates/bipartite_matching.py",
         "every other row of an augmenting path keeps its column",

@@ -33,6 +33,7 @@ from ..structure.positions import (
     member_flags,
 )
 from ..structure.prefix_sums import listed
+from . import bound
 from .values import (
     all_plain,
     base_of,
@@ -114,6 +115,10 @@ def _restrict_bitmap(device, x, pattern, complement):
 
 def intersect(device, x, y, op, mask):
     dtype = op.return_type
+    if mask is None:
+        found = bound.of_pair(device, x, y, op, dtype)
+        if found is not None:
+            return found
     if not (all_plain(x.dtype, y.dtype) and op_is_plain(op)):
         return NotImplemented
     require_functor(op, dtype)
@@ -242,6 +247,12 @@ def _intersect_bitmaps(device, x, y, op, mask):
 def union(device, x, y, op, mask, left_default, right_default, dtype):
     if dtype is None:
         dtype = x.dtype if op is None else op.return_type
+    if mask is None and op is not None:
+        found = bound.of_pair(device, x, y, op, dtype)
+        if found is None and left_default is None and right_default is None:
+            found = bound.of_union(device, x, y, op, dtype)
+        if found is not None:
+            return found
     if not (all_plain(x.dtype, y.dtype, dtype) and op_is_plain(op)):
         return NotImplemented
     require_functor(op, dtype)

@@ -14,6 +14,7 @@ from ..runtime.mailbox import OnDevice
 from ..structure.arrays import counted_later, index_type
 from ..structure.merging import merges
 from ..structure.positions import empty_like, flags_within, is_empty, keep_flagged, view
+from . import bound
 from .elementwise import restrict
 from .values import (
     all_plain,
@@ -87,6 +88,10 @@ def select(device, x, op, thunk, mask):
 
 def apply(device, x, op, mask, left, right, thunk):
     dtype = op.return_type
+    if mask is None:
+        found = bound.of_one(device, x, op, left, right)
+        if found is not None:
+            return found
     indexed = op.opclass == "IndexUnaryOp" or op.opclass == "SelectOp"
     if not all_plain(x.dtype) or not op_is_plain(op) or indexed and not all_plain(op.thunk_type):
         return NotImplemented

@@ -18,7 +18,6 @@ from ..structure.arrays import (
     cast_iso,
     gather,
     index_type,
-    is_plain,
     moved_type,
     progression,
     row_ids,
@@ -27,12 +26,17 @@ from ..structure.arrays import (
 
 def all_plain(*dtypes):
     """Have all these types a device form?  None is skipped."""
-    return all(t is None or is_plain(t) for t in dtypes)
+    for dtype in dtypes:  # noqa: SIM110  a generator costs more than the tests
+        if dtype is not None and dtype._is_udt:
+            return False
+    return True
 
 
 def op_is_plain(op):
     """Are the types of the operator numbers and bool?"""
-    return op is None or all_plain(op.type, op.type2 if op.opclass == "BinaryOp" else None, op.return_type)
+    return op is None or not (
+        op.type._is_udt or op.return_type._is_udt or op.opclass == "BinaryOp" and op.type2._is_udt
+    )
 
 
 @lru_cache(maxsize=2048)

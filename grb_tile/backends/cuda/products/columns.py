@@ -28,7 +28,7 @@ from ..structure.formats import convert
 from ..structure.prefix_sums import numbers_of, running_sums
 from ..structure.sorting import stable_order
 from .column_launch import merge_of
-from .row_schedule import pointers
+from .row_schedule import longest_row, pointers
 
 PART = 256  # words that one warp compacts, at least
 MOST_PARTS = 4096
@@ -94,8 +94,13 @@ def _taken(device, merge, size, s, AT, x, space, w, words):
     return result
 
 
-def edges_of(device, AT, u):
-    """Entries of the rows of AT at u's entries, counted on the device and read back; kept with u."""
+def edges_of(device, AT, u, at_most=False):
+    """Entries of the rows of AT at u's entries, counted on the device and read back; kept with u.
+
+    at_most: if each of these rows were as long as the longest, which is read back once a matrix.
+    """
+    if at_most:
+        return min(u.nvals * longest_row(device, AT), AT.indices.shape[0])
     forms = conversions.forms_of(u)
     known = forms.get("edges")
     if known is not None and known[0] is AT.indices:
@@ -109,12 +114,16 @@ def edges_of(device, AT, u):
 
 
 def add_edges(device, AT, indices, words, count, total):
-    """total[0] += entries of the rows of AT at `count` indices, or at the members of `words`, `count` positions."""
+    """total[0] += entries of the rows of AT at `count` indices, or at the members of `words` (None: all), `count`
+    positions.
+    """
     ptr = pointers(device, AT)
-    kernel = device.launcher.kernel(
-        "products/edges.cuh", "edges_of", "", (index_type(ptr), "int32_t" if indices is None else index_type(indices))
-    )
-    kernel.over(count, (indices, words, count, ptr, total))
+    if indices is None:
+        kernel = device.launcher.kernel("products/edges.cuh", "edges_of_members", "", (index_type(ptr),))
+        kernel.over(-(-count // (64 * 8)) * 32, (words, count, ptr, total))  # a warp has 8 words
+    else:
+        kernel = device.launcher.kernel("products/edges.cuh", "edges_of", "", (index_type(ptr), index_type(indices)))
+        kernel.over(count, (indices, count, ptr, total))
 
 
 def sorted_products(device, AT, x, s, mask):

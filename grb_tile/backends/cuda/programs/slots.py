@@ -62,8 +62,8 @@ class Slot:
         words = None if form.full else ((size + 63) >> 6, np.dtype(np.uint64))
         count = None if form.full else (_COUNT, np.dtype(np.uint64))
         device.check_room(size * item.itemsize, "programs: a vector of the loop")
-        plan = layout(words, count, None if form.value else (size, item))
-        self._block = device.launcher.array_block(device.xp, plan)
+        self._plan = layout(words, count, None if form.value else (size, item))
+        self._block = device.launcher.array_block(device.xp, self._plan)
 
     @property
     def count(self) -> Any:
@@ -77,13 +77,17 @@ class Slot:
 
     def store(self) -> Any:
         """The vector that it holds; the only holder of its arrays, which may therefore be written in place."""
-        form = self.form
+        return self._store_of(self._block.arrays())
+
+    def _store_of(self, arrays):
+        form, (words, count, values) = self.form, arrays
         if form.full:
-            return BitmapVector(form.size, form.dtype, None, self.values, form.size)
+            return BitmapVector(form.size, form.dtype, None, values, form.size)
         estimate = max(form.size >> 6, 1)  # of a frontier: what depends on it is right with any
+        if form.value:
+            values = self._constant
         result = LateVector(
-            self._device, form.size, form.dtype, self._block.array(0), self.values, self.count, bool(form.value),
-            estimate,
+            self._device, form.size, form.dtype, words, values, count, bool(form.value), estimate
         )  # fmt: skip
         result.shared = bool(form.value)
         return result
@@ -98,7 +102,7 @@ class Slot:
         return known == 0 or not form.value or store.iso and self._device.address(store.values) == form.value
 
     def load(self, store: Any) -> list[tuple[Any, Any]]:
-        """(array of the slot, array or None for zeros) to copy, so that it holds a vector, which `fits`; not in a turn.
+        """The copies, as copy_arrays takes them, after which it holds a vector, which `fits`; not in a turn.
 
         What it takes more is queued at once.
         """
@@ -115,10 +119,7 @@ class Slot:
                     words[-1:] = (1 << (form.size & 63)) - 1
             else:
                 pairs.append((words, store.words))
-            if late is None:
-                set_number(device, count, store.nvals)
-            else:
-                pairs.append((count[:1], late[:1]))
+            pairs.append((count[:1], store.nvals if late is None else late[:1]))
         if not form.value:
             if store.iso:
                 values[:] = store.values
@@ -156,30 +157,65 @@ class Slot:
                 found += [(words, words_of), (count[:1], count_of[:1])]
         return [pair for pair in found if pair[1] is None or pair[0].data.ptr != pair[1].data.ptr]
 
-    def result(self) -> tuple[Any, list[tuple[Any, Any]]]:
-        """(a vector of its own for the same entries, the copies that give it these)."""
-        other = Slot(self._device, self.form, self._constant)
-        pairs = zip(other._block.arrays(), self._block.arrays(), strict=True)
-        return other.store(), [pair for pair in pairs if pair[0] is not None]
+    def result(self, nvals: int | None = None) -> tuple[Any, list[tuple[Any, Any]]]:
+        """(a vector of its own for the same entries, the copies that give it these); nvals: how many, where known."""
+        device, form = self._device, self.form
+        device.check_room(form.size * form.dtype.np_type.itemsize, "programs: a vector of the loop")
+        arrays = device.launcher.array_block(device.xp, self._plan).arrays()
+        pairs = [pair for pair in zip(arrays, self._block.arrays(), strict=True) if pair[0] is not None]
+        store = self._store_of(arrays)
+        if nvals is not None and not form.full:
+            store.nvals = nvals
+            del pairs[1]  # the count
+        return store, pairs
 
 
-def set_number(device: Any, array: Any, value: Any) -> None:
-    """array[0] = value, of 1 or 8 bytes."""
-    bits = int.from_bytes(np.asarray(value, array.dtype).tobytes(), "little")
-    kind = "uint8_t" if array.dtype.itemsize == 1 else "uint64_t"
-    kernel = device.launcher.kernel("programs/turns.cuh", "set_number", "", (kind,))
-    kernel(1, 32, (array.view(np.uint8 if kind == "uint8_t" else np.uint64), np.uint64(bits).astype(np.int64).item()))
+def bits_of(value: Any, dtype: Any) -> int:
+    """A number of 1 or 8 bytes of a NumPy type, as copy_arrays takes it."""
+    return int.from_bytes(np.asarray(value, dtype).tobytes(), "little", signed=True)
 
 
-def copy_arrays(device: Any, pairs: list[tuple[Any, Any]]) -> None:
-    """to[:] = source for all (to, source), zeros for None, as if at once: a source may be the `to` of another pair."""
+def number_of(bits: int, dtype: Any) -> np.generic:
+    """The NumPy scalar whose bits_of these are, as a signed or an unsigned number."""
+    return np.frombuffer((bits & (1 << 64) - 1).to_bytes(8, "little")[: dtype.itemsize], dtype)[0]
+
+
+def chosen(device: Any, flag: Any, first: Any, second: Any) -> Any:
+    """The vector `first` where flag[0], on the device, is true, else `second`; of one size and type.
+
+    Raises: CaptureError where these differ.
+    """
+    forms = form_of(device, first), form_of(device, second)
+    form = forms[0].wider(forms[1])
+    if form is None:
+        raise CaptureError(f"programs: the branches of an `if` leave {forms[0].text()} and {forms[1].text()}")
+    slot = Slot(device, form, first.values if form.value else None)
+    copy_arrays(device, slot.copies(second))
+    copy_arrays(device, slot.copies(first), flag)
+    return slot.store()
+
+
+def copy_arrays(device: Any, pairs: list[tuple[Any, Any]], flag: Any = None) -> None:
+    """to[:] = source for all (to, source), as if at once: a source may be the `to` of another pair.
+
+    source: an array; a number, whose 8 bytes are repeated; or None for zeros.  flag: an array of BOOL on the device;
+    nothing is copied where its first is false.
+    """
     written = {to.data.ptr for to, _ in pairs} if len(pairs) > _TOGETHER else ()
-    pairs = [
-        (to, source.copy() if source is not None and source.data.ptr in written else source) for to, source in pairs
-    ]
+    if written:
+        pairs = [
+            (to, source.copy() if _is_array(source) and source.data.ptr in written else source) for to, source in pairs
+        ]
     kernel = device.launcher.kernel("programs/copy.cuh", "copy_arrays") if pairs else None
     for k in range(0, len(pairs), _TOGETHER):
         some = pairs[k : k + _TOGETHER]
-        flat = [x for to, source in some for x in (to, source, to.nbytes)] + [None, None, 0] * (_TOGETHER - len(some))
-        words = max(to.nbytes for to, _ in some) + 7 >> 3
-        kernel.over(words, (words, *flat))
+        flat, most = [], 0
+        for to, source in some:
+            flat += (to, source, to.nbytes, 0) if _is_array(source) else (to, None, to.nbytes, source or 0)
+            most = max(most, to.nbytes)
+        words = most + 7 >> 3
+        kernel.over(words, (words, flag, *flat, *(None, None, 0, 0) * (_TOGETHER - len(some))))
+
+
+def _is_array(source):
+    return source is not None and type(source) is not int

@@ -1,7 +1,7 @@
 """A loop on the device: its turn captured once in each direction, and launched as WHILE nodes.
 
     loop = DeviceLoop(device)
-    loop.carry(stores)                       # the vectors that change from turn to turn, copied into slots
+    loop.carry(stores, others)               # the vectors that change from turn to turn, copied into slots
     loop.rehearse(turn, PUSH, left)          # a turn that runs at once: kernels get compiled, forms made
     loop.capture(turn)                       # the turn as a graph: nothing runs
     loop.launch(turn, left)                  # turns until the condition fails, at most `left`
@@ -34,7 +34,7 @@ from ....planner.choose_matvec_gpu import DirectionCosts
 from ....storage.convert import cached_transpose
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
-from .slots import Form, Slot, copy_arrays, form_of, set_number
+from .slots import Form, Slot, bits_of, chosen, copy_arrays, form_of, number_of
 
 PUSH, PULL = 0, 1
 _METHODS = {PUSH: "cols", PULL: "rows"}
@@ -43,7 +43,6 @@ _STOP, _DONE, _TURNS, _PULLED, _INITIAL = 0, 1, 2, 3, 4  # page-locked words
 _MOST_FORMS = 4  # times that a loop begins again
 _POLLED_S = 1e-3  # the host looks at the last word without a pause as long as this
 _PAUSE_S = 5e-5
-_TO_DEVICE = 1  # cudaMemcpyHostToDevice
 
 
 class Wider(Exception):  # noqa: N818  # no error: the turn is run again
@@ -56,9 +55,13 @@ class Choice:
     u, admitted: the slots of the vector that it multiplies and of its mask's pattern (None: no mask).
     """
 
-    def __init__(self, costs: DirectionCosts, by_columns: Any, u: Slot, admitted: Slot | None, device: Any) -> None:
-        self.by_columns, self.u, self.admitted = by_columns, u, admitted
-        self.costs = device.upload(np.array(costs, np.float64))
+    def __init__(self, costs: Callable[[], DirectionCosts], by_columns: Any, u: Slot, admitted: Slot | None) -> None:
+        self._make, self.by_columns, self.u, self.admitted = costs, by_columns, u, admitted
+        self.costs: Any = None
+
+    def weigh(self, device: Any) -> None:
+        """The costs as they are now: a form of the matrix may tell more of it than there was to know before."""
+        self.costs = device.upload(np.array(self._make(), np.float64))
 
 
 class DeviceLoop:
@@ -78,22 +81,31 @@ class DeviceLoop:
         self.slot_of: Callable[[Any], int | None] = lambda store: None  # the number of the slot whose vector has it
         self._memory = memory = device.xp.cuda.alloc_pinned_memory(8 * (_INITIAL + _STATE))
         self._address = PinnedAddress(memory.ptr)
+        self._initial = PinnedAddress(memory.ptr + 8 * _INITIAL)
         self._words = (ctypes.c_int64 * (_INITIAL + _STATE)).from_address(memory.ptr)
+        self._told = False  # has the latest launch told counts and numbers?
+        self._found: Any = ()
         self._state, self._edges = device.zeros(_STATE, np.int64), device.zeros(1, np.uint64)
 
     # ------------------------------------------------------------------ what it carries
 
-    def carry(self, stores: list) -> None:
+    def carry(self, stores: list, others: list) -> None:
         """Slots in the forms of these vectors, which are loaded; a NumPy scalar is a full vector of size 1.
 
+        others: vectors that later calls may begin with, in the order of `stores`, or None; the forms hold them, too,
+        where there is one that does.
         Raises: CaptureError where one has no such form.
         """
         self._begun, self._forms = stores, []
+        self._vectors = sum(not isinstance(store, np.generic) for store in stores)  # the slots before the numbers
         for store in self._here(stores):
             if isinstance(store, np.generic):
                 self._forms.append(Form(1, lookup_dtype(store.dtype), True, 0))
             else:
                 self._forms.append(form_of(self.device, store))
+        for k, store in enumerate(self._here(others)):
+            wider = None if store is None else self._forms[k].wider(form_of(self.device, store))
+            self._forms[k] = wider or self._forms[k]
         self._make_slots()
 
     def _make_slots(self):
@@ -116,28 +128,35 @@ class DeviceLoop:
         pairs = []
         for slot, store in zip(self._slots, self._here(stores), strict=True):
             if isinstance(store, np.generic):
-                set_number(self.device, slot.values, store)
+                pairs.append((slot.values, bits_of(store, slot.values.dtype)))
             elif store is not None:
                 pairs += slot.load(store)
         copy_arrays(self.device, pairs)
 
-    def results(self, numbers: int = 0) -> list:
-        """What the slots hold: vectors of their own; the last `numbers` slots as NumPy scalars."""
-        vectors = self._slots[: len(self._slots) - numbers]
-        held = [slot.values for slot in self._slots[len(vectors) :]]
-        found = (
-            self.device.read(*(x.view(np.uint8 if x.dtype.itemsize == 1 else np.int64) for x in held)) if held else []
-        )
-        made = [slot.result() for slot in vectors]
+    def results(self) -> list:
+        """What the slots hold: vectors of their own, NumPy scalars."""
+        vectors, numbers = self._slots[: self._vectors], [slot.values for slot in self._slots[self._vectors :]]
+        counts, found = [None] * len(vectors), []
+        if self._told:  # by the launch
+            found = list(self._found)
+            counts = [None if slot.count is None else found.pop(0) for slot in vectors]
+        elif numbers:
+            found = self.device.read(*(x.view(np.uint8 if x.dtype.itemsize == 1 else np.int64) for x in numbers))
+        made = [slot.result(nvals) for slot, nvals in zip(vectors, counts, strict=True)]
         copy_arrays(self.device, [pair for _, pairs in made for pair in pairs])
-        return [store for store, _ in made] + [
-            np.array([x], np.int64).view(np.uint8)[: slot.itemsize].view(slot.dtype)[0]
-            for x, slot in zip(found, held, strict=True)
-        ]
+        return [store for store, _ in made] + [number_of(bits, x.dtype) for bits, x in zip(found, numbers, strict=True)]
 
     def _here(self, stores):
         to_device = self.device.to_device
         return [x if x is None or isinstance(x, np.generic) else to_device(x) for x in stores]
+
+    def chosen(self, flag: Any, first: Any, second: Any) -> Any:
+        """A vector with the entries of `first` where the one BOOL of the vector `flag` is true, else of `second`.
+
+        Raises: CaptureError where their sizes or types differ.
+        """
+        flag, first, second = self._here([flag, first, second])
+        return chosen(self.device, flag.values, first, second)
 
     # ------------------------------------------------------------------ one turn
 
@@ -158,7 +177,8 @@ class DeviceLoop:
                 open_rows = figures.open_rows(0 if mask is None else mask.pattern.estimated_nvals)
                 rows = figures.rows(figures.entries, open_rows)
                 return "cols" if figures.columns(figures.entries, u.size) < rows else "rows"
-            self._choice = Choice(costs(), by_columns, slot, admitted, self.device)
+            self._choice = Choice(costs, by_columns, slot, admitted)
+            self._choice.weigh(self.device)
         return _METHODS[self._now]
 
     def _slot_of(self, store):
@@ -196,7 +216,8 @@ class DeviceLoop:
             count, admitted, costs = choice.u.count, choice.admitted and choice.admitted.count, choice.costs
         kernel = device.launcher.kernel("programs/turns.cuh", "end_turn")
         kernel(1, 32, (
-            pointer, width, self._address, count, self._edges, admitted, costs, self._state, begun, both, push, pull,
+            pointer, width, self._address, count, self._edges, admitted, costs, self._state, self._initial, begun,
+            both, push, pull,
         ))  # fmt: skip
 
     @contextmanager
@@ -240,6 +261,7 @@ class DeviceLoop:
         """(does the loop go on, in which direction) after one turn, run at once."""
         self._now = direction
         self._start(direction, left)
+        self._begin()
         with self._within(capturing):
             test = self._run(turn)
         self._end(test)
@@ -247,13 +269,16 @@ class DeviceLoop:
         return bool(goes), direction
 
     def _start(self, direction, left):
-        """Queue the state before the first turn."""
-        words, device = self._words, self.device
+        """What the loop begins with, which _begin reads."""
+        words = self._words
         words[_STOP] = words[_DONE] = 0
         words[_INITIAL : _INITIAL + _STATE] = [0, 0, 1, direction, left]
-        copy, stream = device.xp.cuda.runtime.memcpyAsync, device.current_stream()
-        copy(self._state.data.ptr, self._address + 8 * _INITIAL, 8 * _STATE, _TO_DEVICE, stream.ptr)
-        return stream
+        self._told = False
+        return self.device.current_stream()
+
+    def _begin(self, **handles):
+        """Queue the kernel that takes the state from _start and decides on the first turn."""
+        self._end(True, begun=False, **handles)
 
     def can_pull(self) -> bool:
         """Has a turn a product that may run either way?"""
@@ -263,6 +288,9 @@ class DeviceLoop:
 
     def capture(self, turn: Callable, matrices: list) -> None:
         """Record the turn, which reads these matrices.  Raises: CaptureError where it needs the host."""
+        self._prepare_to_tell()
+        if self._choice is not None:
+            self._choice.weigh(self.device)
         if self.device.launcher.has_graphs:
             with self._within(True):
                 self._record(turn)
@@ -291,7 +319,7 @@ class DeviceLoop:
             self._end(self._run(turn), **handles)
 
         with _recording(device) as (stream, held):
-            begins = graph.capture(stream, root, lambda: self._end(True, begun=False, **handles))
+            begins = graph.capture(stream, root, lambda: self._begin(**handles))
             graph.add_order(root, begins, outer)
             for direction, found in bodies:
                 self._now = direction
@@ -301,9 +329,22 @@ class DeviceLoop:
         graph.instantiate()
         self._graph, self._held = graph, held
 
+    def _prepare_to_tell(self):
+        """Page-locked words for the counts of vectors with gaps and for the numbers, and where these lie: (address,
+        bytes) of each in an array on the device.
+        """
+        device, vectors = self.device, self._slots[: self._vectors]
+        arrays = [slot.count[:1] for slot in vectors if slot.count is not None]
+        arrays += [slot.values for slot in self._slots[self._vectors :]]
+        count = len(arrays)
+        self._found_memory = memory = device.xp.cuda.alloc_pinned_memory(8 * max(count, 1))
+        self._found = (ctypes.c_uint64 * count).from_address(memory.ptr)
+        places = device.upload(np.array([x for a in arrays for x in (a.data.ptr, a.dtype.itemsize)], np.int64))
+        self._telling = places, count, PinnedAddress(memory.ptr)
+
     def _tell(self):
         kernel = self.device.launcher.kernel("programs/turns.cuh", "tell_host")
-        kernel(1, 32, (self._state, self._address))
+        kernel(1, 32, (self._state, self._address, *self._telling))
 
     def launch(self, turn: Callable, left: int) -> None:
         """Turns until the condition fails, at most `left`; self.turns of them ran.  turn: as `capture` was given it.
@@ -321,7 +362,7 @@ class DeviceLoop:
             words[_STOP] = 1
             stream.synchronize()
             raise
-        self.turns, self.pulled = words[_TURNS], words[_PULLED]
+        self.turns, self.pulled, self._told = words[_TURNS], words[_PULLED], True
 
     @staticmethod
     def _wait(words, stream):
@@ -336,12 +377,15 @@ class DeviceLoop:
     def _one_by_one(self, turn, left):
         self.turns = self.pulled = 0
         self._start(PUSH, left)
-        self._end(True, begun=False)
+        self._begin()
         _, _, goes, direction, _ = self.device.read(self._state)
         while goes:
             self.turns += 1
             self.pulled += direction == PULL
             goes, direction = self._one(turn, direction, left - self.turns + 1, True)
+        self._tell()
+        self.device.synchronize()
+        self._told = True
 
 
 def _parts_of(store):

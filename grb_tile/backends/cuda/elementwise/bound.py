@@ -1,0 +1,156 @@
+"""Bound element-wise calls: what an operator does with vectors of given types and forms is decided once and kept.
+
+A call of the kinds below is then a look-up, an array and a launch; for other kinds the functions return None, and the
+general forms of elementwise.py and mapping.py run.  Kinds: no mask; vectors without gaps, or bitmaps that are not iso,
+whose types are those that the operator computes in.  The prepared functions are kept with the device, under the
+operator and the kinds of its operands.
+"""
+
+import numpy as np
+
+from ....dtypes import cast as host_cast
+from ....storage.convert import share
+from ....storage.store import BitmapVector
+from ..structure.arrays import counted_later
+from ..structure.positions import OR, join_words
+from .values import functor_text, op_is_plain
+
+MOST = 2048  # prepared functions of a device
+_MOVES = ("pair", "first", "second", "any", "one")  # kinds that need no operator's code
+
+
+def _prepared(device, key, prepare):
+    """The function kept under `key`, made by prepare() the first time."""
+    kept = device.prepared
+    found = kept.get(key)
+    if found is None:
+        while len(kept) >= MOST:
+            kept.pop(next(iter(kept)), None)
+        found = kept[key] = prepare()
+    return found
+
+
+def _none(*operands):
+    """The prepared function of kinds for which there is none."""
+    return None
+
+
+def _computes(op, dtype):
+    """Is the operator one whose code runs on numbers, with a result of that type?"""
+    return op is not None and op_is_plain(op) and op.positional is None and not dtype._is_udt
+
+
+# ---------------------------------------------------------------------- two vectors
+
+
+def of_pair(device, x, y, op, dtype):
+    """x (op) y of two vectors without gaps: their union and their intersection."""
+    if x.format != "bitmap" or y.format != "bitmap" or x.words is not None or y.words is not None or not x.size:
+        return None
+    key = "pair", op, dtype, x.dtype, y.dtype, x.iso, y.iso
+    return _prepared(device, key, lambda: _pair(device, op, dtype, x, y))(x, y)
+
+
+def _pair(device, op, dtype, x, y):
+    if not _computes(op, dtype) or op.kind in _MOVES or x.iso and y.iso:
+        return _none
+    if op.type is not x.dtype or op.type2 is not y.dtype:
+        return _none
+    over, np_type, x_iso, y_iso = _combine(device, op, dtype).over, dtype.np_type, x.iso, y.iso
+
+    def run(x, y):
+        n = x.size
+        out = device.empty(n, np_type)
+        over(n, (None, None, None, None, n, x.values, x_iso, y.values, y_iso, None, None, None, None, out))
+        return BitmapVector(n, dtype, None, out, n)
+
+    return run
+
+
+def _combine(device, op, dtype):
+    types = "int32_t", op.type.cuda_type, op.type2.cuda_type, dtype.cuda_type, "Op"
+    return device.launcher.kernel("elementwise/union_values.cuh", "combine", functor_text(op, dtype), types)
+
+
+def of_union(device, x, y, op, dtype):
+    """The union of two bitmaps of the operator's one type, none of them known to be empty."""
+    if x.format != "bitmap" or y.format != "bitmap" or x.iso or y.iso:
+        return None
+    if x.words is y.words or x.nvals_if_read == 0 or y.nvals_if_read == 0:
+        return None
+    key = "union", op, dtype, x.dtype, y.dtype
+    return _prepared(device, key, lambda: _union(device, op, dtype, x, y))(x, y)
+
+
+def _union(device, op, dtype, x, y):
+    if not _computes(op, dtype) or any(t is not dtype for t in (op.type, op.type2, x.dtype, y.dtype)):
+        return _none
+    over, np_type = _combine(device, op, dtype).over, dtype.np_type
+
+    def run(x, y):
+        n, a, b, words, count = x.size, x.values, y.values, None, None
+        x_words, y_words = x.words, y.words
+        if x_words is not None and y_words is not None:
+            words, count = join_words(device, x_words, y_words, n, OR)
+        out = device.empty(n, np_type)
+        over(n, (None, None, x_words, y_words, n, a, False, b, False, a, b, None, None, out))
+        if words is None:
+            return BitmapVector(n, dtype, None, out, n)
+        return counted_later(device, n, dtype, words, out, count)
+
+    return run
+
+
+# ---------------------------------------------------------------------- one vector
+
+
+def of_one(device, x, op, left, right):
+    """op over a bitmap's values; left, right: a NumPy scalar bound to a side of a binary operator, or None."""
+    if x.format != "bitmap" or x.iso or x.nvals_if_read == 0:
+        return None
+    key = "one", op, x.dtype, left is None, right is None
+    return _prepared(device, key, lambda: _one(device, op, x, left, right))(x, left, right)
+
+
+def _one(device, op, x, left, right):
+    dtype = op.return_type
+    if op.opclass not in ("UnaryOp", "BinaryOp") or not _computes(op, dtype) or op.kind in _MOVES:
+        return _none
+    np_type = dtype.np_type
+    if left is None and right is None:
+        identity = op.expression is not None and op.expression.op == "arg"
+        if op.type is not x.dtype or identity:
+            return _none
+        types = op.type.cuda_type, dtype.cuda_type, "Op"
+        over = device.launcher.kernel("elementwise/apply.cuh", "apply_values", functor_text(op, dtype), types).over
+
+        def unary(x, left, right):
+            n, words = x.size, x.words
+            out = device.empty(n, np_type)
+            over(n, (x.values, words, n, out))
+            return _like(x, words, dtype, out)
+
+        return unary
+    if (op.type2 if right is None else op.type) is not x.dtype:
+        return _none
+    over, bound_type = _combine(device, op, dtype).over, op.type if right is None else op.type2
+
+    def binary(x, left, right):
+        n, words = x.size, x.words
+        out = device.empty(n, np_type)
+        value = left if right is None else right
+        if type(value) is not bound_type.np_type.type:
+            value = host_cast(np.array([value]), bound_type)[0]
+        one = device.constant(value)
+        a, b = (one, x.values) if right is None else (x.values, one)
+        over(n, (None, None, words, words, n, a, right is None, b, right is not None, None, None, None, None, out))
+        return _like(x, words, dtype, out)
+
+    return binary
+
+
+def _like(x, words, dtype, values):
+    """x with other values; without gaps it shares nothing with x."""
+    if words is None:
+        return BitmapVector(x.size, dtype, None, values, x.size)
+    return share(x, x.with_values(dtype, values, False))
