@@ -71,7 +71,13 @@ def test_elements_are_read_by_the_rank_that_has_them():
             found += [A.get(i, j) for j in (0, 5, 7, 9)] + [(i, 7) in A, A[i, 9].new().value, v.get(i, -1), i in v]
         return found
 
+    def stored(world):
+        A = gb.Matrix.from_coo([0, 63, 64, 150], [5, 7, 0, 9], [1.5, 2.5, 3.5, 4.5], nrows=151, ncols=10)
+        part, element = world._backend.part(A._store), world._backend.element
+        return [element(part, (i, j)) for i, j in ((0, 5), (63, 7), (64, 0), (150, 9), (0, 0), (150, 0))]
+
     want = read()
+    assert dist.run(3, stored, timeout=10) == [[1.5, 2.5, 3.5, 4.5, None, None]] * 3
     assert dist.run(3, lambda world: read(), timeout=10) == [want] * 3 and set(want) > {1.5, 2.5, 3.5, 4.5}
 
 

@@ -178,8 +178,8 @@ FAULTS = [
     Fault(
         "kernels/products/edges.cuh",
         "no edges of the members of a bitmap",
-        "mine += indptr[t + 1] - indptr[t];",
-        "mine += indptr[t] - indptr[t];",
+        "if (bits >> b & 1 && i < size) mine += indptr[i + 1] - indptr[i];",
+        "if (bits >> b & 1 && i < size) mine += indptr[i] - indptr[i];",
         ("tests/backends/cuda/test_matvec_calls.py",),
     ),
     Fault(

@@ -8,7 +8,7 @@ FAULTS = [
     Fault(
         "grb_tile/backends/cuda/programs/slots.py",
         "swapped vectors are copied over each other",
-        "(to, source.copy() if source is not None and source.data.ptr in written else source)",
+        "(to, source.copy() if _is_array(source) and source.data.ptr in written else source)",
         "(to, source)",
     ),
     Fault(
