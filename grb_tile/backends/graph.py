@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grb_tile.storage.store import Compressed
+
 from . import chunked_pass, local_moves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, StoredMask
+    from grb_tile.storage.store import BitmapVector, SparseVector, StoredMask
 
     VectorStore = SparseVector | BitmapVector
 
@@ -67,6 +69,17 @@ class GraphOperations:
         multiplies.
         """
         return NotImplemented
+
+    def entries_inside(self, A: Compressed, labels: np.ndarray) -> Compressed:
+        """E[i, j] = A[i, j] where labels[i] = labels[j]; labels: an int64 array of this backend's.  A is CSR.
+
+        NotImplemented: graph/communities.py composes it.
+        """
+        kept = np.flatnonzero(np.repeat(labels, np.diff(A.indptr)) == labels[A.indices])
+        starts, indices = np.searchsorted(kept, A.indptr), A.indices[kept]
+        iso = A.iso and indices.shape[0] > 0
+        values = A.values[: int(iso)] if A.iso else A.values[kept]
+        return Compressed(A.nrows, A.ncols, A.dtype, starts, indices, values, iso)
 
     def move_half(
         self, B: Compressed, x: np.ndarray, K: np.ndarray, at: np.ndarray, vote: Sequence[np.ndarray],

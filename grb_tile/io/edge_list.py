@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .annotations import DTypeLike, DupOp, Readable
 
 SPREAD = 4  # a table over the vertex numbers is used while it has at most SPREAD elements for each edge
+SAMPLE, REPEATED = 1 << 16, 0.98  # numbers looked at; where fewer are distinct, a hash table is faster than a sort
 
 Edges = namedtuple("Edges", "sources targets weights labels size base shape directed dtype")
 Edges.__doc__ = """Arrays of an edge list: int64 `sources` and `targets`, `weights` or None, `labels` (a list, or a
@@ -241,19 +242,38 @@ def numbered(rows: Any, cols: Any, nodes: int | None) -> tuple[Any, Any, Any, in
         return rows, cols, None, nodes
     if nodes is not None and first and last == nodes:
         return rows - 1, cols - 1, range(1, nodes + 1), nodes
-    marked = None
-    if last <= SPREAD * rows.shape[0] + 1024:
-        marked = np.zeros(last + 1, bool)
-        marked[rows] = marked[cols] = True
-        occur = np.flatnonzero(marked)
-    else:
-        occur = np.unique(np.concatenate([rows, cols]))
+    if last > SPREAD * rows.shape[0] + 1024:
+        codes, occur = _ranks(np.concatenate([rows, cols]))
+        return codes[: rows.shape[0]], codes[rows.shape[0] :], occur.tolist(), occur.shape[0]
+    marked = np.zeros(last + 1, bool)
+    marked[rows] = marked[cols] = True
+    occur = np.flatnonzero(marked)
     count = occur.shape[0]
     if first == 0 and last == count - 1:
         return rows, cols, None, count
     if first == 1 and last == count:
         return rows - 1, cols - 1, range(1, count + 1), count
-    if marked is not None:
-        place = np.cumsum(marked) - 1
-        return place[rows], place[cols], occur.tolist(), count
-    return np.searchsorted(occur, rows), np.searchsorted(occur, cols), occur.tolist(), count
+    place = np.cumsum(marked) - 1
+    return place[rows], place[cols], occur.tolist(), count
+
+
+def _ranks(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the rank of each number among those that occur, those ascending): by pandas' hash table where many repeat."""
+    some = numbers[:: max(numbers.shape[0] // SAMPLE, 1)]
+    if np.unique(some).shape[0] < REPEATED * some.shape[0]:
+        try:
+            import pandas
+        except ImportError:  # pragma: no cover
+            pass
+        else:
+            codes, found = pandas.factorize(numbers)
+            order = np.argsort(found)
+            rank = np.empty_like(order)
+            rank[order] = np.arange(order.shape[0])
+            return rank[codes], found[order]
+    order = np.argsort(numbers)
+    ascending = numbers[order]
+    fresh = np.concatenate([[True], ascending[1:] != ascending[:-1]])
+    codes = np.empty(numbers.shape[0], np.int64)
+    codes[order] = np.cumsum(fresh) - 1
+    return codes, ascending[fresh]

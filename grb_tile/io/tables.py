@@ -5,14 +5,14 @@ Columns are found as in a CSV file with a header, vertices are numbered as in an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from grb_tile.core.arguments import flags
 from grb_tile.io.build import matrix_of_edges
 from grb_tile.io.dialect import columns_by_name
-from grb_tile.io.edge_list import SPREAD, EdgeList, numbered
+from grb_tile.io.edge_list import EdgeList, numbered
 
 if TYPE_CHECKING:
     from .annotations import DTypeLike, DupOp
@@ -88,8 +88,8 @@ def from_dataframe(
     if not is_table(df):
         raise TypeError(f"df: expected a data frame or a table, got {type(df).__name__}; write pandas.DataFrame(df)")
     source, target, weight = _chosen(df, source, target, weight)
-    columns = checked_columns(df, source, target, weight)
-    rows, cols, labels, count = _vertices(columns[source], columns[target])
+    columns = checked_columns(df, weight)
+    rows, cols, labels, count = _vertices(*_ends(df, source, target))
     values = None if weight is None else numbers_of(columns[weight], weight)
     matrix = matrix_of_edges(
         (count, count), rows, cols, values, directed=directed, dtype=dtype, dup_op=dup_op, name=name
@@ -132,14 +132,71 @@ def checked_columns(df: Any, *names: Any) -> dict[Any, Any]:
         if name is None:
             continue
         _require(_names(df), name)
-        array, empty = _column(df, name)
-        if empty.size:
-            raise ValueError(
-                f"column {name!r} has no value in row {empty[0]} (of {empty.size} such rows): drop them, in pandas "
-                f"with df.dropna(subset=[{name!r}])"
-            )
-        found[name] = array
+        found[name], empty = _column(df, name)
+        _complete(name, empty)
     return found
+
+
+def _complete(name: Any, empty: np.ndarray) -> None:
+    if empty.size:
+        raise ValueError(
+            f"column {name!r} has no value in row {empty[0]} (of {empty.size} such rows): drop them, in pandas "
+            f"with df.dropna(subset=[{name!r}])"
+        )
+
+
+class Coded(NamedTuple):
+    """A column of categories: values[codes[k]] in row k."""
+
+    codes: np.ndarray
+    values: list[Any]
+
+    def array(self) -> np.ndarray:
+        """The column as pandas has it: of integers where all categories are."""
+        whole = all(isinstance(value, (int, np.integer)) and not isinstance(value, bool) for value in self.values)
+        values = np.empty(len(self.values), np.int64 if whole and self.values else object)
+        values[:] = self.values
+        return values[self.codes]
+
+
+def _ends(df: Any, source: Any, target: Any) -> list[np.ndarray | Coded]:
+    """Both columns of vertices: Coded where both have categories that are no numbers, else arrays."""
+    coded = [_coded(df, name) for name in (source, target)]
+    if all(each is not None and any(isinstance(value, str) for value in each.values) for each in coded):
+        return coded  # type: ignore[return-value]
+    return [
+        checked_columns(df, name)[name] if each is None else each.array()
+        for name, each in zip((source, target), coded, strict=True)
+    ]
+
+
+def _coded(df: Any, name: Any) -> Coded | None:
+    """A column of pandas' or Polars' categories, or of a dictionary of pyarrow, by its codes; None for others."""
+    values = None
+    if hasattr(df, "iloc"):
+        column = df[name]
+        if not hasattr(getattr(column, "dtype", None), "categories"):
+            return None
+        codes, values = column.cat.codes.to_numpy(), column.cat.categories.tolist()
+    elif hasattr(df, "column_names"):
+        column = df.column(name)
+        if not hasattr(getattr(column, "type", None), "value_type") or not hasattr(column.type, "ordered"):
+            return None
+        column = column.unify_dictionaries().combine_chunks()
+        chunks = getattr(column, "chunks", [column])
+        codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in chunks])
+        values = chunks[0].dictionary.to_pylist()
+    else:
+        column = df.get_column(name)
+        if not str(getattr(column, "dtype", "")).startswith(("Categorical", "Enum")):
+            return None
+        # codes of Polars may be those of a cache that other columns share: each is read where it is first
+        codes = column.to_physical().cast(int).fill_null(-1).to_numpy()
+    _complete(name, np.flatnonzero(codes < 0))
+    if values is None:
+        codes, firsts = _in_order(codes)
+        values = column.gather(firsts.tolist()).to_list()
+    return Coded(codes, values)
 
 
 def _column(df: Any, name: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -176,25 +233,28 @@ def _are_whole(ends: np.ndarray) -> bool:
     return bool((ends == np.trunc(ends)).all() and (np.abs(ends) < 2**53).all())
 
 
-def _vertices(sources: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any, int]:
+def _vertices(sources: np.ndarray | Coded, targets: np.ndarray | Coded) -> tuple[np.ndarray, np.ndarray, Any, int]:
     """(rows, columns, labels, their number) as an edge list has them."""
+    if isinstance(sources, Coded) and isinstance(targets, Coded):
+        number: dict[Any, int] = {}
+        ends = [
+            np.array([number.setdefault(value, len(number)) for value in values], np.int64)[codes]
+            for codes, values in (sources, targets)
+        ]
+        each = np.stack(ends, axis=1).ravel()
+        codes, firsts = _in_order(each)
+        names = list(number)
+        return codes[0::2], codes[1::2], [names[k] for k in each[firsts].tolist()], len(firsts)
+    assert isinstance(sources, np.ndarray) and isinstance(targets, np.ndarray)
     edges = sources.size
     if edges and all(end.dtype.kind == "f" and _are_whole(end) for end in (sources, targets)):  # ints that had gaps
         sources, targets = sources.astype(np.int64), targets.astype(np.int64)
     if edges and all(end.dtype.kind in "iu" and end.min() >= 0 and end.max() < 2**60 for end in (sources, targets)):
-        sources, targets = sources.astype(np.int64, copy=False), targets.astype(np.int64, copy=False)
-        if max(sources.max(), targets.max()) <= SPREAD * edges + 1024:
-            return numbered(sources, targets, None)
-        codes, labels = _factorized(np.concatenate([sources, targets]))
-        order = np.argsort(labels)
-        place = np.empty_like(order)
-        place[order] = np.arange(order.size)
-        codes = place[codes]
-        return codes[:edges], codes[edges:], np.array(labels)[order].tolist(), len(labels)
+        return numbered(sources.astype(np.int64, copy=False), targets.astype(np.int64, copy=False), None)
     if sources.dtype != targets.dtype or sources.dtype.kind in "bc":  # a common type may merge large integers
         sources, targets = sources.astype(object), targets.astype(object)
-    ends = np.stack([sources, targets], axis=1).ravel()  # in the order in which a file would have them
-    codes, labels = _factorized(ends)
+    # in the order in which a file would have them
+    codes, labels = _factorized(np.stack([sources, targets], axis=1).ravel())
     return codes[0::2], codes[1::2], labels, len(labels)
 
 
@@ -208,3 +268,14 @@ def _factorized(values: np.ndarray) -> tuple[np.ndarray, list[Any]]:
         return codes, list(numbers)
     codes, labels = pandas.factorize(values)
     return codes, labels.tolist()
+
+
+def _in_order(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the codes numbered in order of appearance, where each of them is first); a table of all codes up to the last."""
+    total = codes.size
+    places = np.full(int(codes.max()) + 1 if total else 0, total, np.int64)
+    places[codes[::-1]] = np.arange(total - 1, -1, -1)  # of equal codes the last one written stays, which is the first
+    order = np.argsort(places, kind="stable")[: np.count_nonzero(places < total)]
+    rank = np.empty_like(places)
+    rank[order] = np.arange(order.size)
+    return rank[codes], places[order]

@@ -41,6 +41,24 @@ struct MoveRound {
 
 GRB_DEVICE double add_doubles(double a, double b) { return a + b; }
 
+// numbers[0] += [+_i own(i) + u(i) (K(label(i)) - k(i))], the weight within communities (own null: none);
+// numbers[1] += [+_c K(c)^2].
+template <int = 0>
+__global__ void __launch_bounds__(256)
+move_begin(const int32_t* label, const double* own, const double* u, const double* k, const double* K, int64_t n,
+           double* numbers) {
+  __shared__ double shared[32];
+  double within = 0, squares = 0;
+  GRB_EACH(i, n) {
+    if (own != nullptr) within += own[i] + times_rounded(u[i], K[label[i]] - k[i]);
+    squares += K[i] * K[i];
+  }
+  within = block_reduce(within, add_doubles, shared);
+  __syncthreads();
+  squares = block_reduce(squares, add_doubles, shared);
+  if (threadIdx.x == 0) atomicAdd(numbers, within), atomicAdd(numbers + 1, squares);
+}
+
 template <int = 0> __global__ void __launch_bounds__(256) move_decide(MoveRound o) {
   __shared__ double shared[32];
   unsigned wanting = 0, moving = 0;
@@ -133,14 +151,10 @@ vote_alone(const int64_t* start, const int32_t* columns, const double* values, b
   }
 }
 
-// whole[k] = values[k] as an integer; *wrong = 1 where it is none below 2^31.
-template <int = 0> __global__ void whole_numbers(const double* values, int64_t n, int32_t* whole, word* wrong) {
-  GRB_EACH(k, n) {
-    const double x = values[k];
-    const bool right = x >= 0 && x < 2147483648.0 && double(int32_t(x)) == x;
-    whole[k] = right ? int32_t(x) : 0;
-    if (!right) *wrong = 1;
-  }
+// *negative = 1 where a number of u or k is negative.
+template <int = 0> __global__ void negative_numbers(const double* u, const double* k, int64_t n, word* negative) {
+  GRB_EACH(i, n)
+    if (!(u[i] >= 0 && k[i] >= 0)) *negative = 1;
 }
 
 }  // namespace grb

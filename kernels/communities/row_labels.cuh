@@ -40,6 +40,7 @@ struct RowLabels {
   int32_t* part_label;
   unsigned* arrived;
   const int32_t* inside;                       // null, or entries count whose column has the row's number here
+  const word* negative;                        // 0: no entry, u and v is, so that sums bound scores; null: unknown
 };
 
 GRB_DEVICE bool counts(const RowLabels& o, int64_t i, int64_t column) {
@@ -77,26 +78,41 @@ template <int LANES> GRB_DEVICE Candidate best_of_lanes(Candidate mine) {
   return mine;
 }
 
-// The result of row i, by one thread; best: of the labels other than the row's own where MOVE.
-template <Aggregate KIND> GRB_DEVICE void write_label(const RowLabels& o, int64_t i, Candidate best, double own) {
+// What scores of row i need, read before its entries.
+struct Row {
+  int mine = NO_LABEL;                         // its own label
+  double u = 0, w = 0, v = 0;                  // v of its own label
+};
+template <Aggregate KIND> GRB_DEVICE Row row_of(const RowLabels& o, int64_t i) {
+  Row row;
   if constexpr (KIND == MOVE) {
-    int mine = o.label[i];
-    double u = o.u[i], kept = own + times_rounded(u, o.w[i]);
-    if (mine != NO_LABEL) kept = kept - times_rounded(u, o.v[mine]);
+    row.mine = o.label[i], row.u = o.u[i], row.w = o.w[i];
+    if (row.mine != NO_LABEL) row.v = o.v[row.mine];
+  }
+  return row;
+}
+
+// The result of row i, by one thread; best: of the labels other than the row's own where MOVE.
+template <Aggregate KIND>
+GRB_DEVICE void write_label(const RowLabels& o, int64_t i, const Row& row, Candidate best, double own) {
+  if constexpr (KIND == MOVE) {
+    double kept = own + times_rounded(row.u, row.w);
+    if (row.mine != NO_LABEL) kept = kept - times_rounded(row.u, row.v);
     bool moves = best.label != NO_LABEL && best.score > kept;
-    o.best[i] = moves ? best.label : mine;
+    o.best[i] = moves ? best.label : row.mine;
     o.gain[i] = best.label == NO_LABEL ? -1.0 / 0.0 : best.score - kept;
     o.kept[i] = kept;
   } else if (best.label != NO_LABEL) {
     o.best[i] = best.label;
   }
 }
-// A sum as a candidate of row i, whose label is `mine`; the own label's sum goes to `own`.
+// A sum as a candidate of a row, where it may be the best; the own label's sum goes to `own`.
 template <Aggregate KIND>
-GRB_DEVICE void consider(const RowLabels& o, double u, int mine, int c, double sum, Candidate& best, double& own) {
+GRB_DEVICE void consider(const RowLabels& o, const Row& row, int c, double sum, double reached, Candidate& best,
+                         double& own) {
   if constexpr (KIND == MOVE) {
-    if (c == mine) own = sum;
-    else if (c != NO_LABEL) best.take(sum - times_rounded(u, o.v[c]), c);
+    if (c == row.mine) own = sum;
+    else if (c != NO_LABEL && sum >= reached) best.take(sum - times_rounded(row.u, o.v[c]), c);
   } else {
     best.take(sum, c);
   }
@@ -141,11 +157,10 @@ __global__ void __launch_bounds__(256) row_labels_lanes(RowLabels o) {
           sum += x;
         }
       }
-      const int mine = KIND == MOVE && there ? o.label[i] : NO_LABEL;
-      const double u = KIND == MOVE && there ? o.u[i] : 0;
+      const Row row = there ? row_of<KIND>(o, i) : Row();
       Candidate best = {0, NO_LABEL};
       double own = 0;
-      consider<KIND>(o, u, mine, c, sum, best, own);
+      consider<KIND>(o, row, c, sum, -1.0 / 0.0, best, own);
       for (int by = G / 2; by; by >>= 1) {
         registers_of<double> p = to_registers(own);
         for (unsigned& part : p.part) part = __shfl_xor_sync(ALL_LANES, part, by);
@@ -153,34 +168,55 @@ __global__ void __launch_bounds__(256) row_labels_lanes(RowLabels o) {
         own = own != 0 ? own : other;          // all lanes with the own label have the whole sum
       }
       best = best_of_lanes<G>(best);
-      if (there && sub == 0) write_label<KIND>(o, i, best, own);
+      if (there && sub == 0) write_label<KIND>(o, i, row, best, own);
     }
   }
 }
 
-// A hash table of labels and their sums.
-template <class T> struct LabelTable {
+// A hash table of labels, or of words that are no ~0, and their sums.
+template <class T, class K = int32_t> struct LabelTable {
+  static constexpr K NONE = K(-1);
   T* sums;
-  int32_t* labels;
+  K* labels;
   int slots, shift;
 
+  // A pool for `most` labels, of which a table takes `count`, a power of two.
   GRB_DEVICE LabelTable(unsigned char* pool, int count, int most)
-      : sums(reinterpret_cast<T*>(pool)), labels(reinterpret_cast<int32_t*>(pool + most * sizeof(T))), slots(count),
-        shift(__clz(count) + 1) {}
-  GRB_DEVICE void clear(int thread, int threads) {
-    for (int s = thread; s < slots; s += threads) labels[s] = NO_LABEL, sums[s] = 0;
+      : slots(count), shift(__clz(count) + 1) {
+    if constexpr (sizeof(K) > sizeof(T)) {
+      labels = reinterpret_cast<K*>(pool), sums = reinterpret_cast<T*>(pool + most * sizeof(K));
+    } else {
+      sums = reinterpret_cast<T*>(pool), labels = reinterpret_cast<K*>(pool + most * sizeof(T));
+    }
   }
-  // False where the table is full.
-  GRB_DEVICE bool add(int c, T x) {
-    int slot = int(unsigned(c) * 0x9E3779B1u >> shift);
+  GRB_DEVICE void clear(int thread, int threads) {
+    for (int s = thread; s < slots; s += threads) labels[s] = NONE, sums[s] = 0;
+  }
+  // Each label and its sum, which are taken out.
+  template <class Body> GRB_DEVICE void take_each(int thread, int threads, Body body) {
+    for (int s = thread; s < slots; s += threads) {
+      const K c = labels[s];
+      if (c == NONE) continue;
+      const T sum = sums[s];
+      labels[s] = NONE, sums[s] = 0;
+      body(c, sum);
+    }
+  }
+  // False where the table is full.  sum: of the label, so far; fresh: it was not there.
+  GRB_DEVICE bool add(K c, T x, T& sum, bool& fresh) {
+    int slot;
+    if constexpr (sizeof(K) == 8) slot = int(unsigned(word(c) * 0x9E3779B97F4A7C15ull >> 32) >> shift);
+    else slot = int(unsigned(c) * 0x9E3779B1u >> shift);
+    fresh = false;
     for (int probes = 0; probes < slots; probes++) {
-      int found = *(volatile int32_t*)(labels + slot);
-      if (found == NO_LABEL) {
-        found = atomicCAS(labels + slot, NO_LABEL, c);
-        if (found == NO_LABEL) found = c;
+      K found = *(volatile K*)(labels + slot);
+      if (found == NONE) {
+        found = atomicCAS(labels + slot, NONE, c);
+        fresh = found == NONE;
+        if (fresh) found = c;
       }
       if (found == c) {
-        atomicAdd(sums + slot, x);
+        sum = atomicAdd(sums + slot, x) + x;
         return true;
       }
       slot = (slot + 1) & (slots - 1);
@@ -201,12 +237,35 @@ GRB_DEVICE unsigned mixed_label(int c) {
   return h ^ h >> 16;
 }
 
+// The greatest sum that a thread has seen of another label than the row's own.
+template <class T> struct Greatest {
+  int mine;
+  T sum = 0;
+  int label = NO_LABEL;
+  GRB_DEVICE void see(T other, int c) {
+    if (c != mine && other > sum) sum = other, label = c;
+  }
+};
+// A score that the best candidate of a row reaches, from what a warp has seen, for all of its lanes: v of one label is
+// read, and then only that of labels whose sums reach this score.  Partial sums are no greater than sums.
+template <Weights WEIGHTS>
+GRB_DEVICE double reached_score(const RowLabels& o, double u, const Greatest<sum_type<WEIGHTS>>& seen) {
+  const sum_type<WEIGHTS> most = warp_max(seen.sum);
+  const unsigned lanes = __ballot_sync(ALL_LANES, seen.label != NO_LABEL && seen.sum == most);
+  if (o.negative == nullptr || *o.negative || !lanes) return -1.0 / 0.0;
+  const int leader = __ffs(int(lanes)) - 1;
+  double score = 0;
+  if (lane_number() == leader) score = sum_of<WEIGHTS>(o, most) - times_rounded(u, o.v[seen.label]);
+  return shuffle(score, leader);
+}
+
 // Add the entries begin + thread, + threads ... < end whose labels are of the part.  The lanes with the label of the
 // first lane are summed first, because a label that most columns have would be one address for all atomics.  Warps call
 // together.  False where the table is full.
 template <Weights WEIGHTS, class Chosen>
-GRB_DEVICE bool add_entries(const RowLabels& o, int64_t i, LabelTable<sum_type<WEIGHTS>>& table, int64_t begin,
-                            int64_t end, int thread, int threads, Chosen chosen) {
+GRB_DEVICE bool add_entries(const RowLabels& o, int64_t i, LabelTable<sum_type<WEIGHTS>>& table,
+                            Greatest<sum_type<WEIGHTS>>& seen, int64_t begin, int64_t end, int thread, int threads,
+                            Chosen chosen) {
   using T = sum_type<WEIGHTS>;
   constexpr int AHEAD_LABELS = 4;
   bool fits = true;
@@ -240,7 +299,12 @@ GRB_DEVICE bool add_entries(const RowLabels& o, int64_t i, LabelTable<sum_type<W
         }
         if (same && lane_number() != leader) there = false;
       }
-      if (there && !table.add(c, x)) fits = false;
+      if (there) {
+        T sum = 0;
+        bool fresh;
+        fits = table.add(c, x, sum, fresh) && fits;
+        seen.see(sum, c);
+      }
     }
   }
   return fits;
@@ -253,9 +317,13 @@ __global__ void __launch_bounds__(256) row_labels_warp(RowLabels o) {
   using T = sum_type<WEIGHTS>;
   const int slots = int(o.slots), lane = lane_number();
   unsigned char* mine_of_pool = pool + size_t(threadIdx.x >> 5) * slots * (KIND == MEX ? 4 : sizeof(T) + 4);
+  if constexpr (KIND != MEX) LabelTable<T>(mine_of_pool, slots, slots).clear(lane, 32);
+  __syncwarp();
   const int64_t count = int64_t(*o.count);
+  int next = warp_number() < count ? o.rows[warp_number()] : 0;
   for (int64_t r = warp_number(); r < count; r += warp_count()) {
-    const int64_t i = o.rows[r], begin = o.start[i], end = o.start[i + 1];
+    const int64_t i = next, begin = o.start[i], end = o.start[i + 1];
+    next = r + warp_count() < count ? o.rows[r + warp_count()] : 0;
     const int length = int(end - begin);
     if constexpr (KIND == MEX) {
       unsigned* bits = reinterpret_cast<unsigned*>(mine_of_pool);
@@ -276,36 +344,43 @@ __global__ void __launch_bounds__(256) row_labels_warp(RowLabels o) {
       int own_slots = 64;
       while (own_slots < 2 * length && own_slots < slots) own_slots *= 2;
       LabelTable<T> table(mine_of_pool, own_slots, slots);
-      table.clear(lane, 32);
+      const Row row = row_of<KIND>(o, i);
+      Greatest<T> seen = {row.mine};
+      add_entries<WEIGHTS>(o, i, table, seen, begin, end, lane, 32, [](int) { return true; });
+      const double reached = KIND == MOVE ? reached_score<WEIGHTS>(o, row.u, seen) : 0;
       __syncwarp();
-      add_entries<WEIGHTS>(o, i, table, begin, end, lane, 32, [](int) { return true; });
-      __syncwarp();
-      const int mine = KIND == MOVE ? o.label[i] : NO_LABEL;
-      const double u = KIND == MOVE ? o.u[i] : 0;
       Candidate best = {0, NO_LABEL};
       double own = 0;
-      for (int s = lane; s < own_slots; s += 32)
-        consider<KIND>(o, u, mine, table.labels[s], sum_of<WEIGHTS>(o, table.sums[s]), best, own);
+      table.take_each(lane, 32, [&](int c, T sum) {
+        consider<KIND>(o, row, c, sum_of<WEIGHTS>(o, sum), reached, best, own);
+      });
       own = warp_sum(own);                     // one lane has it
       best = best_of_lanes<32>(best);
-      if (lane == 0) write_label<KIND>(o, i, best, own);
+      if (lane == 0) write_label<KIND>(o, i, row, best, own);
     }
     __syncwarp();
   }
 }
 
-// Longer rows, a block for each part of one.
-template <Aggregate KIND, Weights WEIGHTS>
-__global__ void __launch_bounds__(1024) row_labels_block(RowLabels o) {
+// Longer rows, a block of 256 threads for each, or one of 1024 for each part of one, of more labels than a table takes.
+template <Aggregate KIND, Weights WEIGHTS, int THREADS>
+__global__ void __launch_bounds__(THREADS) row_labels_block(RowLabels o) {
+  constexpr bool PARTS = THREADS == 1024;
   extern __shared__ __align__(16) unsigned char pool[];
   using T = sum_type<WEIGHTS>;
-  __shared__ double scores[32], owns[32];
+  __shared__ double scores[32], owns[32], reached[32];
   __shared__ int labels[32];
   __shared__ int least;
   const int slots = int(o.slots), warps = blockDim.x >> 5, warp = threadIdx.x >> 5;
   const int64_t count = int64_t(*o.count);
+  if constexpr (KIND != MEX) {
+    if (blockIdx.x < count) LabelTable<T>(pool, slots, slots).clear(threadIdx.x, blockDim.x);
+    __syncthreads();
+  }
+  int next = blockIdx.x < count ? o.rows[blockIdx.x] : 0;
   for (int64_t item = blockIdx.x; item < count; item += gridDim.x) {
-    const int64_t i = o.rows[item], begin = o.start[i], end = o.start[i + 1];
+    const int64_t i = next, begin = o.start[i], end = o.start[i + 1];
+    next = item + gridDim.x < count ? o.rows[item + gridDim.x] : 0;
     const int64_t length = end - begin;
     if constexpr (KIND == MEX) {
       unsigned* bits = reinterpret_cast<unsigned*>(pool);
@@ -333,43 +408,56 @@ __global__ void __launch_bounds__(1024) row_labels_block(RowLabels o) {
         }
       }
     } else {
-      const word dealt = o.part == nullptr ? 1 : o.part[item];
+      const word dealt = PARTS ? o.part[item] : 1;
       const unsigned part = unsigned(dealt >> 32), parts = unsigned(dealt);
       int own_slots = 64;
       while (own_slots < 2 * (length / parts) && own_slots < slots) own_slots *= 2;
       LabelTable<T> table(pool, own_slots, slots);
-      const int mine = KIND == MOVE ? o.label[i] : NO_LABEL;
-      const double u = KIND == MOVE ? o.u[i] : 0;
+      const Row row = row_of<KIND>(o, i);
       Candidate best = {0, NO_LABEL};
       double own = 0;
       // A part whose labels the table does not take is cut into 2, 4, 8 ... by other bits of the hash.
       for (unsigned pieces = 1, piece = 0; piece < pieces;) {
-        table.clear(threadIdx.x, blockDim.x);
-        __syncthreads();
-        bool fits = add_entries<WEIGHTS>(o, i, table, begin, end, threadIdx.x, blockDim.x, [&](int c) {
-          if (parts == 1 && pieces == 1) return true;
+        Greatest<T> seen = {row.mine};
+        bool fits = add_entries<WEIGHTS>(o, i, table, seen, begin, end, threadIdx.x, blockDim.x, [&](int c) {
+          if (!PARTS || (parts == 1 && pieces == 1)) return true;
           unsigned h = mixed_label(c);
           return unsigned(word(h) * parts >> 32) == part && (h * 0x9E3779B1u & (pieces - 1)) == piece;
         });
-        if (__syncthreads_or(!fits)) {
+        if constexpr (KIND == MOVE) {
+          const double score = reached_score<WEIGHTS>(o, row.u, seen);
+          if (lane_number() == 0) reached[warp] = score;
+        }
+        if constexpr (!PARTS) {
+          __syncthreads();
+        } else if (__syncthreads_or(!fits)) {
+          table.clear(threadIdx.x, blockDim.x);
+          __syncthreads();
           pieces *= 2, piece = 0;
           best = {0, NO_LABEL};
           own = 0;
           continue;
         }
-        for (int s = threadIdx.x; s < own_slots; s += blockDim.x)
-          consider<KIND>(o, u, mine, table.labels[s], sum_of<WEIGHTS>(o, table.sums[s]), best, own);
-        piece++;
-        __syncthreads();
+        double most = -1.0 / 0.0;
+        if constexpr (KIND == MOVE) most = warp_max(lane_number() < warps ? reached[lane_number()] : most);
+        table.take_each(threadIdx.x, blockDim.x, [&](int c, T sum) {
+          consider<KIND>(o, row, c, sum_of<WEIGHTS>(o, sum), most, best, own);
+        });
+        if (++piece < pieces) __syncthreads();  // the next piece's labels come into the same table
       }
       own = warp_sum(own);
       best = best_of_lanes<32>(best);
       if (lane_number() == 0) scores[warp] = best.score, labels[warp] = best.label, owns[warp] = own;
       __syncthreads();
+      if (warp == 0) {
+        best = {0, NO_LABEL}, own = 0;
+        if (lane_number() < warps) best = {scores[lane_number()], labels[lane_number()]}, own = owns[lane_number()];
+        best = best_of_lanes<32>(best);
+        own = warp_sum(own);                   // one thread has it
+      }
       if (threadIdx.x == 0) {
-        for (int k = 1; k < warps; k++) best.take(scores[k], labels[k]), own += owns[k];
-        if (parts == 1) {
-          write_label<KIND>(o, i, best, own);
+        if (!PARTS || parts == 1) {
+          write_label<KIND>(o, i, row, best, own);
         } else {
           const int64_t first = item - part;
           o.part_score[item] = best.score, o.part_label[item] = best.label, o.part_own[item] = own;
@@ -380,7 +468,7 @@ __global__ void __launch_bounds__(1024) row_labels_block(RowLabels o) {
             own = 0;
             for (int64_t k = first; k < first + parts; k++)
               best.take(__ldcg(o.part_score + k), __ldcg(o.part_label + k)), own += __ldcg(o.part_own + k);
-            write_label<KIND>(o, i, best, own);
+            write_label<KIND>(o, i, row, best, own);
           }
         }
       }

@@ -1,4 +1,5 @@
-// Rows binned by length for row_labels.cuh, labels of columns as 32-bit numbers, sums by label, presence bits.
+// Rows binned by length for row_labels.cuh, labels of columns and weights as 32-bit numbers, sums by label,
+// presence bits.
 //
 // Algorithm: binning by an atomic counter for each bin, one atomic a block and bin.
 // Launch: backends/cuda/communities/row_labels.py; a thread for each column, row or value.
@@ -96,6 +97,16 @@ __global__ void present_labels(const int64_t* best, int64_t n, word* words, word
       reinterpret_cast<unsigned*>(words)[group] = flags;
       if (flags) atomicAdd(count, word(__popc(flags)));
     }
+  }
+}
+
+// whole[k] = values[k] as an integer; *wrong = 1 where it is none below 2^31.
+template <int = 0> __global__ void whole_numbers(const double* values, int64_t n, int32_t* whole, word* wrong) {
+  GRB_EACH(k, n) {
+    const double x = values[k];
+    const bool right = x >= 0 && x < 2147483648.0 && double(int32_t(x)) == x;
+    whole[k] = right ? int32_t(x) : 0;
+    if (!right) *wrong = 1;
   }
 }
 

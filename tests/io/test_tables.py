@@ -187,3 +187,56 @@ def test_data_in_the_place_of_a_type_names_the_constructor():
     with pytest.raises(TypeError, match="gb.io.from_dataframe"):
         gb.Matrix(pd.DataFrame({"u": [1], "v": [2]}))
     assert np.array_equal(gb.Matrix.from_dense(pd.DataFrame({"u": [1], "v": [2]}).to_numpy()).to_dense(), [[1, 2]])
+
+
+@given(
+    ends=st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), min_size=1, max_size=12),
+    unused=st.lists(st.sampled_from(["p", "q"]), unique=True),
+)
+def test_categories_are_read_as_their_texts(ends, unused):
+    """By their codes: unused ones are no vertices, and both columns may number them in their own way."""
+    df = pd.DataFrame(ends, columns=["source", "target"])
+    expected = grb_io.from_dataframe(df)
+    for order in (NAMES, NAMES[::-1]):
+        kinds = {"source": pd.CategoricalDtype(NAMES + unused), "target": pd.CategoricalDtype(unused + order)}
+        found = grb_io.from_dataframe(df.astype(kinds))
+        assert found.labels == expected.labels and found.matrix.isequal(expected.matrix, check_dtype=True)
+    found = grb_io.from_dataframe(df.astype({"target": "category"}))  # one column alone
+    assert found.labels == expected.labels and found.matrix.isequal(expected.matrix)
+
+
+def test_categories_of_numbers_are_numbers_and_gaps_are_named():
+    df = pd.DataFrame({"source": [10, 7], "target": [7, 30]}).astype("category")
+    assert grb_io.from_dataframe(df).labels == [7, 10, 30]
+    df = pd.DataFrame({"source": ["a", "b"], "target": ["b", None]}).astype("category")
+    with pytest.raises(ValueError, match="column 'target' has no value in row 1"):
+        grb_io.from_dataframe(df)
+
+
+@pytest.mark.parametrize("kind", ["Categorical", "Enum"])
+def test_categories_of_polars(kind):
+    pl = pytest.importorskip("polars")
+    df = pl.DataFrame({"source": ["b", "a", "b"], "target": ["c", "b", "a"]})
+    of = pl.Categorical if kind == "Categorical" else pl.Enum(["z", "a", "b", "c"])
+    assert entries(grb_io.from_dataframe(df.cast(of))) == entries(grb_io.from_dataframe(df))
+    assert grb_io.from_dataframe(df.cast(of)).labels == ["b", "c", "a"]
+    with pytest.raises(ValueError, match="column 'source' has no value in row 1"):
+        grb_io.from_dataframe(pl.DataFrame({"source": ["b", None], "target": ["c", "b"]}).cast(of))
+
+
+def test_dictionaries_of_pyarrow():
+    pa = pytest.importorskip("pyarrow")
+    parts = [pa.array(part).dictionary_encode() for part in (["b", "a"], ["c", "b"])]  # each has its own dictionary
+    table = pa.table({"source": pa.chunked_array(parts), "target": pa.chunked_array(parts[::-1])})
+    assert grb_io.from_dataframe(table).labels == ["b", "c", "a"]
+    assert set(entries(grb_io.from_dataframe(table))) == {("b", "c"), ("a", "b"), ("c", "b"), ("b", "a")}
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**59), st.integers(0, 2**59)), min_size=1, max_size=30), st.integers(1, 3))
+def test_numbers_far_apart_keep_their_order(ends, times):
+    """Where many repeat a hash table has them, else a sort."""
+    df = pd.DataFrame(ends * times, columns=["source", "target"])
+    A, labels = grb_io.from_dataframe(df, weight=False)
+    labels = range(A.nrows) if labels is None else list(labels)
+    i, j, _ = A.to_coo()
+    assert list(labels) == sorted(set(labels)) and {(labels[a], labels[b]) for a, b in zip(i, j)} == set(ends)

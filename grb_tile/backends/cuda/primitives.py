@@ -35,7 +35,7 @@ DECLINING = {  # where a function returns NotImplemented, so does the primitive
     "products.inner_windows": {"matmul_inner": "A B"},
     "products.spmm": {"spmm": "A"},
     "products.sddmm": {"sddmm": "pattern"},
-    "communities.quotient": {"quotient": "A"},
+    "communities.quotient": {"quotient": "A", "entries_inside": "A"},
     "communities.row_labels": {"sum_by_label": "", "first_by_label": ""},
     "communities.local_moves": {"move_rounds": "B", "join_rounds": "B", "settle": "B"},
 }

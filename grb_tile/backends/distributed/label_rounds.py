@@ -27,6 +27,10 @@ class LabelRounds:
         rows, first = self._rows_on_host(E)
         return local_moves.join_half(rows, y, sums, at, tuple(vote), tuple(level), key, few, first, self._added)
 
+    def entries_inside(self: Any, A, labels):
+        """graph/communities.py composes it of operations over ranks."""
+        return NotImplemented
+
     def _rows_on_host(self: Any, A):
         """(this rank's rows as CSR on the host, the number of the first of them)."""
         part = self.part(A)

@@ -59,3 +59,35 @@ def test_no_entries_and_one_class():
         assert communities.quotient(empty, np.array([0, 1, 1, 0, 2]), 3).shape == (3, 3)
         A = gb.Matrix.from_coo([0, 1, 4], [1, 2, 4], [1.0, 2.0, 4.0], nrows=5, ncols=5)
         assert communities.quotient(A, np.zeros(5, np.int64), 1).to_dicts() == {0: {0: 7.0}}
+
+
+@pytest.mark.parametrize("inner", [False, True])
+@pytest.mark.parametrize("weights", ["equal", "whole"])
+def test_blocks_sum_whole_weights_before_the_sort(weights, inner, monkeypatch):
+    """Tables that are emptied often, pairs that are too many for them, and none at all; rows without entries."""
+    rng = generator("class entries", weights, inner)
+    n, count = 500, 6000
+    keys = np.unique(rng.integers(0, n // 2, count) * n + rng.integers(0, n, count))
+    values = 0.5 if weights == "equal" else rng.integers(1, 9, keys.size) * 1.0
+    A = gb.Matrix.from_coo(keys // n, keys % n, values, nrows=n, ncols=n)
+    monkeypatch.setattr(on_device, "build_matrix", None)  # of entries that are not whole numbers
+    for labels in (np.arange(n), np.arange(n) // 100, rng.integers(0, 40, n), np.zeros(n, np.int64)):
+        classes = int(labels.max()) + 1
+        want = communities.quotient(A, labels, classes, inner=inner)
+        with using_shim() as backend:
+            found = communities.quotient(A.to_device("cuda"), backend.device.array(labels), classes, inner=inner)
+            assert found.isequal(want, check_dtype=True)
+
+
+@pytest.mark.parametrize("form", ["iso", "csr", "none"])
+def test_entries_inside_classes(form):
+    A, labels = operands("iso" if form == "iso" else "csr", "FP64")
+    if form == "none":
+        labels, A = np.arange(40), gb.select.offdiag(A).new()
+    i, j, x = A.to_coo()
+    same = labels[i] == labels[j]
+    want = gb.Matrix.from_coo(i[same], j[same], x[same], nrows=40, ncols=40)
+    assert communities.inside(A, labels).isequal(want, check_dtype=True)
+    with using_shim() as backend:
+        found = communities.inside(A.to_device("cuda"), backend.device.array(labels))
+        assert found.isequal(want, check_dtype=True) and found.nvals == want.nvals

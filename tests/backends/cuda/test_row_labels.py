@@ -166,10 +166,11 @@ def test_loops_of_local_moves_are_those_of_the_host(weights):
         total = 2.0 ** np.ceil(np.log2(float(k.sum())))
         u, measure = k / total, local_moves.Measure(0.0, total, 1.0)
         found = []
-        for start in (None, array(x)):
+        for start, scale in ((None, 1), (array(x), 1), (array(x), 0)):  # 0: the greatest sum is the score
             for each in (True, False):
-                steps = local_moves.move_rounds(B, start, u, k, (measure, 1e-7, 1e-3), 3, 1, each=each)
-                found.append([(host_of(kept).tolist(), *more) for kept, *more in steps][-1][:2])
+                steps = local_moves.move_rounds(B, start, scale * u, k, (measure, 1e-7, 1e-3), 3, 1, each=each)
+                steps = [(host_of(kept).tolist(), best, list(records)) for kept, best, records in steps]
+                found.append((*steps[-1][:2], [record for step in steps for record in step[2]]))
         y, rounds = local_moves.join_rounds(B, array(x), k, 1 / total, 3, 2)
         found.append((host_of(y).tolist(), rounds))
         many = array(np.arange(n) // 30)
@@ -186,7 +187,7 @@ def test_loops_of_local_moves_are_those_of_the_host(weights):
         theirs = run(backend)
     for mine, wanted in zip(ours, theirs, strict=True):
         assert mine == wanted
-    assert ours[4][1] > 2 and max(map(len, (found[1] for found in ours[5:8]))) > 2
+    assert ours[6][1] > 2 and max(map(len, (found[1] for found in ours[7:10]))) > 2
 
 
 @pytest.mark.parametrize("wide", [2**31 - 1, 2**31, 2**32, 2**32 + 1, 2**63 - 1])

@@ -274,14 +274,18 @@ def instances():
     ):
         for lanes in ("8", "32"):
             yield "communities/row_labels.cuh", "row_labels_lanes", "", (kind, weights, lanes)
-        for name in ("row_labels_warp", "row_labels_block"):
-            yield "communities/row_labels.cuh", name, "", (kind, weights)
+        yield "communities/row_labels.cuh", "row_labels_warp", "", (kind, weights)
+        for threads in ("256", "1024"):
+            yield "communities/row_labels.cuh", "row_labels_block", "", (kind, weights, threads)
     for name in ("labels_of_columns", "bin_label_rows", "sum_by_label", "first_by_label", "present_labels"):
         yield "communities/row_labels_bin.cuh", name, "", ()
-    for name in ("vote_alone", "move_decide", "move_follow", "whole_numbers"):
+    yield "communities/row_labels_bin.cuh", "whole_numbers", "", ()
+    for name in ("vote_alone", "move_begin", "move_decide", "move_follow", "negative_numbers"):
         yield "communities/move_rounds.cuh", name, "", ()
     for name in ("settle_wants", "settle_moves", "settle_follow", "settle_alone"):
         yield "communities/settle.cuh", name, "", ()
     yield "communities/quotient.cuh", "between_classes", "", ()
+    for weights in ("EQUAL", "WHOLE"):
+        yield "communities/quotient.cuh", "class_entries", "", (weights,)
     for name in ("join_first", "join_wants", "join_moves", "join_follow"):
         yield "communities/join_rounds.cuh", name, "", ()

@@ -6,6 +6,7 @@ Sizes come from the functions by which the library chooses them, for the limits 
 import re
 
 from grb_tile import kernels
+from grb_tile.backends.cuda.communities import quotient
 from grb_tile.backends.cuda.graph import bfs_multi, bfs_multi_graph
 from grb_tile.backends.cuda.products import bitblocks, column_launch, inner_windows, segments, spgemm_split
 from grb_tile.backends.cuda.structure import merging, sorting
@@ -98,6 +99,7 @@ DYNAMIC = {
     "masked_push": lambda limits, template: limits.dynamic_shared,
     "row_labels_warp": lambda limits, template: 48 << 10 if template[1] == "STORED" else 32 << 10,
     "row_labels_block": lambda limits, template: limits.dynamic_shared,
+    "class_entries": lambda limits, template: 12 * limits.power_of_two_with(quotient.SLOTS, 12),
     "radix_pass": lambda limits, template: 256 * sorting.ITEMS * (8 if "word" in template else 4),
 }
 

@@ -288,8 +288,8 @@ FAULTS = [
     Fault(
         "kernels/communities/row_labels.cuh",
         "no barrier behind the empty table of a block's labels",
-        "        table.clear(threadIdx.x, blockDim.x);\n        __syncthreads();\n",
-        "        table.clear(threadIdx.x, blockDim.x);\n",
+        "          table.clear(threadIdx.x, blockDim.x);\n          __syncthreads();\n",
+        "          table.clear(threadIdx.x, blockDim.x);\n",
         STRUCTURE,
     ),
     # ---- x with gaps, copies in parts

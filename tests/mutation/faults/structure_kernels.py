@@ -67,6 +67,32 @@ FAULTS = [
     ),
     Fault(
         "kernels/communities/row_labels.cuh",
+        "a label whose sum is the score that is reached is left out",
+        "c != NO_LABEL && sum >= reached)",
+        "c != NO_LABEL && sum > reached)",
+    ),
+    Fault(
+        "kernels/communities/row_labels.cuh",
+        "a table keeps the sums of the row before",
+        "labels[s] = NONE, sums[s] = 0;\n      body(c, sum);",
+        "labels[s] = NONE;\n      body(c, sum);",
+    ),
+    Fault(
+        "kernels/communities/quotient.cuh",
+        "a block loses what is in its table when its entries end",
+        "  }\n  empty_table();\n}",
+        "  }\n}",
+        (CUDA + "test_quotient.py",),
+    ),
+    Fault(
+        "kernels/communities/quotient.cuh",
+        "an entry of the next row counts for the row of the one before",
+        "stop = o.start[row + 1], of_row = o.label[row];\n        }",
+        "stop = o.start[row + 1];\n        }",
+        (CUDA + "test_quotient.py",),
+    ),
+    Fault(
+        "kernels/communities/row_labels.cuh",
         "the last part of a row does not wait for the others",
         "if (atomicAdd(o.arrived + first, 1u) == parts - 1) {",
         "if (atomicAdd(o.arrived + first, 1u) == 0) {",

@@ -14,9 +14,8 @@ from ....community_rounds import FEW_JOIN, Progress
 from ....hashing import key_of
 from ....storage.store import forms_of
 from ..runtime.launch import bits_of
-from ..runtime.mailbox import SentWords
 from ..structure.prefix_sums import listed
-from .row_labels import Votes, sum_by_label
+from .row_labels import Votes, sum_by_label, whole_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,35 +34,35 @@ def move_rounds(
 ) -> Iterator[tuple[Any, float, list[tuple[float, int]]]]:
     """See GraphOperations.move_rounds; at most 2^31 - 129 rows."""
     n, (measure, *shares) = B.nrows, rule
-    votes, label = _votes(device, B), _numbers(device, n, x)
+    votes, label = _votes(device, B, u, k), _numbers(device, n, x)
     K = k.copy() if x is None else sum_by_label(device, x, k, n)
     best, gain, own = device.empty(n, np.int64), device.empty(n, np.float64), device.empty(n, np.float64)
     slack, used = device.empty(n, np.float64), device.empty(n, np.float64)
-    before, movers, words = device.empty(n, np.int32), device.empty(n, np.int32), (n + 63) >> 6
+    before, movers, zeros = device.empty(n, np.int32), device.empty(n, np.int32), Zeros(device, n, 2)
     active, progress, kept = None, None, label.copy()
-    decide, follow = (device.launcher.kernel(MOVES, name) for name in ("move_decide", "move_follow"))
+    begin, decide, follow = (device.launcher.kernel(MOVES, f"move_{name}") for name in ("begin", "decide", "follow"))
+    threads, most, long_row = -(-n // 32) * 32, 8 * device.launcher.processors, _long_row(device)
     within, records = 0.0, []
     while True:
         first += 1
-        if progress is None and x is None:
+        (moves, follows), numbers, counts = zeros.next()
+        if progress is not None or x is not None:
+            votes.launch(label, None, active, n, (u, K, k), best, gain, own)
+        else:
             kernel = device.launcher.kernel(MOVES, "vote_alone")
             kernel.over(32 * n, (B.indptr, B.indices, B.values, bool(B.iso), u, K, n, best, gain))
-            progress = Progress(measure.modularity(0.0, float((K * K).sum())), *shares)
-        else:
-            votes.launch(label, None, active, n, (u, K, k), best, gain, own)
-            if progress is None:
-                within = float((own + u * (K[label] - k)).sum())
-                progress = Progress(measure.modularity(within, float((K * K).sum())), *shares)
-        moves, follows = device.zeros((2, words), np.uint64)
-        numbers = device.zeros(6, np.float64)
+        if progress is None:
+            begin.over(n, (label, None if x is None else own, u, k, K, n, numbers[4:]), most=most)
         operands = (
             B.indptr, B.indices, B.values, bool(B.iso), label, before, best, gain, active, k, K, slack, used, n,
-            bits_of(key_of(seed, first)), moves, follows, movers, numbers[4:].view(np.uint64), _long_row(device),
-            numbers,
+            bits_of(key_of(seed, first)), moves, follows, movers, counts, long_row, numbers,
         )  # fmt: skip
-        decide.over(-(-n // 32) * 32, operands)
-        follow.over(-(-n // 32) * 32, operands, most=8 * device.launcher.processors)
-        change, squares, wanting, moving = device.host(numbers).tolist()[:4]
+        decide.over(threads, operands)
+        follow.over(threads, operands, most=most)
+        change, squares, wanting, moving, *start = device.read(numbers[: 6 if progress is None else 4])
+        if progress is None:
+            within = start[0]
+            progress = Progress(measure.modularity(*start), *shares)
         if wanting:
             within, active = within + change, follows
             if progress.better(measure.modularity(within, squares)):
@@ -80,29 +79,28 @@ def move_rounds(
 def join_rounds(device: Device, B: Compressed, x: Any, k: Any, scale: float, seed: int, first: int) -> tuple[Any, int]:
     """See GraphOperations.join_rounds; at most 2^31 - 129 rows."""
     n, u = B.nrows, scale * k
-    votes, community = _votes(device, B), _numbers(device, n, x)
+    votes, community = _votes(device, B, u, k), _numbers(device, n, x)
     part, of_community = _numbers(device, n, None), sum_by_label(device, x, k, n)
     best, gain, own = device.empty(n, np.int64), device.empty(n, np.float64), device.empty(n, np.float64)
     within, cut = device.empty(n, np.float64), device.empty(n, np.float64)
     K, size, movers = k.copy(), device.full(n, 1.0, np.float64), device.empty(n, np.int32)
-    words, active, few, rounds = (n + 63) >> 6, None, 0.0, 0
+    active, few, rounds, zeros, long_row = None, 0.0, 0, Zeros(device, n, 4), _long_row(device)
+    kernels = [device.launcher.kernel(JOINS, f"join_{name}") for name in ("wants", "moves", "follow")]
     while True:
         rounds += 1
+        (wants, asks, moves, follows), numbers, counts = zeros.next()
         if active is not None:
             votes.launch(part, None, active, n, (u, K, k), best, gain, own, community)
-        wants, asks, moves, follows = device.zeros((4, words), np.uint64)
-        numbers = device.zeros(4, np.float64)
         operands = (
             B.indptr, B.indices, B.values, bool(B.iso), community, part, best, gain, active, u, k, of_community, within,
             K, size, cut, bits_of(float(scale)), bits_of(float(few)), n, bits_of(key_of(seed, first + rounds)), wants,
-            asks, moves, follows, movers, numbers[2:].view(np.uint64), _long_row(device), numbers,
+            asks, moves, follows, movers, counts, long_row, numbers,
         )  # fmt: skip
         if active is None:
             device.launcher.kernel(JOINS, "join_first").over(32 * n, operands)
-        for name in ("join_wants", "join_moves", "join_follow"):
-            kernel = device.launcher.kernel(JOINS, name)
+        for kernel in kernels:
             kernel.over(-(-n // 32) * 32, operands, most=8 * device.launcher.processors)
-        wanting = device.host(numbers).tolist()[0]
+        (wanting,) = device.read(numbers[:1])
         if active is None:
             few = FEW_JOIN * wanting
         if wanting <= few:
@@ -115,23 +113,24 @@ def settle(
 ) -> Iterator[tuple[Any, list[tuple[float, int]]]]:
     """See GraphOperations.settle; at most 2^31 - 129 rows."""
     n, (measure, least, greatest, confirm) = B.nrows, rule
-    votes, label = _votes(device, B), _numbers(device, n, x)
+    votes, label = _votes(device, B, u, k), _numbers(device, n, x)
     K, size = sum_by_label(device, x, k, n), sum_by_label(device, x, device.full(n, 1.0, np.float64), n)
     best, gain, kept = device.empty(n, np.int64), device.empty(n, np.float64), device.empty(n, np.float64)
-    target, movers = device.empty(n, np.int32), device.empty(n, np.int32)
-    active, quality, records, changed = None, 0.0, [], False
+    target, movers, first, alone = *device.empty((3, n), np.int32), device.empty(n, np.bool_)
+    zeros, active, quality, records, changed = Zeros(device, n, 1), None, 0.0, [], False
     wants, moves, follow = (device.launcher.kernel(SETTLE, f"settle_{name}") for name in ("wants", "moves", "follow"))
     while True:
+        (following,), numbers, counts = zeros.next()
         votes.launch(label, None, active, n, (u, K, k), best, gain, kept)
-        following, numbers = device.zeros((n + 63) >> 6, np.uint64), device.zeros(8, np.float64)
-        first, alone = device.full(n, n, np.int32), device.zeros(n, np.bool_)
+        first.fill(n)
+        alone.fill(False)
         operands = (
             B.indptr, B.indices, label, best, gain, kept, active, u, k, K, size, bits_of(float(least)), n, target,
-            first, following, movers, numbers[7:].view(np.uint64), alone, numbers,
+            first, following, movers, counts, alone, numbers,
         )  # fmt: skip
         for kernel in (wants, moves):
             kernel.over(-(-n // 32) * 32, operands, most=8 * device.launcher.processors)
-        wanting, moving, lonely, gained, within, squares = device.host(numbers).tolist()[:6]
+        wanting, moving, lonely, gained, within, squares = device.read(numbers[:6])
         if active is None:
             expected, quality = quality, measure.modularity(within, squares)
             confirm(not changed or abs(quality - expected) < 1e-6)  # else gains are wrong
@@ -154,29 +153,43 @@ def settle(
             records = []
 
 
-def _votes(device: Device, B: Compressed) -> Votes:
+class Zeros:
+    """What the kernels of a round set and add to: bits of the vertices, eight numbers and two counts.
+
+    One launch makes them 0; those of the round before stay, because a round looks at the vertices that it named.
+    """
+
+    def __init__(self, device: Device, n: int, sets: int) -> None:
+        words, self._turn = (n + 63) >> 6, 0
+        self._kept: list[Any] = []
+        for block in (device.empty(sets * words + 10, np.uint64) for _ in range(2)):
+            bits = [block[k * words : (k + 1) * words] for k in range(sets)]
+            rest = block[sets * words :]
+            self._kept.append((block, bits, rest[:8].view(np.float64), rest[8:]))
+
+    def next(self) -> tuple[list[Any], Any, Any]:
+        """(the sets of bits, numbers as doubles, counts as words)."""
+        self._turn ^= 1
+        block, *parts = self._kept[self._turn]
+        block.fill(0)
+        return tuple(parts)
+
+
+def _votes(device: Device, B: Compressed, u: Any, k: Any) -> Votes:
     """The votes of moves on B, with sums of integers of 32 bits where its weights are whole and sum to less."""
+    kind, values, least = whole_weights(device, B)
     forms = forms_of(B)
-    facts = forms.get("votes")
-    if facts is None:
-        facts = forms["votes"] = *_weights(device, B), int((B.indptr[1:] - B.indptr[:-1]).max())
-    kind, values, longest = facts
-    found = Votes(device, B, "MOVE", kind, values)
+    if "longest row" not in forms:
+        forms["longest row"] = int((B.indptr[1:] - B.indptr[:-1]).max())
+    longest = forms["longest row"]
+    negative = None
+    if least >= 0:
+        negative = device.counters()
+        device.launcher.kernel(MOVES, "negative_numbers").over(B.nrows, (u, k, B.nrows, negative))
+    found = Votes(device, B, "MOVE", kind, values, negative)
     ends = 8, 32, found.warp_row, found.block_row
     found.bins = range(1 + sum(longest > end for end in ends))  # longer rows have none
     return found
-
-
-def _weights(device: Device, B: Compressed) -> tuple[str, Any]:
-    """The kind of weights in row_labels.cuh, and their values where B has others."""
-    if B.iso:
-        return "EQUAL", None
-    if float(B.values.sum()) < 2.0**31:
-        whole, wrong = device.empty(B.values.shape[0], np.int32), device.counters()
-        device.launcher.kernel(MOVES, "whole_numbers").over(B.values.shape[0], (B.values, whole.shape[0], whole, wrong))
-        if not SentWords(device, wrong).read()[0]:
-            return "WHOLE", whole
-    return "STORED", None
 
 
 def _numbers(device: Device, n: int, x: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....dtypes import FP64, INT64
-from ....storage.store import BitmapVector, SparseVector
+from ....storage.store import BitmapVector, SparseVector, forms_of
 from ..runtime.late_vector import LateVector
 from ..runtime.mailbox import SentWords
 from ..structure.formats import convert
@@ -79,6 +79,33 @@ def first_by_label(device: Device, labels: Any, size: int) -> Any:
     return first
 
 
+def whole_weights(device: Device, A: Compressed) -> tuple[str, Any, float]:
+    """(the kind of A's entries, their values as int32 where it is WHOLE, the least entry); kept with A.
+
+    EQUAL; WHOLE: integers that are not negative and sum to less than 2^31; STORED: others.
+    """
+    forms = forms_of(A)
+    found = forms.get("whole weights")
+    if found is None:
+        found = forms["whole weights"] = _whole_weights(device, A)
+    return found
+
+
+def _whole_weights(device: Device, A: Compressed) -> tuple[str, Any, float]:
+    if A.iso:
+        return "EQUAL", None, float(device.iso_value(A))
+    if not A.nvals:
+        return "STORED", None, 0.0
+    least, total = device.read(*(reduced.reshape(1) for reduced in (A.values.min(), A.values.sum())))
+    if least >= 0 and total < 2.0**31:
+        count = A.values.shape[0]
+        whole, wrong = device.empty(count, np.int32), device.counters()
+        device.launcher.kernel(BINNING, "whole_numbers").over(count, (A.values, count, whole, wrong))
+        if not device.read_count(wrong):
+            return "WHOLE", whole, least
+    return "STORED", None, least
+
+
 def _unsuited(A: Compressed, mask: StoredMask | None) -> bool:
     large = max(A.nrows, A.ncols) >= 2**31 - 128
     return A.rows is not None or large or A.indices.dtype != np.int32 or (mask is not None and mask.complement)
@@ -115,50 +142,60 @@ def _aggregate(device, A, labels, kind, weights, mask, best, gain=None, kept=Non
 class Votes:
     """Launches of the kernels that aggregate labels of the rows of A: rows binned, one launch for each bin.
 
-    values   None: those of A; of WHOLE an array of int32
+    values     None: those of A; of WHOLE an array of int32
+    negative   of MOVE: one word, not 0 where an entry, u or v is negative; None: unknown
     """
 
-    def __init__(self, device, A, kind, weights, values=None):
+    def __init__(self, device, A, kind, weights, values=None, negative=None):
         launcher = device.launcher
-        self.device, self.A, self.kind, self.weights = device, A, kind, weights
+        self.device, self.A, self.kind, self.weights, self.negative = device, A, kind, weights, negative
         self.warp_row, self.block_row = launcher.size(WARP_ROW, 40), launcher.size(BLOCK_ROW, 60)
         self.width = width = 4 if kind == "MEX" else 12 if weights == "STORED" else 8  # bytes of a slot
         self.slots = launcher.size(launcher.limits.power_of_two_with(MOST_SLOTS, width), 64)
         self.capacity = int(self.slots * FILLED) if kind != "MEX" else 1 << 40
         self.values = A.values if values is None and weights != "COUNTED" else values
         self.bins = range(BINS)  # those that may have rows
+        self._kept = None
 
     def launch(self, label, listed, present, count, dense, best, gain=None, kept=None, inside=None):
         """The rows listed, or `present`, of `count`."""
-        device, launcher, A = self.device, self.device.launcher, self.A
-        items = A.indices.shape[0] // self.capacity + min(count, A.indices.shape[0] // self.block_row) + 1
-        lists = device.empty((BINS - 1) * count + items, np.int32)
-        counts = device.zeros(8, np.uint64)
-        part, arrived = device.empty(items, np.uint64), device.empty(items, np.uint32)
+        launcher, A = self.device.launcher, self.A
+        lists, counts, bins, part, arrived, *found = self._room(count)
+        counts.fill(0)
         launcher.kernel(BINNING, "bin_label_rows").over(-(-count // 32) * 32, (
             A.indptr, listed, present, count, self.warp_row, self.block_row, self.capacity, self.kind != "MODE", lists,
             counts, part, arrived,
         ))  # fmt: skip
-        found = device.empty(items, np.float64), device.empty(items, np.float64), device.empty(items, np.int32)
         operands = A.indptr, A.indices, self.values, label, *dense, best, gain, kept
-        template, processors = (self.kind, self.weights), launcher.processors
+        template = self.kind, self.weights
 
-        def run(name, more, k, table, blocks, threads, shared=0, parts=(None,) * 5):
+        def run(name, more, k, table, threads, shared=0, parts=(None,) * 5):
             if k not in self.bins:
                 return
             kernel = launcher.kernel(HEADER, name, "", (*template, *more))
-            where = lists[k * count :], counts[k : k + 1]
             threads = launcher.threads(threads)
-            kernel(launcher.blocks(blocks), threads, (*operands, *where, table, *parts, inside), shared)
+            blocks = kernel.resident_blocks(threads, shared)
+            kernel(blocks, threads, (*operands, *bins[k], table, *parts, inside, self.negative), shared)
 
         for k, lanes in ((0, "8"), (1, "32")):
-            run("row_labels_lanes", (lanes,), k, 0, 8 * processors, 256)
+            run("row_labels_lanes", (lanes,), k, 0, 256)
         table = _power(2 * self.warp_row)
-        run("row_labels_warp", (), 2, table, 4 * processors, 256, launcher.threads(256) // 32 * table * self.width)
+        run("row_labels_warp", (), 2, table, 256, launcher.threads(256) // 32 * table * self.width)
         table = _power(2 * self.block_row)
-        run("row_labels_block", (), 3, table, 4 * processors, 256, table * self.width)
-        parts = part, found[0], found[1], found[2], arrived
-        run("row_labels_block", (), 4, self.slots, processors, 1024, self.slots * self.width, parts)
+        run("row_labels_block", ("256",), 3, table, 256, table * self.width)
+        parts = part, *found, arrived
+        run("row_labels_block", ("1024",), 4, self.slots, 1024, self.slots * self.width, parts)
+
+    def _room(self, count):
+        """(lists of the bins, their counts, those of each, and arrays for rows in parts) for `count` rows; kept."""
+        if self._kept is None or self._kept[0] != count:
+            device, entries = self.device, self.A.indices.shape[0]
+            items = entries // self.capacity + min(count, entries // self.block_row) + 1
+            lists, counts = device.empty((BINS - 1) * count + items, np.int32), device.empty(8, np.uint64)
+            types = np.uint64, np.uint32, np.float64, np.float64, np.int32
+            bins = [(lists[k * count :], counts[k : k + 1]) for k in range(BINS)]
+            self._kept = count, (lists, counts, bins, *(device.empty(items, dtype) for dtype in types))
+        return self._kept[1]
 
 
 def _power(least: int) -> int:

@@ -100,12 +100,17 @@ def sorted_pairs(device, rows, cols, nrows, ncols, values=None):
         rows, cols = gather(device, rows, order), gather(device, cols, order)
         return rows, cols, None if values is None else gather(device, values, order)
     keys, values = sorted_with(device, _pair_keys(device, rows, cols, shift, bits), 1 << bits, values)
+    return *split_pairs(device, keys, shift, nrows, ncols), values
+
+
+def split_pairs(device, keys, shift, nrows, ncols):
+    """(rows, columns) of keys row << shift | column; index_dtype of nrows and ncols."""
     count = keys.shape[0]
     rows, cols = device.empty(count, index_dtype(nrows)), device.empty(count, index_dtype(ncols))
     template = (_UNSIGNED[keys.dtype.itemsize][0], index_type(rows), index_type(cols))
     kernel = device.launcher.kernel("structure/radix_sort.cuh", "split_keys", "", template)
     kernel.over(count, (keys, count, shift, rows, cols))
-    return rows, cols, values
+    return rows, cols
 
 
 def pair_order(device, rows, cols, nrows, ncols):
