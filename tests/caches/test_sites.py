@@ -95,6 +95,7 @@ REASONS = {
         algorithms/k_truss.py: k_truss, algorithms/louvain.py: symmetric_weights, algorithms/modularity.py: weights,
         algorithms/pagerank.py: Walk.__init__, algorithms/paths.py: ego_graph,
         algorithms/pattern.py: loopless, algorithms/pattern.py: loopless_transpose,
+        algorithms/pattern.py: random_order,
         algorithms/similarity.py: _Score.__init__, algorithms/sssp.py: Weights._total,
         algorithms/sssp.py: Weights.check_overflow, algorithms/sssp.py: Weights.usual_delta,
         algorithms/triangles.py: _all, algorithms/triangles.py: _order, algorithms/triangles.py: _permutation,
