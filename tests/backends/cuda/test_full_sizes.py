@@ -73,6 +73,7 @@ TESTS = {
         graph/sssp_state.cuh WEIGHT_CLASSES""",
     "test_full_traversals.py::test_wide_rows_of_a_queue":
         "graph/topological.cuh TOPOLOGICAL_WIDE TOPOLOGICAL_WIDE_ROWS",
+    "test_triangles.py::test_one_edge_a_round_and_long_rows": "graph/truss.cuh LONG_ROW LONG_EDGES",
     "test_full_traversals.py::test_wide_rows_of_cores": "graph/cores.cuh WIDE_ROW WIDE_ROWS",
     "test_full_traversals.py::test_components_and_cores": """
         graph/components.cuh ROW_OF_LANE COMPONENT_SAMPLES; graph/strong_components.cuh LANE_ROW;
