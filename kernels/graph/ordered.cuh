@@ -57,8 +57,8 @@ __global__ void earlier_neighbours(const int64_t* start, const I* indices, const
 }
 
 // The warp waits until every vertex of the list is decided, and takes each value once; STOPS: take(value) may return
-// true, when the other values do not matter, which ends the wait at once.  Undecided ones stay at the front of the list,
-// so that the last one to be decided is read at once.
+// true, when the other values do not matter, which ends the wait at once.  Undecided ones stay at the front of the
+// list, so that the last one to be decided is read at once.
 template <bool STOPS, class Take>
 GRB_DEVICE void await_earlier(int32_t* list, int count, const volatile int32_t* state, Take take) {
   while (count > 0) {
