@@ -182,7 +182,7 @@ def _counts(G: Graph, mode: str, weighted: bool, wanted: list[int] | None) -> tu
         return _undirected(_cube_root(G) if weighted else loopless(G), G, wanted, weighted)
     if mode == "directed":
         return _directed(_cube_root(G) if weighted else unary.one[FP64](loopless(G)).new(), wanted)
-    return _ldbc(G, wanted)
+    return _undirected(loopless(G), G, wanted, False) if G.is_symmetric_structure else _ldbc(G, wanted)
 
 
 def _undirected(A: Matrix, G: Graph, wanted: list[int] | None, weighted: bool) -> tuple[Vector, Vector]:

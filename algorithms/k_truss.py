@@ -9,6 +9,8 @@ the edges go in a round, the supports are corrected instead: with R the edges th
     S<S,s> -= R plus.pair C + (R plus.pair C)' + R plus.pair R
 
 which looks at the rows of vertices at an edge of R alone, but at both halves, and at whole rows of C for each edge.
+Where the backend has a loop for it (gb.graph.peel_truss), that corrects the supports from the first round on in which
+a quarter of the edges goes at most: of each edge that went, the rows of its ends.
 
 Contract: G is not changed.  Loops and values are ignored; a graph with edges that go one way only is refused.  The
 result is symmetric; vertices outside the truss have no entry.
@@ -20,9 +22,9 @@ SuiteSparse:GraphBLAS: triangle counting and k-truss" (HPEC 2018), algorithm 4; 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from grb_tile import Matrix, Vector, binary, dtypes, select, semiring, unary
+from grb_tile import Matrix, Vector, binary, dtypes, graph, select, semiring, unary
 
 from . import arguments
 from .given import GraphLike
@@ -31,10 +33,13 @@ from .report import Report
 from .result import EdgeResult
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .report import Callback
 
 INT64 = dtypes.INT64
-RECOUNTED = 16  # edges that stay for each that goes: with fewer, supports are computed anew
+PEELED = 3  # edges that stay for each that goes: with more, gb.graph.peel_truss takes less time than counting anew
+RECOUNTED = 16  # the same for corrections by products
 
 
 def k_truss(G: GraphLike, k: int, *, callback: Callback | None = None) -> EdgeResult:
@@ -58,22 +63,29 @@ def k_truss(G: GraphLike, k: int, *, callback: Callback | None = None) -> EdgeRe
     with Report("k_truss", callback) as report:
         report.finish("converged", True)
         C = loopless(G)
-        H = _by_degree(C, G.out_degree)
+        H = G.keep("edges by degree", lambda: _by_degree(C, G.out_degree))
         S = _supports(C, H)
         if k == 2:  # edges in no triangle stay
             S = binary.plus[INT64](S | H.apply(binary.second[INT64], 0)).new()
         edges, below = H.nvals, select.valuelt(S, k - 2).new()
         gone = edges - S.nvals + below.nvals
+        counted = True  # is S of the edges of C, none of which has gone?
         while not report.note(edges=edges - gone, removed=gone) and gone:
             edges -= gone
+            found = report.whole(graph.peel_truss, C, S, k - 2) if counted and edges >= PEELED * gone else None
+            if found is not None:
+                S = found.supports
+                report.adopt(_rounds(report.rounds, edges, found.removed))
+                break
             if edges < RECOUNTED * gone:
                 # H = S where S >= k - 2
                 H = select.valuege(S, k - 2).new()
                 C = _both(H)
                 S = _supports(C, H)
                 below = select.valuelt(S, k - 2).new()
-                gone = edges - S.nvals + below.nvals
+                gone, counted = edges - S.nvals + below.nvals, True
             else:
+                counted = False
                 R = _both(below)
                 C = C.dup(mask=~R.S)
                 lost = _lost(C, R)
@@ -83,6 +95,21 @@ def k_truss(G: GraphLike, k: int, *, callback: Callback | None = None) -> EdgeRe
                 gone = below.nvals
         kept = select.valuege(S, k - 2).new()
     return EdgeResult(binary.plus(kept | kept.T).new(name="support"), report, vertices=G.labels, directed=False)
+
+
+def _rounds(
+    before: list[dict[str, Any]], edges: int, removed: Callable[[], list[int]]
+) -> Callable[[], list[dict[str, Any]]]:
+    """The records of the first rounds and of those of graph.peel_truss, whose first one is the last of these."""
+
+    def rows() -> list[dict[str, Any]]:
+        left, later = edges, []
+        for gone in [*removed()[1:], 0]:
+            left -= gone
+            later.append({"edges": left, "removed": gone})
+        return [*before, *later]
+
+    return rows
 
 
 def _by_degree(C: Matrix, d: Vector) -> Matrix:

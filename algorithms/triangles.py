@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring
+from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, select, semiring
 
 from . import arguments
 from .given import GraphLike, Vertices
@@ -67,13 +67,14 @@ def triangles(G: GraphLike, nodes: Vertices | None = None) -> VertexResult:
 
         t = [+_i C(i, j)](j) + [+_j E(i, j)](i) + [+_i E(i, j)](j)
 
-    has each triangle i > k > j once at each of its nodes.  L is ordered by degree, as in `triangle_count`.  For chosen
-    nodes t = [+_j C<A,s>](i) / 2, C = S A plus.pair A' with S the rows of these nodes.
+    has each triangle i > k > j once at each of its nodes; gb.graph.triangle_corners is this in one pass.  L is ordered
+    by degree, as in `triangle_count`.  For chosen nodes t = [+_j C<A,s>](i) / 2, C = S A plus.pair A' with S the rows
+    of these nodes.
 
     nodes   a sequence of nodes to ask for (the result then has an entry for these only); all when None
 
     Raises: ValueError when the structure is not symmetric; IndexError, TypeError for nodes.
-    Cost: three times `triangle_count`; of chosen nodes the products of their rows.
+    Cost: one to three times `triangle_count`; of chosen nodes the products of their rows.
 
     >>> import grb_tile as gb
     >>> from grb_tile.algorithms import triangles
@@ -100,16 +101,23 @@ def triangles(G: GraphLike, nodes: Vertices | None = None) -> VertexResult:
 def _all(G: Graph) -> Vector:
     """Triangles at each node, by the triangle L in the order of degree."""
     L = G.keep("degree_ordered", lambda: degree_ordered(G))
+    t = graph.triangle_corners(L)
+    t = _corners(L) if t is None else t
+    # P' t : back from the order of degree
+    return semiring.any_second[dtypes.INT64](_permutation(G).T @ t).new(name="triangles")
+
+
+def _corners(L: Matrix) -> Vector:
+    """Triangles at each node, the three corners one after the other."""
     plus_pair = semiring.plus_pair[dtypes.INT64]
     # E<L,s> = L plus.pair L
     E = plus_pair(L @ L).new(mask=L.S, name="E")
-    t = Vector.from_scalar(0, G.n, dtypes.INT64)
+    t = Vector.from_scalar(0, L.nrows, dtypes.INT64)
     # t += [+_i C(i, j)](j) ,  C<L,s> = L plus.pair L' , which is not formed
     t(binary.plus) << plus_pair(L @ L.T).select(L.S).reduce_columnwise(monoid.plus)
     t(binary.plus) << E.reduce_rowwise(monoid.plus)
     t(binary.plus) << E.reduce_columnwise(monoid.plus)
-    # P' t : back from the order of degree
-    return semiring.any_second[dtypes.INT64](_permutation(G).T @ t).new(name="triangles")
+    return t
 
 
 def degree_ordered(G: GraphLike) -> Matrix:

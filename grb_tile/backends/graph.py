@@ -247,6 +247,21 @@ class GraphOperations:
         """
         return NotImplemented
 
+    def triangle_corners(self, L: Compressed) -> VectorStore:
+        """t[v] = the triangles i > j > k, three entries of the strictly lower triangle L, at v; INT64, full."""
+        return NotImplemented
+
+    def peel_truss(
+        self, C: Compressed, S: Compressed, least: int
+    ) -> tuple[Compressed, Callable[[], list[int]]]:  # fmt: skip
+        """(S', removed): repeat edges of S with S[i,j] < least go, those with whom they form a triangle lose 1.
+
+        C symmetric without loops; S, INT64: at one entry (i, j) or (j, i) of each edge of C, at none of edges in no
+        triangle, the number of triangles it is part of.  S': the edges that stay; removed(): how many edges of S went
+        in each round.
+        """
+        return NotImplemented
+
     def spanning_forest(self, n: int, heads: np.ndarray, tails: np.ndarray, keys: np.ndarray) -> Any:
         """(kept, tree): the edges of the forest of least keys, of equal keys the first; the least vertex of each tree.
 

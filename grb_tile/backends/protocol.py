@@ -426,7 +426,7 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
         """Wait until every result is complete."""
 
     def copy_here(self, store: Store) -> Store:
-        """A store from anywhere with arrays where this backend computes.  Raises: HostOnly for a user-defined type."""
+        """A store from anywhere with arrays where this backend computes; on the host for a user-defined type."""
         return host(store)
 
     def agreed(self, value: Any) -> Any:

@@ -208,12 +208,15 @@ def _check_number(number: int) -> None:
 def moved(store: Store, device: str) -> Store:
     """`store` with its arrays on `device`: "cpu", "cuda" (the one in use) or "cuda:1"; itself where they reside there.
 
-    Raises: InvalidValue for another name; GraphblasException where the device cannot be used.
+    Raises: InvalidValue for another name, or for values of a user-defined type, which have no form on a GPU;
+    GraphblasException where the device cannot be used.
     """
     kind = device.partition(":")[0] if isinstance(device, str) else None
     if kind not in ("cpu", NUMBERED):
         raise InvalidValue(f'device: {device!r} is no device; choose "cpu", "{NUMBERED}" or "{NUMBERED}:1"')
     backend = current() if device == NUMBERED and current().on_device else named(device)
+    if kind == NUMBERED and store.dtype._is_udt and not store.is_part:
+        raise InvalidValue(f"device: values of the user-defined type {store.dtype.name} have no form on {device!r}")
     return backend.copy_here(store)
 
 

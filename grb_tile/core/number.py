@@ -51,7 +51,7 @@ class Number:
     def _refuse(self, what):
         raise CaptureError(
             f"programs: {what} needs a number of the loop on the host.  Numbers that change in the loop may be "
-            "computed with, compared, written into vectors, and be the condition of `while` or of a last `if: break`"
+            "computed with, compared, written into vectors, and be the condition of `while` and of `if` in the loop"
         )
 
     def __bool__(self):

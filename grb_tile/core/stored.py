@@ -83,7 +83,8 @@ class Stored(Collection, BaseType):
         """The object with its entries on `device`: itself where they reside there, else a new object.
 
         device: "cpu"; "cuda", the GPU in use (`gb.device`, `gb.config`); "cuda:1".
-        Raises: InvalidValue for another name; GraphblasException for a device that cannot be used.
+        Raises: InvalidValue for another name, or for values of a user-defined type, which have no form on a GPU;
+        GraphblasException for a device that cannot be used.
         """
         store = moved(self._store, device)
         return self if store is self._store else type(self)._from_store(store)

@@ -6,6 +6,7 @@
     ordering      random_order, greedy_colours, independent_set, topological_levels, cuthill_mckee
     matching      bipartite_matching
     walks         random_walks
+    triangles     triangle_corners, peel_truss
     communities   move_round, join_round, quotient ...: rounds of local moves
     labels        mode, best_move, sum_of_own, mex: aggregates of rows that no monoid expresses
     properties    cached, known, forget, is_symmetric, is_symmetric_structure: what is computed of a matrix once
@@ -32,12 +33,14 @@ from .paths import Sssp, dependencies, distances, floyd_warshall, sssp, tight_ed
 from .properties import cached, forget, is_symmetric, is_symmetric_structure, known
 from .report import LoopReport
 from .traversal import Bfs, bfs, bfs_multi
+from .triangles import Supports, peel_truss, triangle_corners
 from .walks import random_walks
 
 __all__ = [
-    "Bfs", "Components", "Lists", "LoopReport", "Sssp", "best_move", "bfs", "bfs_multi", "bipartite_matching",
-    "breadth_first", "cached", "components", "core_numbers", "cuthill_mckee", "dependencies", "distances",
-    "floyd_warshall", "forget", "greedy_colours", "independent_set", "is_symmetric", "is_symmetric_structure",
-    "known", "label_turns", "mex", "mode", "one_pass", "order_keys", "random_order", "random_walks", "spanning_forest",
-    "sssp", "strong_components", "sum_of_own", "tight_edges", "topological_levels", "topological_order",
+    "Bfs", "Components", "Lists", "LoopReport", "Sssp", "Supports", "best_move", "bfs", "bfs_multi",
+    "bipartite_matching", "breadth_first", "cached", "components", "core_numbers", "cuthill_mckee",
+    "dependencies", "distances", "floyd_warshall", "forget", "greedy_colours", "independent_set", "is_symmetric",
+    "is_symmetric_structure", "known", "label_turns", "mex", "mode", "one_pass", "order_keys", "peel_truss",
+    "random_order", "random_walks", "spanning_forest", "sssp", "strong_components", "sum_of_own", "tight_edges",
+    "topological_levels", "topological_order", "triangle_corners",
 ]  # fmt: skip

@@ -15,6 +15,8 @@ from ..operators import get_typed_op
 from ..storage import properties
 from ..storage.convert import cached_transpose, keep_symmetric
 
+EACH_ONCE = "each once"
+
 
 def store_of(A: Any) -> Any:
     """The store of a Matrix.  Raises: TypeError for anything else."""
@@ -89,8 +91,17 @@ def order_of(order: Vector, n: int) -> Any:
     """The vertices in that order as an array of the backend in use.  Raises: DimensionMismatch, ValueError."""
     if order.size != n:
         raise DimensionMismatch(f"order: expected a Vector of size {n}, got {order.size}")
-    x = current().tuples((order if order.dtype is INT64 else order.dup(INT64))._store)[1]
-    return each_once(x, n, "order")
+    store = (order if order.dtype is INT64 else order.dup(INT64))._store
+    x = current().tuples(store)[1]
+    if not properties.known(store).get(EACH_ONCE):
+        each_once(x, n, "order")
+    return x
+
+
+def mark_each_once(order: Vector) -> Vector:
+    """`order`, which has each vertex once because of the way it was made, so that nobody looks."""
+    properties.cached(order._store, EACH_ONCE, lambda: True)
+    return order
 
 
 def each_once(x: Any, n: int, name: str) -> Any:

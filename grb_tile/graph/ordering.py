@@ -11,7 +11,7 @@ from ..dtypes import INT64
 from ..exceptions import DimensionMismatch
 from ..hashing import hashes
 from ..operations import checks
-from .operands import order_of, square_store
+from .operands import mark_each_once, order_of, square_store
 
 ORDER = 1 << 23  # the stream of random_order's hash
 
@@ -32,7 +32,7 @@ def random_order(n: int, seed: int, first: Vector | None = None) -> Vector:
         last = xp.zeros(n, np.int64)
         last[at] = -x.astype(np.int64)
         order = order[xp.argsort(last[order], kind="stable")]
-    return Vector.from_dense(order, dtype=INT64, name="order")
+    return mark_each_once(Vector.from_dense(order, dtype=INT64, name="order"))
 
 
 def greedy_colours(A: Matrix, order: Vector) -> tuple[Vector, int] | None:

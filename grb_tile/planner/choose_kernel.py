@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from .device_profile import DeviceProfile
 
 SPMM = ("spmm_rows", "spmm_slabs")
-SEGMENTS = ("segments", "segments_delta16", "segments_relabelled", "segments_binned", "bit_blocks")
+BINNED = "segments_binned"  # on every backend
+SEGMENTS = ("segments", "segments_delta16", "segments_relabelled", BINNED, "bit_blocks")
 
 
 def _record(plan, kernel, rule, figures=()):
@@ -159,6 +160,21 @@ def bins_pay(
     gathers = max(cached_share - hub_share, 0.0) * near_ns + (1 - max(cached_share, hub_share)) * far_ns
     gathers_ns = entries * (tuning.GPU_SEGMENT_NS + gathers) * profile.latency
     return (bins_ns, gathers_ns, cached_share) if bins_ns < gathers_ns else None
+
+
+def host_bins_pay(
+    entries: int, item: int, cells: int, cached_share: Callable[[], float], fits: Callable[[], bool]
+) -> tuple | None:
+    """The figures of `bins_pay` for a product on the CPU, or None.
+
+    cells: of bins and slabs.  cached_share(): of the entries in the lines of x that the last level of cache holds.
+    """
+    bins_ns = entries * (tuning.CPU_BIN_ENTRY_NS + item * tuning.CPU_BIN_BYTE_NS) + cells * tuning.CPU_BIN_CELL_NS
+    if bins_ns >= entries * (tuning.CPU_NEAR_GATHER_NS + tuning.CPU_FAR_GATHER_NS):  # even if no cache had x
+        return None
+    share = cached_share()
+    gathers_ns = entries * (tuning.CPU_NEAR_GATHER_NS + (1 - share) * tuning.CPU_FAR_GATHER_NS)
+    return (bins_ns, gathers_ns, share) if bins_ns < gathers_ns and fits() else None
 
 
 def slabs_pay(

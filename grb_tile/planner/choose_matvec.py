@@ -13,6 +13,7 @@ from grb_tile.storage.store import forms_of
 
 from . import tuning
 from .choose_direction import cheaper
+from .choose_kernel import BINNED
 from .choose_matvec_gpu import choose_on_gpu
 from .matvec_work import column_wise_ns, estimate_work, is_dense_sum, row_wise_ns, sample_work
 from .record import FREE, KERNEL_METHODS, Plan, forced
@@ -41,7 +42,7 @@ def choose_matvec(A, transposed: bool, u, mask, semiring, backend=None) -> Plan:
         method, format = rules.method, rules.format or "csr"
         if rules.kernel is not None:
             wanted = KERNEL_METHODS.get(rules.kernel)
-            if wanted is not None and on_host:
+            if wanted is not None and on_host and rules.kernel != BINNED:
                 method = wanted if method is None else method
                 return Plan("matvec", _METHODS[method], "csr", "kernel_unsuited", (rules.kernel,))
             method = wanted or method

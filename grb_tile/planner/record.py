@@ -47,7 +47,7 @@ FORCIBLE = {
     ),
     "segments_binned": (
         "kernel",
-        "GPU, row-wise: segments that read x from bins (propagation blocking)",
+        "row-wise: x streams into bins first (propagation blocking); on a GPU segments of entries read them",
     ),
     "bit_blocks": ("kernel", "GPU, row-wise: equal shares of 8 x 8 bitmap blocks; full vector, no mask"),
     "pull_early_exit": ("kernel", "GPU, row-wise: each row stops at its first match, highest-degree neighbour first"),
@@ -347,7 +347,7 @@ RULES = {
     "columns_unread": "x is not gathered: column indices are not read",
     "columns_near": "{0:.0%} of the segments span less than 2^16 columns",
     "columns_skewed": "{0:.0%} of the entries are in the columns whose x fits in shared memory",
-    "x_streams": "x in bins {0:,.0f} ns, gathered {1:,.0f} ns: the L2 cache has it for {2:.0%} of the entries",
+    "x_streams": "x in bins {0:,.0f} ns, gathered {1:,.0f} ns: the last cache has it for {2:.0%} of the entries",
     "columns_made_way": "their memory went to bins of another product",
     "columns_spread": "columns neither near nor skewed: {0:.0%} of the segments are near",
     "blocks_full": "{3:.1f} entries an 8 x 8 block: a product over blocks takes {0:.0f} ns, over segments {1:.0f} ns, "

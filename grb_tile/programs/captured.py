@@ -27,6 +27,21 @@ _ALIASES = "programs: two names stand for one vector as a turn ends: give one of
 NUMBERS = {bool: BOOL, int: INT64, float: FP64}
 
 
+class Undefined:
+    """The value of a name that is not bound yet."""
+
+
+UNDEFINED = Undefined()
+
+
+def value_of(get: Callable) -> Any:
+    """What `get()` gives, UNDEFINED where its name is not bound."""
+    try:
+        return get()
+    except NameError:
+        return UNDEFINED
+
+
 def negated(x: Any) -> Any:
     """`not x`, of a Number too."""
     return (x == 0) if type(x) is Number else not x
@@ -74,13 +89,15 @@ class Captured:
         left = _ENDLESS if most is None else most
         if left <= 0 or not carried.test(*carried.values):
             return tuple(carried.values)
+        before = [vector._store for vector in carried.vectors]
         stop, values = carried.body(*carried.values)
         self.turns = 1
         if stop or left == 1 or not carried.test(*values):
             return tuple(values)
         self._settle(carried, values)
+        before += [carried.values[k]._store if type(carried.values[k]) is Vector else None for k in self.vectors]
         with _tracing(self, carried) as frame:
-            self.device.carry(frame.begin(values))
+            self.device.carry(frame.begin(values), before)
             turns, going = self.device.settle(frame.turn, left - 1)
             self.turns += turns
             self.device.capture(frame.turn, [store for _, store in self._stores])
@@ -174,6 +191,7 @@ class _Frame:
         self.thread = threading.get_ident()
         self._captured, self._carried = captured, carried
         self._written: dict[int, Any] = {}
+        self._logs: list[dict[int, Any]] = []
         self._fixed: list = []
         self._slots: dict[int, Vector] = {}
 
@@ -181,7 +199,7 @@ class _Frame:
         """What the slots are loaded with: stores, NumPy scalars, None for a name that is not bound yet."""
         captured = self._captured
         stores: list = [vector._store for vector in self._carried.vectors]
-        self._fixed = [None if own else value for own, value in zip(self._carried.own, values, strict=True)]
+        self._fixed = [UNDEFINED if own else value for own, value in zip(self._carried.own, values, strict=True)]
         for role, home, value in zip(captured.roles, captured.homes, values, strict=True):
             if role == "object":
                 stores[home] = value._store
@@ -235,7 +253,7 @@ class _Frame:
                 raise CaptureError(f"programs: `{name}` becomes a {type(value).__name__}")
         self._check_aliases(values, places)
         stores += [values[k]._store for k in captured.vectors]
-        stores += [_number(values[k], captured.types[k], carried.names[k]).vector._store for k in captured.numbers]
+        stores += [as_number(values[k], captured.types[k], carried.names[k]).vector._store for k in captured.numbers]
         self._check_written(values, begun)
         return stores
 
@@ -314,10 +332,30 @@ class _Frame:
                 f"programs: a {type(target).__name__} is written in the loop, which carries Vectors and numbers alone"
             )
         self._written.setdefault(id(target), (target, sys.getrefcount(target) + 1))
+        for log in self._logs:
+            if id(target) not in log:
+                target._store.shared = True  # not in place: the other branch begins with it
+                log[id(target)] = target, target._store
+
+    # ---------------------------------------------------------------- branches
+
+    @contextmanager
+    def logged(self) -> Iterator[dict[int, Any]]:
+        """A dict that gets {id: (vector, its store before)} of the vectors that are written within."""
+        log: dict[int, Any] = {}
+        self._logs.append(log)
+        try:
+            yield log
+        finally:
+            self._logs.pop()
+
+    def chosen(self, flag: Any, first: Any, second: Any, dtype: Any) -> Any:
+        """The store `first` where the BOOL of the store `flag` is true, else `second`."""
+        return first if first is second else self._captured.device.chosen(flag, first, second)
 
 
-def _number(value, dtype, name):
-    """The value of a name at the end of a turn as a Number of its type."""
+def as_number(value: Any, dtype: Any, name: str) -> Number:
+    """The value of a name at the end of a turn, or of a branch, as a Number of its type."""
     if type(value) is Number:
         if value.dtype is not dtype:
             raise CaptureError(

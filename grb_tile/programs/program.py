@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..exceptions import CaptureError
-from .captured import both, negated
-from .rewrite import BOTH, NOT, RANGE, RUN, UNDEFINED as UNDEFINED_NAME, rewritten
-from .running import UNDEFINED, Loop
+from .branches import branch
+from .captured import UNDEFINED, both, negated
+from .rewrite import BOTH, BRANCH, NOT, RANGE, RUN, UNDEFINED as UNDEFINED_NAME, rewritten
+from .running import Loop
 
 
 def program(function: Callable | None = None, *, strict: bool = False) -> Any:
@@ -20,12 +21,13 @@ def program(function: Callable | None = None, *, strict: bool = False) -> Any:
     time; the second time its turn is captured, and later calls only launch it.  In a loop that runs on the device
 
         while f.nvals:   while changed:   for turn in gb.loop(condition, max_turns=20):   for turn in range(20):
-        if abs(r - old).reduce("plus").new().value < tol: break          (as the last statement)
+        if abs(r - old).reduce("plus").new().value < tol: break
+        if size > limit: ... else: ...                      (both are computed, and one is taken)
 
     are decided there.  Numbers that the loop binds (`depth += 1`) are INT64, FP64 or BOOL there; vectors are carried as
     bitmaps.  What a turn cannot do without the host (`print` runs in the first calls only; an array that is made in the
-    body; a test of a number elsewhere than in a condition; a matrix that changes) makes the loop run turn by turn from
-    Python, after a CaptureWarning that names the line; with `strict` it raises CaptureError.
+    body; `int()` of a number; a matrix that changes) makes the loop run turn by turn from Python, after a
+    CaptureWarning that names the line; with `strict` it raises CaptureError.
 
     Raises: CaptureError (with strict); TypeError where `function` is none.
 
@@ -82,7 +84,7 @@ class Program:
         self._reason: str | None = "it has not run yet"
 
     def _make(self):
-        names = {RUN: self._run, NOT: negated, BOTH: both, RANGE: _count_of, UNDEFINED_NAME: UNDEFINED}
+        names = {RUN: self._run, NOT: negated, BOTH: both, RANGE: _count_of, BRANCH: branch, UNDEFINED_NAME: UNDEFINED}
         self._made = self._function
         self._reason = None
         try:

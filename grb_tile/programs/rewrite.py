@@ -6,13 +6,20 @@
 
 with a, b the names that the loop binds; b is one that each turn binds before it reads it, and nothing else reads.
 `for turn in gb.loop(condition, max_turns=...)` and `for turn in range(stop)` become such a loop that counts its turns.
-`if x: break` as the last statement ends the body with the flag x; a `break` elsewhere, `continue`, `return`, `yield`
-and loops within keep the loop as it is, turn by turn in Python.
+`if x: break` as the last statement ends the body with the flag x.  Another `if` becomes functions of its branches:
+
+    if test:               def then(a): ...; return (a,)
+        ...                def otherwise(a): return (a,)
+                           a, = branch(test, then, otherwise, (("a", lambda: a),))
+
+`continue` and `break` that end a branch put the statements after the `if` into the other branch.  `return`, `yield`,
+`with`, `try` and loops within keep the loop as it is, turn by turn in Python.
 """
 
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import textwrap
 from collections.abc import Callable
@@ -22,6 +29,8 @@ from typing import Any, NamedTuple
 from ..exceptions import CaptureError
 
 RUN, NOT, BOTH, RANGE, UNDEFINED = "__gb_run", "__gb_not", "__gb_both", "__gb_range", "__gb_undefined"
+BRANCH = "__gb_branch"
+_STOP = "__gb_stop"
 _LEAVES = (ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.Continue, ast.Global, ast.Nonlocal, ast.Delete,
            ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import,
            ast.ImportFrom, ast.Match)  # fmt: skip
@@ -77,7 +86,7 @@ class _Loops:
     def __init__(self, definition: ast.FunctionDef) -> None:
         self.found: list[Found] = []
         self._definition = definition
-        self._count = 0
+        self._count = self._branches = 0
         self._within_loop = False
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -108,12 +117,13 @@ class _Loops:
                 return [statement]  # over something else: no loop of a program
         elif isinstance(statement, ast.AsyncFor):
             return [statement]
+        statement.body, stops = _without_jumps(statement.body)
         reason = _why_not(statement)
         self.found.append(Found(statement.lineno, reason))
         if reason is not None:
             return [statement]
         self._count += 1
-        return self._as_calls(statement, counted, self._count - 1)
+        return self._as_calls(statement, counted, self._count - 1, stops)
 
     def _turns_of(self, statement):
         """(condition or None, most turns or None) of `for name in gb.loop(...)` or `range(stop)`, else None."""
@@ -137,8 +147,10 @@ class _Loops:
             condition = condition.body if isinstance(condition, ast.Lambda) else ast.Call(condition, [], [])
         return condition, most
 
-    def _as_calls(self, statement, counted, number):
-        """The statements that run the loop of that number; counted: what _turns_of found, None for `while`."""
+    def _as_calls(self, statement, counted, number, stops):
+        """The statements that run the loop of that number; counted: what _turns_of found, None for `while`; stops: has
+        it a `break` that sets _STOP?
+        """
         turn, most = f"__gb_turn{number}", f"__gb_most{number}"
         body, before = list(statement.body), []
         test = None if counted is not None else statement.test
@@ -157,24 +169,26 @@ class _Loops:
             body, stop = body[:-1], last.test
         elif isinstance(last, ast.Break):
             body, stop = body[:-1], ast.Constant(True)
-        bound = sorted({
-            name.id for part in [*body, ast.Expr(test), ast.Expr(stop)] for name in _within(part)
-            if isinstance(name, ast.Name) and isinstance(name.ctx, (ast.Store, ast.Del))
-        })  # fmt: skip
+        if stops:
+            body = [_assign(_STOP, ast.Constant(False)), *body]
+            last_stop = ast.Name(_STOP, ast.Load())
+            constant = isinstance(stop, ast.Constant) and stop.value is False
+            stop = last_stop if constant else ast.BoolOp(ast.Or(), [last_stop, stop])
+        bound = sorted(_bound_in([*body, ast.Expr(test), ast.Expr(stop)]) - {_STOP})
         # The first test reads what was bound before the loop, in a loop around it perhaps by this loop's last turn.
         inside = [*statement.body, *([] if self._within_loop else [test])]
         own = tuple(
             name for name in bound
             if _binds_first(body, name) and _reads([self._definition], name) == _reads(inside, name)
         )  # fmt: skip
-        body, test, stop = [_Conditions().visit(part) for part in body], _condition(test), _condition(stop)
+        body, test, stop = self._calls_of_branches(body), _condition(test), _condition(stop)
         names = ast.Tuple([ast.Name(name, ast.Load()) for name in bound], ast.Load())
         parameters = ", ".join(bound)
         line = f"def __gb_body{number}({parameters}): pass\ndef __gb_test{number}({parameters}): pass"
         body_of, test_of = ast.parse(line).body
         body_of.body = [*body, ast.Return(ast.Tuple([stop, names], ast.Load()))]  # type: ignore[attr-defined]
         test_of.body = [ast.Return(test)]  # type: ignore[attr-defined]
-        values = ast.parse(f"({''.join(f'({name!r}, lambda: {name}), ' for name in bound)})", mode="eval").body
+        values = _named(bound)
         limit = ast.Name(most, ast.Load()) if counted is not None else ast.Constant(None)
         call = ast.Call(
             ast.Name(RUN, ast.Load()),
@@ -189,10 +203,89 @@ class _Loops:
             result = ast.Expr(call)
         made = [*before, body_of, test_of, result]
         for name in bound:  # what no turn has bound is not bound after the loop
-            made += ast.parse(f"if {name} is {UNDEFINED}: del {name}").body
+            made += _unbinding(name)
         for part in made:
             ast.copy_location(part, statement)
         return made
+
+    def _calls_of_branches(self, body):
+        """The statements with each `if` as a call of `branch`."""
+        made = []
+        for part in body:
+            if not isinstance(part, ast.If):
+                made.append(_Conditions().visit(part))
+                continue
+            self._branches += 1
+            bound = sorted(_bound_in([part]))
+            test, names = _condition(part.test), ", ".join(bound)
+            functions = ast.parse("".join(
+                f"def __gb_{name}{self._branches}({names}):\n return ({names}{',' * bool(bound)})\n"
+                for name in ("then", "else")
+            )).body  # fmt: skip
+            for function, statements in zip(functions, (part.body, part.orelse), strict=True):
+                function.body = [*self._calls_of_branches(statements), *function.body]
+            called = [ast.Name(function.name, ast.Load()) for function in functions]
+            call = ast.Call(ast.Name(BRANCH, ast.Load()), [test, *called, _named(bound)], [])
+            result: ast.stmt = ast.Expr(call)
+            if bound:
+                result = ast.Assign([ast.Tuple([ast.Name(name, ast.Store()) for name in bound], ast.Store())], call)
+            made += [ast.copy_location(statement, part) for statement in (*functions, result)]
+        return made
+
+
+def _bound_in(parts):
+    """The names that the statements bind."""
+    return {
+        name.id for part in parts for name in _within(part)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, (ast.Store, ast.Del))
+    }  # fmt: skip
+
+
+def _named(names):
+    """`(("a", lambda: a), ...)`"""
+    return ast.parse(f"({''.join(f'({name!r}, lambda: {name}), ' for name in names)})", mode="eval").body
+
+
+def _unbinding(name):
+    return ast.parse(f"if {name} is {UNDEFINED}: del {name}").body
+
+
+def _without_jumps(body, whole=True):
+    """(the statements, is _STOP set?): what follows a branch that ends in `continue` or `break` is in the other branch.
+
+    A `break` sets _STOP, but for the one that ends the whole body.
+    """
+    made, stops = [], False
+    for k, part in enumerate(body):
+        rest = body[k + 1 :]
+        if isinstance(part, ast.Continue):
+            return made, stops
+        if not isinstance(part, ast.If) or whole and _is_break(part) and not rest:
+            made.append(part)
+            continue
+        if not any(isinstance(inner, (ast.Break, ast.Continue)) for inner in _within(part)):
+            made.append(part)
+            continue
+        branches = [part.body, part.orelse]
+        for at, jump in enumerate(map(_jump, list(branches))):
+            if jump is None:
+                branches[at], more = _without_jumps([*branches[at], *copy.deepcopy(rest)], False)
+                stops = stops or more
+            else:
+                kept = branches[at][:-1]
+                if jump is ast.Break:
+                    kept, stops = [*kept, _assign(_STOP, ast.Constant(True))], True
+                branches[at] = kept
+        changed = ast.If(part.test, branches[0] or [ast.Pass()], branches[1])
+        made.append(ast.fix_missing_locations(ast.copy_location(changed, part)))
+        return made, stops
+    return made, stops
+
+
+def _jump(statements):
+    """ast.Continue or ast.Break where the statements end with one, else None."""
+    last = type(statements[-1]) if statements else None
+    return last if last in (ast.Continue, ast.Break) else None
 
 
 def _reads(nodes, name):
@@ -206,12 +299,19 @@ def _reads(nodes, name):
 
 def _binds_first(body, name):
     """Does each turn bind the name, by `name = ...`, before it reads it?"""
-    for part in body:
-        if any(getattr(inner, "id", None) == name for inner in ast.walk(part)):
+    for k, part in enumerate(body):
+        if _mentions([part], name):
+            if isinstance(part, ast.If) and not _mentions([ast.Expr(part.test), *body[k + 1 :]], name):
+                parts = part.body, part.orelse  # of which one runs, and nothing after it reads the name
+                return all(not _mentions(branch, name) or _binds_first(branch, name) for branch in parts)
             return isinstance(part, ast.Assign) and len(part.targets) == 1 and (
                 isinstance(part.targets[0], ast.Name) and part.targets[0].id == name and not _reads([part.value], name)
             )  # fmt: skip
     return False
+
+
+def _mentions(nodes, name):
+    return any(getattr(inner, "id", None) == name for node in nodes for inner in ast.walk(node))
 
 
 def _within(node):
@@ -244,7 +344,7 @@ def _why_not(statement):
             if isinstance(inner, _LEAVES):
                 return f"line {inner.lineno}: a {type(inner).__name__} statement within"
             if isinstance(inner, ast.Break) and not (part is body[-1] and (part is inner or _is_break(part))):
-                return f"line {inner.lineno}: a `break` that does not end the turn: make it the last statement"
+                return f"line {inner.lineno}: a `break` that does not end a branch of an `if`"
     return None
 
 

@@ -22,19 +22,12 @@ from ..core.scalar import Scalar
 from ..core.vector import Vector
 from ..exceptions import CaptureError, CaptureWarning
 from ..planner.record import FREE, forced
-from .captured import NUMBERS, Captured, is_matrix
+from .captured import NUMBERS, UNDEFINED, Captured, is_matrix, value_of
 
 KEPT = 8  # captured loops of one place, the latest
 TRIES = 3  # captures of a loop, each in a call of its own
 _FIXED = ("grb_tile.operators", "grb_tile.dtypes", "grb_tile.core.aggregate", "grb_tile.core.updater")  # never change
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, np.generic, np.dtype)
-
-
-class Undefined:
-    """The value of a name that is not bound yet."""
-
-
-UNDEFINED = Undefined()
 
 
 class Loop:
@@ -57,7 +50,7 @@ class Loop:
         named: (name, function that gives its value) of each; own: the names that each turn binds before it reads them
         and nothing reads after the loop.
         """
-        names, values = [name for name, _ in named], [_value(get) for _, get in named]
+        names, values = [name for name, _ in named], [value_of(get) for _, get in named]
         refused = self._unsuited(most)
         if refused is None:
             try:
@@ -157,13 +150,6 @@ def _undone(carried):
         raise
 
 
-def _value(get):
-    try:
-        return get()
-    except NameError:
-        return UNDEFINED
-
-
 class _Carried:
     """What a loop reads and what it may change: the values of the names that it binds, and the vectors it names."""
 
@@ -191,9 +177,9 @@ class _Carried:
         self._seen.add(id(function))
         code = function.__code__
         cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
-        found = [(name, _value(lambda cell=cell: cell.cell_contents)) for name, cell in cells]
+        found = [(name, value_of(lambda cell=cell: cell.cell_contents)) for name, cell in cells]
         scope = function.__globals__
-        found += [(name, scope[name]) for name in code.co_names if name in scope]
+        found += [(name, scope[name]) for name in _global_names(code) if name in scope]
         for name, value in found:
             if isinstance(value, types.ModuleType) or getattr(builtins, name, self) is value:
                 continue
@@ -208,6 +194,15 @@ class _Carried:
         every = [*zip(self.names, self._met(self.values), strict=True), *self.read]
         order = {id(vector): k for k, vector in enumerate(self.vectors)}
         return tuple((name, *_kind(name, value, order, k < len(self.names))) for k, (name, value) in enumerate(every))
+
+
+def _global_names(code):
+    """The names of a function's code and of the functions within it that may be global ones."""
+    names = dict.fromkeys(code.co_names)
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            names.update(dict.fromkeys(_global_names(inner)))
+    return names
 
 
 def _kind(name, value, order, bound):

@@ -4,7 +4,9 @@ The free memory is the least of the system's available memory, the limit of the 
 control group, where these exist; an unknown amount counts as enough.
 """
 
+import functools
 import os
+import pathlib
 
 from ..exceptions import OutOfMemory
 
@@ -16,6 +18,19 @@ def free_bytes():
     limits = [_available(), _address_space(), _control_group()]
     known = [limit for limit in limits if limit is not None]
     return min(known) if known else None
+
+
+@functools.cache
+def last_cache_bytes():
+    """Bytes of this processor's last level of cache; 32 MiB where the system does not say."""
+    sizes = {}
+    for folder in pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
+        try:
+            size = (folder / "size").read_text().strip()
+            sizes[int((folder / "level").read_text())] = int(size.rstrip("KM")) << (20 if size.endswith("M") else 10)
+        except (OSError, ValueError):
+            continue
+    return sizes[max(sizes)] if sizes else 32 << 20
 
 
 def check_memory(wanted, what, remedy="use a mask or smaller operands, or free objects", free=None):

@@ -40,6 +40,14 @@ struct BfsLoop {
   int calm;                                    // levels in succession that were small and pushed
 };
 
+// The state of the levels of bfs_small.cuh: `k` is the queue of the frontier, `last`: the grid goes on.
+struct SmallState {
+  BfsLoop s;
+  int64_t beyond;
+  int k, done;
+  bool last;
+};
+
 // direction: BfsDirection.  LOW_SKEW: for graphs without dominating hubs, or whose neighbours have near numbers
 // (meshes, web graphs): pulls are sampled first, hubs not yet visited are pulled by all warps, and a warp shares
 // atomics on one word.  On other graphs these steps only cost time.
@@ -47,6 +55,7 @@ template <class P, bool LEVELS, bool PARENTS, int THREADS, int BLOCKS, bool LOW_
 __global__ void __launch_bounds__(THREADS, BLOCKS) bfs(BfsArguments a) {
   __shared__ BfsBlock block;
   __shared__ SmallLevels<P> small;
+  __shared__ SmallState left;                  // where the first warp has left its levels
   __shared__ BfsTable<P> g;
   load_table(g, a.table);
   LevelLoop<BfsControl> loop{g.control};
@@ -126,29 +135,45 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) bfs(BfsArguments a) {
     if (blockIdx.x == 0) {
       search.queue_edges = int64_t(EDGE_MASK);
       small.load(search, s.q, unsigned(s.count));
-      const bool writes = threadIdx.x == blockDim.x - 1;   // its warp has no edges of a path
       int64_t beyond = 0;                      // frontiers for which the record has no room: a sum kept in a register
-      SmallCounters made;
-      int k = 0;
-      for (int done = 0;; k ^= 1) {
-        if (writes) {
-          if (record.has_room(s.depth - 1)) record.level(s.depth - 1, s.frontier, PUSH, s.edges);
-          else beyond += s.frontier;
-          small.counters[(done + 1) % 3] = SmallCounters{};
-        }
+      int k = 0, done = 0;
+      bool last = false;
+      auto begin_level = [&](bool writes) {
+        if (!record.has_room(s.depth - 1)) beyond += s.frontier;
+        else if (writes) record.level(s.depth - 1, s.frontier, PUSH, s.edges);
         s.explored += s.edges;
         search.depth = int(s.depth);
-        small.expand(search, visited, k, unsigned(s.count), unsigned(s.edges), small.counters[done % 3], s.q);
-        __syncthreads();
-        made = small.counters[done % 3];
+      };
+      auto end_level = [&](const SmallCounters& made) {    // is the next one left to the grid?
         s.frontier = made.found, s.count = int64_t(made.queued >> 32), s.edges = int64_t(unsigned(made.queued));
         s.reached += s.frontier;
-        s.depth++;
-        if (s.frontier == 0 || s.depth > a.max_level || made.hit || !is_small() || may_pull()) break;
-        if (++done == MOST_SMALL_LEVELS) break;
+        s.depth++, done++, k ^= 1;
+        last = s.frontier == 0 || s.depth > a.max_level || made.hit || !is_small() || may_pull() ||
+               done == MOST_SMALL_LEVELS;
+      };
+      while (!last) {
+        if (s.edges > 32) {
+          begin_level(threadIdx.x == 0);
+          if (threadIdx.x == 0) small.counters[(done + 1) % 3] = SmallCounters{};
+          small.expand(search, visited, k, unsigned(s.count), unsigned(s.edges), small.counters[done % 3], s.q);
+          __syncthreads();
+          end_level(small.counters[done % 3]);
+          continue;
+        }
+        if (threadIdx.x < 32) {
+          do {
+            begin_level(threadIdx.x == 0);
+            end_level(small.expand_by_warp(search, visited, k, unsigned(s.count), unsigned(s.edges)));
+          } while (!last && s.edges <= 32);
+          if (threadIdx.x == 0) left = {s, beyond, k, done, last};
+        }
+        __syncthreads();
+        s = left.s, beyond = left.beyond, k = left.k, done = left.done, last = left.last;
+        if (threadIdx.x < 3) small.counters[threadIdx.x] = SmallCounters{};
+        __syncthreads();
       }
-      if (writes && beyond) record.add_beyond(beyond);
-      small.leave(search, k ^ 1, unsigned(s.count), s.q);
+      if (threadIdx.x == 0 && beyond) record.add_beyond(beyond);
+      small.leave(search, k, unsigned(s.count), s.q);
       if (threadIdx.x == 0) {
         atomicAdd(&search.counters->without_edges, word(s.frontier - s.count));
         g.control->small_depth = s.depth, g.control->small_reached = s.reached, g.control->small_explored = s.explored;

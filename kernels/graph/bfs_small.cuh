@@ -6,6 +6,8 @@
 // A level is small up to SMALL_EDGES edges, which the block's threads expand at once.  The grid leaves its levels to
 // the block when CALM_LEVELS in succession were small: entering and leaving cost the grid two phases, so that frontiers
 // that grow and shrink from level to level stay with the grid.
+// A level of at most 32 edges, as those of a path, is the first warp's alone: nothing else of the grid works meanwhile,
+// so that it reads bits and sets them without waiting for an atomic, and the block waits for the first level of more.
 // Steps of a level: a thread for each edge finds its row (owner) and visits its end by atomicOr; who finds the bit
 //   clear appends it, with its row, to the other queue, or, where that is full, to the queue of the grid.
 // Leaves: the first frontier that is not small, or that may be pulled, as a queue of the grid; counts in the control
@@ -97,6 +99,51 @@ template <class P> struct SmallLevels {        // in shared memory
       }
       push.stage(takes && !fits, near, q);
     }
+  }
+
+  // The same for at most 32 edges, by one warp while all others wait.
+  template <class Push>
+  GRB_DEVICE SmallCounters expand_by_warp(Push& push, unsigned* visited, int from, unsigned count, unsigned edges) {
+    const SmallQueue<P>& own = queue[from];
+    SmallQueue<P>& next = queue[from ^ 1];
+    const BfsTable<P>& g = push.g;
+    const unsigned e = unsigned(lane_number()), stop = e < count ? own.stop[e] : 32u;
+    const unsigned ended = warp_or(stop < 32 ? 1u << stop : 0u);           // each row has an edge: stops differ
+    const unsigned k = e < edges ? unsigned(__popc(ended & ((2u << e) - 1))) : 0;
+    int near = -1;
+    P first = 0, end = 0;
+    bool won = false;
+    if (e < edges) {
+      near = g.out[own.base[k] + P(e)];
+      first = g.out_start[near], end = g.out_start[near + 1];
+      won = !is_in_l2(visited, near);
+    }
+    unsigned takers = __ballot_sync(ALL_LANES, won);
+    if (takers & (takers - 1)) {                                           // of equal ends the first lane takes it
+      const unsigned peers = __match_any_sync(ALL_LANES, won ? near : -1 - int(e));
+      won = won && __ffs(int(peers)) - 1 == int(e);
+      takers = __ballot_sync(ALL_LANES, won);
+    }
+    SmallCounters made = {0, unsigned(__popc(takers)), 0};
+    if (!takers) return made;
+    if (won) {
+      visit(visited, near);
+      push.reach(near, own.vertex[k]);
+    }
+    made.hit = __any_sync(ALL_LANES, won && near == push.target);
+    const bool takes = won && end > first;
+    const unsigned degree = !takes ? 0 : end - first < P(ROW_CLAMP) ? unsigned(end - first) : ROW_CLAMP;
+    const unsigned listed = __ballot_sync(ALL_LANES, takes);
+    const unsigned upto = listed & (listed - 1) ? warp_inclusive_sum(degree) : degree;
+    if (takes) {
+      const int position = rank_in(listed);
+      next.stop[position] = upto;
+      next.vertex[position] = near;
+      next.base[position] = first - P(upto - degree);
+    }
+    made.queued = word(__popc(listed)) << 32 | warp_sum_everywhere(degree);
+    __syncwarp();
+    return made;
   }
 
   // The vertices of a queue become queue q of the grid, with what was staged.  The block calls together.

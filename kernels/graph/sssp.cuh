@@ -14,7 +14,8 @@
 //   find_nearest     (when nothing improved) the least distance that an active vertex can still give
 //   queue_active     the bound is raised: active vertices, with the segment of their rows between the two bounds
 //   alone            instead, while queues stay small: block 0 does queue_improved and relax with counters in shared
-//                    memory and no barrier of the grid, round after round; the others wait
+//                    memory and no barrier of the grid, round after round; the others wait.  Rounds of at most 32
+//                    vertices and edges are its first warp's, without a barrier
 //   pull, twice      when the vertices left have few of the edges: each searches its own row (sssp_pull.cuh); no bound
 //                    remains, and pushes finish
 // Launch: cooperative, THREADS x BLOCKS per SM resident (backends/cuda/graph/sssp.py), two barriers a round.
@@ -44,6 +45,8 @@ struct SsspArguments {                         // every field has 8 bytes
   int64_t pull_at;                             // pull when the vertices left have fewer than 1/pull_at edges; 0: never
 };
 
+struct WarpRounds { int64_t round, listed, active, explored; int improved, done; };
+
 // ALONE: block 0 goes on alone while rounds are small, for graphs that may have thousands of them; elsewhere it would
 // only take registers.
 template <class K, int BYTES, bool REAL, int THREADS, int BLOCKS, bool ALONE>
@@ -53,6 +56,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) sssp(SsspArguments a) {
   __shared__ SsspBlock block;
   __shared__ SsspTable<K> g;
   __shared__ RoundCounters own_counters;       // of block 0 alone
+  __shared__ WarpList<K> own_list;             // of its first warp alone,
+  __shared__ WarpRounds own_rounds;            // and where that has left its rounds
   if (threadIdx.x == 0) block.staged.reset(), block.explored.reset();
   load_table(g, a.table);
   const bool first_thread = is_first_thread();
@@ -116,6 +121,25 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) sssp(SsspArguments a) {
     if (listed || count) calm = 0;             // it ended for size
     return load_l2(&left.improved) != 0;
   };
+  auto rounds_by_warp = [&](bool& improved, int& done) {   // of block 0 alone, while lists and queues fit a warp
+    if (threadIdx.x < 32) {
+      unsigned held = unsigned(listed);
+      paths.load_list(own_list, held);
+      for (WarpRound made; held && done < MOST_ALONE && paths.relax_by_warp(own_list, held, active_list(which) + active,
+                                                                            made); done++) {
+        if (made.count) log_round(RELAXED, made.count, made.edges);
+        active += made.active, explored += int64_t(made.explored), held = made.listed;
+        improved = improved || held;
+      }
+      paths.store_list(own_list, held);
+      if (threadIdx.x == 0) own_rounds = WarpRounds{round, held, active, explored, improved, done};
+    }
+    __syncthreads();
+    const WarpRounds left = own_rounds;
+    round = left.round, listed = left.listed, active = left.active, explored = left.explored;
+    improved = left.improved != 0, done = left.done;
+    __syncthreads();
+  };
   auto relax_to_fixpoint = [&] {               // until no distance below the bound improves; did any?
     int done = 0;
     for (bool improved = false;;) {
@@ -123,6 +147,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) sssp(SsspArguments a) {
       if (ALONE && !alone && fits && calm > CALM_ROUNDS) begin_alone(), done = 0;
       bool leaves = true;
       if (!alone || blockIdx.x == 0) {
+        if constexpr (ALONE)
+          if (alone && listed && listed <= 32) rounds_by_warp(improved, done);
         if (listed) {
           begin_phase();
           paths.queue_improved(listed, active_list(which), active);
@@ -140,7 +166,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) sssp(SsspArguments a) {
           count = 0;
           improved = improved || listed;
         }
-        leaves = count || !listed || ++done == MOST_ALONE;   // as many are listed as there were edges, at most
+        leaves = count || !listed || ++done >= MOST_ALONE;   // as many are listed as there were edges, at most
       }
       if (alone && leaves) improved = end_alone(improved);
       if (!listed && !count) return improved;

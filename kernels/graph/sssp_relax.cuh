@@ -31,6 +31,10 @@ template <class K> struct SsspFrontier {
   }
 };
 
+// A list of at most 32 improved vertices, in shared memory, and what one round of its warp came to.
+template <class K> struct WarpList { int vertex[32]; K distance[32]; };
+struct WarpRound { unsigned count, edges, listed, active; word explored; };
+
 // How many entries of a row are lighter than each of seven weights, then its length.
 struct RowClasses {
   unsigned end[WEIGHT_CLASSES];
@@ -220,6 +224,84 @@ template <class K, int BYTES, bool REAL> struct SsspRelax {
     };
     expand_edges<K>(SsspFrontier<K>{g, count}, edges, warp, warps, relax_chunk);
     flush(g.list, &counters->listed);
+  }
+
+  // ---- rounds by one warp while all others wait, so that distances are read and written without atomics
+
+  GRB_DEVICE void load_list(WarpList<K>& list, unsigned listed) const {
+    const unsigned lane = unsigned(lane_number());
+    if (lane < listed) {
+      const int v = load_l2(g.list + lane);
+      list.vertex[lane] = v, list.distance[lane] = load_l2(g.dist + v);
+      atomicAnd(&g.in_list[v >> 5], ~(1u << (v & 31)));
+    }
+    __syncwarp();
+  }
+  GRB_DEVICE void store_list(const WarpList<K>& list, unsigned listed) const {
+    if (unsigned(lane_number()) < listed) g.list[lane_number()] = list.vertex[lane_number()];
+  }
+  // queue_improved and relax of `listed` vertices, at least one, with at most 32 edges below the bound; false where
+  // they have more, and nothing is done.  `active`: where vertices that become active are appended.
+  GRB_DEVICE bool relax_by_warp(WarpList<K>& list, unsigned listed, int32_t* active, WarpRound& made) const {
+    const unsigned lane = unsigned(lane_number());
+    const Entry* out = static_cast<const Entry*>(g.out);
+    const bool have = lane < listed;
+    const int v = have ? list.vertex[lane] : 0;
+    const K d = have ? list.distance[lane] : K(0);
+    int64_t first = 0, length = 0, most = 0;
+    bool is_new = false;
+    if (have) {
+      first = g.start[v];
+      const RowClasses row = classes_of(v);
+      is_new = bound != NONE && !is_in_l2(g.was_active, v);
+      length = row.length();
+      most = most_below(row, d, bound);
+    }
+    const unsigned degree = most > 32 ? 33u : unsigned(most), edges = warp_sum_everywhere(degree);
+    if (edges > 32) return false;
+    const unsigned upto = listed == 1 ? degree : warp_inclusive_sum(degree);
+    unsigned starts = __ballot_sync(ALL_LANES, is_new);
+    made.count = unsigned(__popc(__ballot_sync(ALL_LANES, degree != 0)));
+    made.edges = edges, made.active = unsigned(__popc(starts)), made.explored = 0;
+    if (starts) {
+      if (is_new) {
+        atomicOr(&g.was_active[v >> 5], 1u << (v & 31));
+        active[rank_in(starts)] = v;
+      }
+      made.explored = shuffle(warp_sum(is_new ? word(length) : word(0)), 0);
+    }
+    int owner = 0;                             // of edge `lane`: how many vertices end before it
+    if (listed > 1)
+#pragma unroll
+      for (int step = 16; step; step >>= 1)
+        if (__shfl_sync(ALL_LANES, upto, owner + step - 1) <= lane) owner += step;
+    const int64_t at = shuffle(first, owner) - __shfl_sync(ALL_LANES, upto - degree, owner) + lane;
+    const K from = shuffle(d, owner);
+    int near = -1;
+    K there = 0;
+    bool take = false;
+    if (lane < edges) {
+      const Entry entry = out[at];
+      near = entry.column(shift), there = sum(from, entry.weight(shift));
+      take = there < bound && there < load_l2(g.dist + near);
+    }
+    unsigned takers = __ballot_sync(ALL_LANES, take);
+    if (takers & (takers - 1)) {               // of equal ends the nearest, the first of equally near ones
+      const unsigned peers = __match_any_sync(ALL_LANES, take ? near : -1 - int(lane));
+      for (int other = 0; other < 32; other++) {
+        const K theirs = shuffle(there, other);
+        if (peers >> other & 1 && (theirs < there || (theirs == there && other < int(lane)))) take = false;
+      }
+      takers = __ballot_sync(ALL_LANES, take);
+    }
+    if (take) {
+      const int position = rank_in(takers);
+      g.dist[near] = there;
+      list.vertex[position] = near, list.distance[position] = there;
+    }
+    made.listed = unsigned(__popc(takers));
+    __syncwarp();
+    return true;
   }
 };
 

@@ -1,7 +1,7 @@
 // The number of entries of the rows in a list or a bitmap: the cost of a push, for the planner.
 //
-// Caller: backends/cuda/products/columns.py.  Launch: one thread for each index, or one warp for WORDS_OF_WARP words; one
-// atomic a block.
+// Caller: backends/cuda/products/columns.py.  Launch: one thread for each index, or one warp for WORDS_OF_WARP words;
+// one atomic a block.
 #pragma once
 #include "base/views.cuh"
 #include "base/warp.cuh"
@@ -21,20 +21,22 @@ __global__ void edges_of(const I* indices, int64_t n, const P* indptr, unsigned 
   add_to_count(mine, sum);
 }
 
-// *sum += lengths of the rows whose bits are set in `words`; lanes read neighbouring row pointers.
+// *sum += lengths of the rows whose bits are set in `words` (null: of all `size` rows); lanes read neighbouring row
+// pointers.
 template <class P>
-__global__ void edges_of_members(const word* words, int64_t n, const P* indptr, unsigned long long* sum) {
+__global__ void edges_of_members(const word* words, int64_t size, const P* indptr, unsigned long long* sum) {
   unsigned long long mine = 0;
+  const int64_t n = (size + 63) / 64;
   for (int64_t first = warp_number() * WORDS_OF_WARP; first < n; first += warp_count() * WORDS_OF_WARP) {
     const int64_t w = first + lane_number();
-    const word held = lane_number() < WORDS_OF_WARP && w < n ? words[w] : 0;
+    const word held = lane_number() < WORDS_OF_WARP && w < n ? words ? words[w] : ~word(0) : word(0);
     for_each_lane(held != 0, [&](int k) {
       const word bits = shuffle(held, k);
 #pragma unroll
       for (int half = 0; half < 2; half++) {
         const int b = lane_number() + 32 * half;
         const int64_t i = (first + k) * 64 + b;
-        if (bits >> b & 1) mine += indptr[i + 1] - indptr[i];
+        if (bits >> b & 1 && i < size) mine += indptr[i + 1] - indptr[i];
       }
     });
   }

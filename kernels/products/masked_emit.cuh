@@ -5,6 +5,8 @@
 //                         value), what is written, the scalar of the select operator
 //   into                  AT_MASK: C's entries, at the mask's; BY_ROW, BY_COLUMN: sums of C's rows or columns, merged
 //                         by atomics in out, which has R::start() (R::any: anything)
+//                         CORNERS, of rows as words: the sums of rows and columns together, both in out, and for each
+//                         entry of B' in how many products it is (`matches`)
 //   iso                   are all values *one?
 //   keeps, keep(v, i, j, thunk)  is the entry wanted?
 // Callers: products/masked_rows.cuh, products/masked_push.cuh.
@@ -13,7 +15,7 @@
 
 namespace grb {
 
-enum { AT_MASK, BY_ROW, BY_COLUMN };
+enum { AT_MASK, BY_ROW, BY_COLUMN, CORNERS };
 
 template <class S> struct Stored {
   using Value = typename S::Z;
@@ -51,7 +53,15 @@ template <class I, class J, class M, class S, class E> struct Masked {
   int64_t table;     // SEARCHED, HASH or BITMAP
   int64_t capacity;  // bytes of shared memory of a row
   int64_t parts;     // blocks of a row
+  const int64_t* b_first;  // CORNERS: the entry of B' that is the first one of each word
+  uint32_t* matches;       // CORNERS: of each entry of B'
 };
+
+// CORNERS: the entries of word q of B' whose bits are among `bits` have one product more.
+template <class O> GRB_DEVICE void count_matches(const O& o, int64_t q, word of_word, word bits) {
+  uint32_t* first = o.matches + o.b_first[q];
+  for (; bits; bits &= bits - 1) atomicAdd(first + __popcll(of_word & ((bits & (0 - bits)) - 1)), 1u);
+}
 
 // The entry (i, j) at entry e of the mask, whose products have this total (unless E::iso); `sum` is the thread's part
 // of the row's sum.
@@ -74,9 +84,10 @@ GRB_DEVICE void emit(const O& o, Total<typename E::R>& sum, int64_t e, int64_t i
       if (kept) o.out[e] = value;
   } else if (kept) {
     const typename R::Z term = R::times(value, typename R::X(), 0, 0, 0);
-    if constexpr (E::into == BY_ROW) {
-      sum.take(term);
-    } else {
+    if constexpr (E::into == BY_ROW || E::into == CORNERS) sum.take(term);
+    if constexpr (E::into == CORNERS) {
+      merge<R>(o.out + j, term);
+    } else if constexpr (E::into == BY_COLUMN) {
       if constexpr (R::any) o.out[j] = term; else merge<R>(o.out + j, term);
       o.hit[j] = true;
     }
@@ -85,11 +96,15 @@ GRB_DEVICE void emit(const O& o, Total<typename E::R>& sum, int64_t e, int64_t i
 
 // The sums of a warp's lanes, merged into that of stored row r of the mask.
 template <class E, class O> GRB_DEVICE void merge_row(const O& o, Total<typename E::R>& sum, int64_t r) {
-  if constexpr (E::into == BY_ROW) {
+  if constexpr (E::into == BY_ROW || E::into == CORNERS) {
     using R = typename E::R;
     __syncwarp();
     join_lanes<R>(sum, 32);
     if (lane_number() != 0 || !sum.have) return;
+    if constexpr (E::into == CORNERS) {
+      merge<R>(o.out + (o.m_rows == nullptr ? r : o.m_rows[r]), sum.value);
+      return;
+    }
     if constexpr (R::any) o.out[r] = sum.value; else merge<R>(o.out + r, sum.value);
     o.hit[r] = true;
   }

@@ -192,6 +192,9 @@ GRB_DEVICE Total<S> dot_product(const Masked<I, J, M, S, E>& o, const Table& tab
   const J* row = o.b_cols + start;
   Total<S> total;
   auto meet = [&](int64_t p, int64_t q, int64_t k) {
+    if constexpr (E::into == CORNERS)
+      if (const word both = o.a_values[a_start + p] & o.b_values[start + q])
+        count_matches(o, start + q, o.b_values[start + q], both);
     total.take(S::times(value_of_a<S>(o.a_values, a_start + p), value_of_x<S>(o.b_values, start + q), i, k, j));
   };
   auto goes_on = [&](bool more) {  // for all lanes of the warp where a group may stop early
@@ -227,6 +230,8 @@ GRB_DEVICE Total<S> dot_product(const Masked<I, J, M, S, E>& o, const Table& tab
     for (int u = 0; u < AHEAD; u++) {
       typename Table::Found p;
       if (!table.find(k[u], p)) continue;
+      if constexpr (E::into == CORNERS)
+        if (p & x[u]) count_matches(o, start + at + u * LANES, x[u], p & x[u]);
       if constexpr (of_words<S>) total.take(S::times(p, x[u], i, 0, j));
       else meet(int64_t(p), int64_t(at) + u * LANES, int64_t(k[u]));
     }

@@ -5,7 +5,8 @@
 //
 // Phases: word_begins   begins[e]: is entry e the first of its word?  (fresh, then the first of each row)
 //         an inclusive scan `ends` of begins
-//         word_fill     column and bits of each word, read from its first entry on; row pointers
+//         word_fill     column and bits of each word, read from its first entry on; row pointers; where wanted that
+//                       entry
 // Launch: backends/cuda/products/rows_as_words.py; one thread for each entry, for each stored row.
 #pragma once
 #include "products/masked_table.cuh"
@@ -43,7 +44,8 @@ template <class E> __global__ void word_starts(const int64_t* ptr, int64_t store
 }
 
 template <class I, class E>
-__global__ void word_fill(const I* cols, int64_t n, const bool* begins, const E* ends, int32_t* w_cols, word* words) {
+__global__ void word_fill(const I* cols, int64_t n, const bool* begins, const E* ends, int32_t* w_cols, word* words,
+                          int64_t* first) {
   GRB_EACH(e, n) {
     if (!begins[e]) continue;
     word bits = 0;
@@ -51,7 +53,14 @@ __global__ void word_fill(const I* cols, int64_t n, const bool* begins, const E*
     const int64_t at = int64_t(ends[e]) - 1;
     w_cols[at] = int32_t(cols[e] >> 6);
     words[at] = bits;
+    if (first != nullptr) first[at] = e;
   }
+}
+
+// sums[column of e] += matches[e] of each entry e.
+template <class I>
+__global__ void add_matches(const I* cols, int64_t n, const uint32_t* matches, unsigned long long* sums) {
+  GRB_EACH(e, n) if (matches[e]) atomicAdd(sums + cols[e], (unsigned long long)(matches[e]));
 }
 
 }  // namespace grb

@@ -39,8 +39,9 @@ struct Copy {
   }
 };
 
+// flag: where it is not null and *flag is false nothing is copied.
 template <int = 0>
-__global__ void copy_arrays(int64_t words,
+__global__ void copy_arrays(int64_t words, const bool* flag,
                             void* to0, const void* from0, int64_t bytes0, int64_t number0,
                             void* to1, const void* from1, int64_t bytes1, int64_t number1,
                             void* to2, const void* from2, int64_t bytes2, int64_t number2,
@@ -54,6 +55,7 @@ __global__ void copy_arrays(int64_t words,
       Copy(to2, from2, bytes2, number2), Copy(to3, from3, bytes3, number3),
       Copy(to4, from4, bytes4, number4), Copy(to5, from5, bytes5, number5),
       Copy(to6, from6, bytes6, number6), Copy(to7, from7, bytes7, number7)};
+  if (flag != nullptr && !*flag) return;
   GRB_EACH(i, words) {
     word held[COPIES];
 #pragma unroll

@@ -62,8 +62,8 @@ GRB_DEVICE void set_handle(word handle, bool value) {
 //   both, push, pull  handles of the nodes, 0 for none
 template <int = 0>
 __global__ void end_turn(const uint8_t* test, int64_t width, const volatile word* stop, const word* count, word* edges,
-                         const word* admitted, const double* figures, int64_t* numbers, const volatile int64_t* initial,
-                         bool begun, word both, word push, word pull) {
+                         const word* admitted, const double* figures, int64_t* numbers,
+                         const volatile int64_t* initial, bool begun, word both, word push, word pull) {
   if (thread_number() != 0) return;
   auto costs = reinterpret_cast<const DirectionCosts*>(figures);
   auto state = reinterpret_cast<TurnState*>(numbers);
@@ -88,8 +88,8 @@ __global__ void end_turn(const uint8_t* test, int64_t width, const volatile word
   set_handle(pull, goes && state->direction == PULL);
 }
 
-// What became of the loop, for the host: page-locked words 1 (done), 2 (turns), 3 (turns pulled); and found[k], the word
-// or the byte at address told[2 k], of told[2 k + 1] bytes, for k < count.
+// What became of the loop, for the host: page-locked words 1 (done), 2 (turns), 3 (turns pulled); and found[k], the
+// word or the byte at address told[2 k], of told[2 k + 1] bytes, for k < count.
 template <int = 0>
 __global__ void tell_host(const int64_t* numbers, volatile word* host, const int64_t* told, int64_t count,
                           volatile word* found) {

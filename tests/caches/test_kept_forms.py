@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from cuda_emulation.backend import EMULATED, shim
+from grb_tile.backends.cpu.compiled import binned
 from grb_tile.backends.cuda.graph import bfs_tiles
 from grb_tile.backends.cuda.products import spmm, spmm_rounded, spmm_slabs, tiles
 from grb_tile.backends.cuda.products.row_schedule import schedule_of
 from grb_tile.dtypes import FP32, FP64
-from grb_tile.planner import tuning
+from grb_tile.planner import force, tuning
 from grb_tile.storage import bit_tiles, tiled
 from support import stores
 from support.seeds import generator
@@ -56,9 +57,20 @@ def of_windows(device, A, precision):
     return found
 
 
+def cpu_bins(A, slab_bits, row_bits, reads_a):
+    """The bins of A with their arrays."""
+    with pytest.MonkeyPatch.context() as patch, force("numba"):
+        patch.setattr(binned, "SLAB_BITS", slab_bits)
+        patch.setattr(binned, "ROW_BITS", row_bits)
+        form = binned.form_of(A)
+        assert binned._make(A, form, reads_a, 0.0)
+        return form
+
+
 FORMS = {  # name: (store, function, the arguments asked in turn)
     "storage tiled_of": (matrix, tiled.tiled_of, [(16,), (32,), (64,)]),
     "storage bit_tiles_of": (square, bit_tiles.bit_tiles_of, [(32,), (64,)]),
+    "cpu bins": (matrix, cpu_bins, [(4, 6, True), (5, 6, True), (4, 7, True)]),
     "spmm rows_present": (matrix, on_device(spmm._presence), [(3,), (5,), (1,), (64,)]),
     "spmm long_rows": (
         matrix, on_device(spmm.long_rows), [(4, 2), (4, 8), (10, 8), (10, 2), (1000, 2)]

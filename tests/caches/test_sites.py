@@ -11,6 +11,7 @@ PROCESS = "a table of names or of the process, not of operands"
 
 FORMS = {  # site: a row of test_kept_forms.FORMS
     "storage/tiled.py: tiled_of": "storage tiled_of", "storage/bit_tiles.py: bit_tiles_of": "storage bit_tiles_of",
+    "backends/cpu/compiled/binned.py: form_of": "cpu bins",
     "backends/cuda/products/spmm.py: _presence": "spmm rows_present",
     "backends/cuda/products/spmm.py: long_rows": "spmm long_rows",
     "backends/cuda/products/spmm_rounded.py: _tiles_or_reason": "spmm_rounded tiles",
@@ -74,6 +75,7 @@ REASONS = {
         backends/distributed/whole_loops.py: WholeLoops._kept_whole,
         backends/distributed/whole_loops.py: WholeLoops._whole_for,
         backends/distributed/whole_loops.py: WholeLoops.whole_for_now,
+        graph/operands.py: mark_each_once,
         planner/choose_matvec_gpu.py: _try_tiles, planner/statistics.py: _degrees, planner/statistics.py: sample_of,
         storage/bit_tiles.py: bit_blocks_of, storage/convert.py: occupied, storage/convert.py: occupied_words,
         storage/convert.py: row_ids, storage/convert.py: words_of, storage/place.py: host,
@@ -90,7 +92,7 @@ REASONS = {
         backends/cuda/communities/row_labels.py: whole_weights,
         algorithms/clustering.py: _either, algorithms/coloring.py: coloring,
         algorithms/core_number.py: _cores, algorithms/label_propagation.py: _votes,
-        algorithms/louvain.py: symmetric_weights, algorithms/modularity.py: weights,
+        algorithms/k_truss.py: k_truss, algorithms/louvain.py: symmetric_weights, algorithms/modularity.py: weights,
         algorithms/pagerank.py: Walk.__init__, algorithms/paths.py: ego_graph,
         algorithms/pattern.py: loopless, algorithms/pattern.py: loopless_transpose,
         algorithms/similarity.py: _Score.__init__, algorithms/sssp.py: Weights._total,
@@ -112,7 +114,7 @@ REASONS = {
         core/infix.py: _CLASSES = {}, dtypes/types.py: _REGISTRY = {}, dtypes/types.py: _UNIFIED = {},
         io/lines.py: _suspects, operators/from_python.py: _PARSED = {}, operators/source.py: _TREES = {},
         planner/device_profile.py: profile_of, planner/record.py: _entrances = {}, graph/labels.py: _bor_second = {},
-        storage/place.py: _devices = {}
+        storage/host_memory.py: last_cache_bytes, storage/place.py: _devices = {}
     """,
 }
 

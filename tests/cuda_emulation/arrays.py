@@ -218,7 +218,9 @@ class Runtime:
 
     @staticmethod
     def memcpyAsync(to, source, count, kind, stream):
-        """Copies at once.  Raises: IndexError where that leaves an array."""
+        """Copies at once.  Raises: IndexError where that leaves an array, ValueError for a direction that is none."""
+        if kind not in (1, 2, 3, 4):  # to the device, to the host, on the device, as the addresses say
+            raise ValueError(f"{kind} is no direction of a copy")
         for address in int(to), int(source):
             if not memory.is_inside(address, count):
                 raise IndexError(f"a copy of {count} bytes ends outside the array at {address:x}")

@@ -26,7 +26,7 @@ def fault(comm, name):
         comm.abort("rank 1 says so")
     if name == "never":
         time.sleep(30)
-    if name == "thread":
+    if name in ("thread", "busy"):
         threading.Thread(target=int, args=("no number",)).start()
         time.sleep(30)
 
@@ -46,6 +46,8 @@ def main(name="none", timeout="60"):
     comm.barrier("start")
     if comm.rank == 1:
         fault(comm, name)
+    if name == "busy":  # the others compute, so that none of them meets the end of rank 1 in an exchange
+        time.sleep(30)
     try:
         comm.barrier("mxv")
     except DistributedError as error:

@@ -38,6 +38,17 @@ def test_a_wrong_argument_of_one_rank_is_an_error_on_all():
     raised(TypeError, lambda world: dist.from_local(gb.Vector(int, 0), first_row="1" if world.rank == 1 else None))
 
 
+@pytest.mark.parametrize("kind", ["vector", "matrix"])
+def test_one_value_has_nothing_to_combine(kind):
+    """As the constructors of ordinary objects say."""
+    given = ([0, 1], 2.0) if kind == "vector" else ([0, 1], [0, 1], 2.0)
+    make = gb.Vector if kind == "vector" else gb.Matrix
+    with pytest.raises(Exception, match="dup_op") as ordinary:
+        make.from_coo(*given, dup_op="plus")
+    found = raised(type(ordinary.value), lambda world: dist.from_coo(*given, dup_op="plus")) if kind == "matrix" else ""
+    assert kind == "vector" or str(ordinary.value) in found
+
+
 def test_types_of_ranks():
     def call(world):
         k = world.rank

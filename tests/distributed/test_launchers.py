@@ -1,6 +1,7 @@
 """`grb-tile run` with real processes, over Unix sockets and over MPI: exchanges, and that faults end all ranks."""
 
 import importlib.util
+import itertools
 import os
 import pathlib
 import shutil
@@ -88,7 +89,7 @@ def test_one_rank_needs_neither():
 
 # ---------------------------------------------------------------- faults
 
-QUICK = ("raise", "kill", "never")
+QUICK = {("raise", "pipes"), ("kill", "pipes"), ("never", "pipes"), ("busy", "pipes"), ("leave", "mpi")}
 FAULTS = {  # what rank 1 does: the status of the command (None: not 0), what is written
     "raise": (1, "ValueError: of rank 1"),
     "exit": (7, ""),
@@ -97,16 +98,20 @@ FAULTS = {  # what rank 1 does: the status of the command (None: not 0), what is
     "abort": (None, "mxv: aborted: by rank 1: rank 1 says so"),
     "never": (None, "mxv: rank 1 did not come within 3 s"),
     "thread": (1, "ValueError: invalid literal for int"),
+    "busy": (1, "ValueError: invalid literal for int"),
     "before": (1, "ValueError: of rank 1"),
 }
 # mpiexec ends all processes when one is killed, before they say anything, and has a status of its own then.
 FAULTS_OF_MPI = FAULTS | {"kill": (None, "")}
 
 
-@pytest.mark.parametrize("over", OVER)
-@pytest.mark.parametrize(
-    "fault", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in FAULTS]
-)
+def faults():
+    for fault, over in itertools.product(FAULTS, ("pipes", "mpi")):
+        marks = [with_mpi] if over == "mpi" else []
+        yield pytest.param(fault, over, marks=marks if (fault, over) in QUICK else [*marks, pytest.mark.slow])
+
+
+@pytest.mark.parametrize(("fault", "over"), list(faults()))
 def test_a_fault_of_one_rank_ends_all(fault, over, tmp_path):
     program = tmp_path / "rank_program.py"  # so that its processes are found by their arguments
     program.write_text(

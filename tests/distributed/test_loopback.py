@@ -10,7 +10,7 @@ from exchanges import EVERY, error_of
 
 from grb_tile.backends.distributed import loopback
 from grb_tile.backends.distributed.alone import Alone
-from grb_tile.exceptions import DistributedError
+from grb_tile.exceptions import DistributedError, InvalidValue
 
 SIZES = (1, 2, 3, 4)
 
@@ -141,3 +141,21 @@ def test_lines_of_the_program_are_named_where_asked_for(monkeypatch):
     monkeypatch.setenv("GRB_TILE_DIST_CHECK", "1")
     for text in loopback.run(2, function):
         assert text.count(f"{__file__}:") == 2 and "GRB_TILE_DIST_CHECK" not in text
+
+
+@pytest.mark.parametrize("size", (1, 2))
+def test_pieces_that_are_refused(size):
+    array = np.arange(3)
+    for pieces, text in (
+        ([array] * (size + 1), f"{size + 1} pieces for {size} ranks"),
+        ([array, array.astype("f4")][:size] if size > 1 else [[1, 2]], "pieces of several types, float32, int64|1-D"),
+        ([array.reshape(3, 1)] * size, r"pieces\[0\]: expected a 1-D NumPy array"),
+        ([np.array(["a"], object)] * size, r"pieces\[0\]: expected a 1-D NumPy array"),
+    ):
+
+        def program(comm, pieces=pieces, text=text):
+            with pytest.raises(InvalidValue, match=text):
+                comm.alltoall(pieces, "exchange")
+            return True
+
+        assert loopback.run(size, program) == [True] * size

@@ -16,22 +16,25 @@ import functools
 import pathlib
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
+from . import generated_kernels
 from .faults import ROOT, Fault
 from .lines import Record
 
 # of each layer, its code and the tests that should notice a mistake in it
 LAYERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "algorithms": (("algorithms", "grb_tile/graph"), ("tests/algorithms",)),
-    "backends": (("grb_tile/backends/*.py",), ("tests/backends/test_*.py",)),
+    "backends": (("grb_tile/backends/*.py",), ("tests/backends/cpu", "tests/backends/test_*.py")),
     "cli": (("grb_tile/cli",), ("tests/cli",)),
     "core": (("grb_tile/core", "grb_tile/config.py", "grb_tile/viz.py"), ("tests/core",)),
     "cpu": (("grb_tile/backends/cpu",), ("tests/backends/cpu", "tests/backends/test_*.py")),
+    "cuda": (("grb_tile/backends/cuda",), ("tests/backends/cuda",)),
     "distributed": (("grb_tile/backends/distributed", "grb_tile/dist"), ("tests/distributed",)),
     "generators": (("grb_tile/generators.py",), ("tests/generators",)),
     "grb": (("grb_tile/grb",), ("tests/grb",)),
     "io": (("grb_tile/io",), ("tests/io",)),
+    "kernels": (("kernels",), ("tests/backends/cuda",)),
     "nx": (("grb_tile/nx",), ("tests/nx",)),
     "operations": (("grb_tile/operations",), ("tests/operations",)),
     "operators": (("grb_tile/operators", "grb_tile/dtypes"), ("tests/operators",)),
@@ -40,6 +43,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "storage": (("grb_tile/storage",), ("tests/storage",)),
 }
 
+KERNELS = "kernels"
 TEMPLATES = "grb_tile/backends/cpu/templates/"
 
 COMPARED = {
@@ -351,11 +355,15 @@ def _is_text(node: ast.expr) -> bool:
 
 def mutants_of(path: str, text: str) -> list[Mutant]:
     """All mutants of a file."""
+    if path.endswith(".cuh"):
+        return generated_kernels.mutants_of(path, text)
     return _Finder(path, text).found
 
 
 def changes(mutant: Mutant, text: str) -> bool:
-    """Is the file still Python, and not the same program?"""
+    """Is the file still Python, and not the same program? (Of C++ the compiler says.)"""
+    if mutant.path.endswith(".cuh"):
+        return True
     try:
         return ast.dump(ast.parse(mutant.planted(text))) != ast.dump(ast.parse(text))
     except SyntaxError:
@@ -366,7 +374,8 @@ def files_of(layer: str) -> list[str]:
     paths: list[str] = []
     for name in LAYERS[layer][0]:
         for path in sorted(ROOT.glob(name)):
-            paths += map(str, sorted(path.rglob("*.py")) if path.is_dir() else [path])
+            kinds = "*.cuh" if name == KERNELS else "*.py"
+            paths += map(str, sorted(path.rglob(kinds)) if path.is_dir() else [path])
     return [path.removeprefix(f"{ROOT}/") for path in paths]
 
 
@@ -375,14 +384,15 @@ def tests_of(layer: str) -> list[str]:
     return [str(path.relative_to(ROOT)) for pattern in LAYERS[layer][1] for path in sorted(ROOT.glob(pattern))]
 
 
-def drawn(layer: str, seed: int) -> Iterator[Mutant]:
-    """Mutants of the layer in the order of `seed`, one of each line."""
+def drawn(layer: str, seed: int, only: Collection[str] = ()) -> Iterator[Mutant]:
+    """Mutants of the layer in the order of `seed`, one of each line; only: of these kinds."""
     chance = random.Random(f"{layer}/{seed}")
     texts = {path: (ROOT / path).read_text() for path in files_of(layer)}
     lines: dict[tuple[str, int], list[Mutant]] = collections.defaultdict(list)
     for path, text in texts.items():
         for mutant in mutants_of(path, text):
-            lines[path, mutant.line].append(mutant)
+            if not only or mutant.kind in only:
+                lines[path, mutant.line].append(mutant)
     places = list(lines)
     chance.shuffle(places)
     for place in places:
@@ -412,7 +422,9 @@ def uses_of(template: str) -> list[tuple[str, range]]:
 
 def with_tests(mutant: Mutant, record: Record) -> Mutant:
     """The mutant with the tests of its layer that execute its line."""
-    if mutant.path.startswith(TEMPLATES):  # Numba compiles it: no line is traced
+    if mutant.path.endswith(".cuh"):
+        names = generated_kernels.tests_of(mutant.path, mutant.line, record)
+    elif mutant.path.startswith(TEMPLATES):  # Numba compiles it: no line is traced
         uses = uses_of(pathlib.PurePath(mutant.path).stem)
         names = record.in_order(list({name for path, lines in uses for name in record.tests_of(path, lines)}))
     else:

@@ -23,8 +23,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = tuple(str(ROOT / name) + os.sep for name in ("grb_tile", "algorithms"))
 AT_IMPORT = ""  # the name under which lines stand that run outside of every test
 SITE = f"""import os
+import sys
 
 if {IN_PROGRAM!r} in os.environ and "PYTEST_CURRENT_TEST" in os.environ:
+    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "tests"))
     from mutation import lines
 
     lines.follow_program()
@@ -110,7 +112,21 @@ class Recorder:
         self.tests: dict[str, list] = {AT_IMPORT: [0.0, True]}
         self.bits: dict[str, dict[int, int]] = collections.defaultdict(lambda: collections.defaultdict(int))
         os.environ[IN_PROGRAM] = str(folder)
+        self.launches: dict[str, set[int]] | None = None  # of kernels over the CPU emulation, once it is imported
         self.tracer.start()
+
+    def take(self) -> dict[str, set[int]]:
+        """The lines since the last call, and those where launched kernels are defined."""
+        lines = self.tracer.take()
+        if self.launches:
+            lines |= {path: set(found) for path, found in self.launches.items()}
+            self.launches.clear()
+        if self.launches is None and "cuda_emulation.launcher" in sys.modules:
+            from . import generated_kernels  # which imports this module
+
+            self.launches = {}
+            generated_kernels.watch_launches(self.launches)
+        return lines
 
     def add(self, test: str, lines):
         bit = 1 << list(self.tests).index(test)
@@ -132,7 +148,7 @@ class Recorder:
         items[:] = kept
 
     def pytest_runtest_logstart(self, nodeid):
-        self.add(AT_IMPORT, self.tracer.take())
+        self.add(AT_IMPORT, self.take())
         self.tests[nodeid] = [0.0, True]
         self.tracer.start()
 
@@ -140,7 +156,7 @@ class Recorder:
         self.tests[report.nodeid][0] += report.duration
         self.tests[report.nodeid][1] &= not report.failed
         if report.when == "teardown":
-            self.add(report.nodeid, self.tracer.take())
+            self.add(report.nodeid, self.take())
 
     def pytest_sessionfinish(self):
         self.tracer.stop()

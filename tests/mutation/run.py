@@ -50,6 +50,7 @@ COPIED = (
     "pyproject.toml",
     "README.md",
 )
+NOT_CPP = "does not compile"  # what the CPU emulation says of a change that is no C++
 LIMIT = 600.0  # seconds for the tests of one fault
 MEMORY = 8 << 30  # bytes of address space: a fault can make a result of any size
 
@@ -118,6 +119,8 @@ def tests_of(fault: Fault, folder: pathlib.Path, limit: float) -> tuple[bool, st
         return True, "its tests are no longer there"
     if process.returncode == 5:
         raise SystemExit(f"{fault.name}: no tests in {' '.join(fault.tests)}")
+    if fault.path.endswith(".cuh") and NOT_CPP in output:
+        return True, NOT_CPP
     failures = [line for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
     if process.returncode in (1, 2) and failures:
         return True, failures[0].partition(" - ")[0].split(" ", 1)[1]
@@ -179,12 +182,18 @@ def _kept_record(layer: str, cases: int | None) -> pathlib.Path:
     for path in sorted(paths):
         text.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
     few = f"-{cases}" if cases else ""
-    return pathlib.Path(tempfile.gettempdir()) / "grb-tile-lines" / f"{layer}{few}-{text.hexdigest()[:16]}.json"
+    name = f"{recorded_as(layer)}{few}-{text.hexdigest()[:16]}.json"
+    return pathlib.Path(tempfile.gettempdir()) / "grb-tile-lines" / name
 
 
 def _kernels_of(layer: str) -> pathlib.Path:
     """Where what the layer's tests compiled is kept."""
-    return pathlib.Path(tempfile.gettempdir()) / "grb-tile-lines" / f"{layer}-kernels"
+    return pathlib.Path(tempfile.gettempdir()) / "grb-tile-lines" / f"{recorded_as(layer)}-kernels"
+
+
+def recorded_as(layer: str) -> str:
+    """The first layer with the same tests: one record serves both."""
+    return next(name for name, (_, tests) in generated.LAYERS.items() if tests == generated.LAYERS[layer][1])
 
 
 def _give_kernels(kernels: pathlib.Path, folder: pathlib.Path) -> None:
@@ -226,27 +235,30 @@ def record_of(layer: str, report=print, cases: int | None = None) -> lines.Recor
 
 
 def generated_faults(
-    layer: str, count: int, seed: int, report=print, cases: int | None = None
+    layer: str, count: int, seed: int, report=print, cases: int | None = None, kinds: list[str] | None = None
 ) -> tuple[list[Fault], list[Fault]]:
     """(mutants with the tests that execute their line, mutants whose line no test executes), `count` in all."""
     record = record_of(layer, report, cases)
-    drawn = [generated.with_tests(mutant, record) for mutant in itertools.islice(generated.drawn(layer, seed), count)]
+    mutants = itertools.islice(generated.drawn(layer, seed, kinds or ()), count)
+    drawn = [generated.with_tests(mutant, record) for mutant in mutants]
     return [mutant for mutant in drawn if mutant.chosen], [mutant for mutant in drawn if not mutant.chosen]
 
 
 def run_generated(
-    layers: list[str], count: int, seed: int, jobs: int, limit: float, report=print, cases: int | None = None
-) -> str:
+    layers: list[str], count: int, seed: int, jobs: int, limit: float, report=print, cases: int | None = None,
+    kinds: list[str] | None = None,
+) -> str:  # fmt: skip
     """Plants mutants of each layer; the result as Markdown."""
     rows = ["| layer | mutants | noticed | not executed | executed, not noticed |", "|---|---|---|---|---|"]
     for layer in layers:
-        executed, others = generated_faults(layer, count, seed, report, cases)
+        executed, others = generated_faults(layer, count, seed, report, cases, kinds)
         for mutant in others:
             report(f"NOT EXECUTED         {mutant.name}")
         outcomes = run(executed, jobs, limit, report, _kernels_of(layer)) if executed else []
+        outcomes = [outcome for outcome in outcomes if outcome.by != NOT_CPP]
         noticed = sum(outcome.noticed for outcome in outcomes)
         rows.append(
-            f"| {layer} | {len(executed) + len(others)} | {noticed} | {len(others)} | {len(executed) - noticed} |"
+            f"| {layer} | {len(outcomes) + len(others)} | {noticed} | {len(others)} | {len(outcomes) - noticed} |"
         )
     return "\n".join(rows) + "\n"
 
@@ -278,12 +290,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--output", type=pathlib.Path, help="file for the table")
     parser.add_argument("--generated", type=int, metavar="N", help="plant N mutants drawn by --seed in each --layer")
     parser.add_argument("--cases", type=int, metavar="N", help="the first N cases of each test only, which takes less")
+    parser.add_argument("--kind", action="append", help="mutants of this kind alone, such as `barrier removed`")
     parser.add_argument("--layer", action="append", choices=sorted(generated.LAYERS), help="all if left out")
     given = parser.parse_args(arguments)
     if given.generated is not None:
         print(f"seed {given.seed}")
         layers = given.layer or list(generated.LAYERS)
-        text = run_generated(layers, given.generated, given.seed, given.jobs, given.limit, _print, given.cases)
+        text = run_generated(
+            layers, given.generated, given.seed, given.jobs, given.limit, _print, given.cases, given.kind
+        )
         return _end(text, given.output)
     faults = [fault for fault in all_faults() if not given.only or any(text in fault.name for text in given.only)]
     if given.sample is not None and given.sample < len(faults):

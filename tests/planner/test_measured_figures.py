@@ -29,7 +29,11 @@ MEASURED = {
     "BLOCK_BYTES": 10.6, "BOUND_SIZE": 1 << 16, "BROADCAST_MASK": 4, "BUILD_AFTER": 3, "CHECKED_PRODUCT": 1.5,
     "COMPILED_ENTRIES": 1 << 11, "COMPILED_KRONECKER_ENTRIES": 64, "COMPILED_PUT_ENTRIES": 64, "COMPILED_SAVES": 0.8,
     "COMPILED_TUPLES": 1 << 14, "COMPILE_SECONDS": 0.5, "COMPOSED_ENTRY_SECONDS": 1e-07,
-    "COMPOSED_VERTEX_SECONDS": 1e-06, "CPU_BRANCH_NS": 11.0, "CPU_COLUMN_NS": 45.0, "CPU_COUNTED": 1 << 11,
+    "COMPOSED_VERTEX_SECONDS": 1e-06,
+    "CPU_BINS_ADMITTED": 0.75, "CPU_BINS_ENTRIES": 1 << 22,
+    "CPU_BIN_BYTE_NS": 0.2, "CPU_BIN_CELL_NS": 40.0, "CPU_BIN_ENTRY_NS": 1.0, "CPU_CACHED_SHARE": 0.25,
+    "CPU_FAR_GATHER_NS": 6.5, "CPU_NEAR_GATHER_NS": 1.2, "CPU_BRANCH_NS": 11.0, "CPU_COLUMN_NS": 45.0,
+    "CPU_COUNTED": 1 << 11,
     "CPU_ENTRY_NS": 1.5, "CPU_LIST_NS": 2.0, "CPU_LOOKED_ROW_NS": 14.0, "CPU_LOOK_UP_NS": 1.7,
     "CPU_MULTI_BFS_PULL": 3.0, "CPU_PAGE_NS": 200.0, "CPU_PROBE_NS": 0.5, "CPU_PRODUCT_NS": 6.0, "CPU_ROW_NS": 4.0,
     "CPU_SAMPLED": 1 << 12, "CPU_SAMPLE_NS": 70000.0, "CPU_SCATTER_NS": 3.0, "CPU_SET_BIT_NS": 2.0,
@@ -160,6 +164,18 @@ def test_costs_of_blocks():
             assert theirs == pytest.approx(max(entries * 1.2e-3 * latency, moved))
             assert (build, fill) == pytest.approx((entries * 40e-3 * latency, 25.0))
     assert choose_kernel.blocks_pay(1000, 1000, 4, 4, 4, H200) is None
+
+
+def test_costs_of_bins_on_the_host():
+    def pays(item=4, cells=1000, share=0.5, fits=True):
+        return choose_kernel.host_bins_pay(10**8, item, cells, lambda: share, lambda: fits)
+
+    assert pays() == pytest.approx((10**8 * 1.8 + 40_000, 10**8 * (1.2 + 3.25), 0.5))
+    assert pays(item=8)[0] == pytest.approx(10**8 * 2.6 + 40_000)
+    assert pays(share=0.9) == pytest.approx((10**8 * 1.8 + 40_000, 10**8 * 1.85, 0.9)) and pays(share=0.91) is None
+    assert pays(fits=False) is None and pays(cells=7 * 10**6) is None
+    # more cells than gathers from memory cost: the share is not asked for
+    assert choose_kernel.host_bins_pay(10**8, 4, 15 * 10**6, None, None) is None
 
 
 def test_costs_of_bins():

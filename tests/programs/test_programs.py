@@ -1,5 +1,7 @@
 """Programs on the CPU, where they are the plain function; which loops are captured elsewhere, and why others not."""
 
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -114,9 +116,8 @@ def test_break_and_conditions():
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("if k == 2:\n            continue\n        total += k", "Continue"),
         ("if k == 2:\n            return k\n        total += k", "Return"),
-        ("if k == 2:\n            break\n        total += k", "does not end the turn"),
+        ("if k == 2:\n            break\n            total += 1\n        total += k", "does not end a branch"),
         ("try:\n            total += k\n        finally:\n            pass", "Try"),
         ("def f():\n            return 1\n        total += f()", "FunctionDef"),
     ],
@@ -132,6 +133,73 @@ def test_what_stays_in_python(body, reason, tmp_path):
     assert "line 4: turn by turn from Python" in program.explain() and reason in program.explain()
     with pytest.raises(CaptureError, match=reason):
         gb.program(scope["tried"], strict=True)(4)
+
+
+BRANCHES = """
+if k == 2:
+    continue
+total += k
+
+if k == 2:
+    break
+total += k
+
+if k < 2:
+    total += 1
+elif k < 4:
+    total += 10
+else:
+    break
+
+if k:
+    last = k
+    if last > 3:
+        total += last
+total += 1
+
+total += 1
+if total > 3:
+    total += 5
+    break
+if k == 9:
+    break
+
+if k % 2:
+    continue
+elif k == 4:
+    total += 100
+    break
+total += k
+
+if k == 2:
+    if total:
+        continue
+total += k
+
+if k > 2:
+    if total > 4:
+        break
+    total += 2
+total += k
+
+total += k
+continue
+"""
+
+
+@pytest.mark.parametrize("body", BRANCHES.strip().split("\n\n"))
+def test_branches(body, tmp_path):
+    text = (
+        f"def tried(n):\n    total = 0\n    for k in range(n):\n{textwrap.indent(body, ' ' * 8)}\n    return total, k\n"
+    )
+    file = tmp_path / "tried.py"
+    file.write_text(text)
+    scope = {}
+    exec(compile(text, str(file), "exec"), scope)
+    program = gb.program(scope["tried"], strict=True)
+    for n in (1, 2, 3, 4, 5, 12):
+        assert program(n) == scope["tried"](n)
+        assert "the backend cpu runs it" in program.explain()
 
 
 def test_the_innermost_loops_alone():

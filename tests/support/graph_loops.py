@@ -142,3 +142,44 @@ def dependencies(A, sources, endpoints=False, values=None):
                 by_vertex[w] += share[w] + endpoints
         by_vertex[s] += (len(length) - 1) * endpoints
     return by_vertex, np.array([by_edge[edge] for edge in zip(*(x.tolist() for x in edges(A)), strict=True)])
+
+
+def corners(L):
+    """Triangles i > j > k at each vertex, of a strictly lower triangle."""
+    below = neighbours(L)
+    count = np.zeros(L.nrows, np.int64)
+    for i in range(L.nrows):
+        own = set(below[i])
+        for j in below[i]:
+            for k in below[j]:
+                if k in own:
+                    count[[i, j, k]] += 1
+    return count
+
+
+def supports(A, ways):
+    """{edge: triangles} of the edges in a triangle; ways: of each edge i > j, whether it is named (i, j) or (j, i)."""
+    near = [set(row) for row in neighbours(A)]
+    edges = [(i, j) for i in range(A.nrows) for j in sorted(near[i]) if j < i]
+    found = {(e if way else e[::-1]): len(near[e[0]] & near[e[1]]) for e, way in zip(edges, ways, strict=True)}
+    return {e: s for e, s in found.items() if s}
+
+
+def peeled(A, found, least):
+    """(supports left, how many edges went in each round) of peel_truss."""
+    left, rounds = {frozenset(e): s for e, s in found.items()}, []
+    names = {frozenset(e): e for e in found}
+    near = [set(row) for row in neighbours(A)]
+    while gone := {e for e, s in left.items() if s < least}:
+        rounds.append(len(gone))
+        before = set(left)
+        for e in gone:
+            del left[e]
+        for e in left:
+            u, v = e
+            lost = 0
+            for w in near[u] & near[v]:
+                two = {frozenset((u, w)), frozenset((v, w))}
+                lost += two <= before and bool(two & gone)
+            left[e] -= lost
+    return {names[e]: s for e, s in left.items()}, rounds

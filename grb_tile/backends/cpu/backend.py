@@ -236,7 +236,8 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
     name = "cpu"
 
     def matvec_rows(self, A, x, semiring, mask=None, plan=None):
-        if forced().engine != "numpy" and (plan is None or plan.format == "csr"):
+        rules = forced()
+        if rules.engine != "numpy" and rules.kernel is None and (plan is None or plan.format == "csr"):
             w = bound_matvec.matvec_rows(A, x, semiring, mask)
             if w is not NotImplemented:
                 return ran_compiled(plan, w)

@@ -218,7 +218,7 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
         if self._is_elsewhere(store):
             place.wait_for(store)
             return copy_from_device(self.device, store)
-        return self.store_to_device(store)
+        return self.to_device(store)
 
     def synchronize(self):
         self.device.synchronize()

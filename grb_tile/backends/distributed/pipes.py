@@ -172,7 +172,7 @@ class PipeCommunicator(ProcessCommunicator):
                     self._send(rank, out, call)
                 if rank in into and event & (select.POLLIN | ENDINGS):
                     self._receive(rank, into, call)
-                elif event & ENDINGS and rank not in into:
+                elif event & ENDINGS:
                     self._check_aborted(call)
                     self._ended.add(rank)  # it needs nothing of this exchange
                     poll.unregister(descriptor)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .threshold import CPU, CPU_GRAPHS, NUMPY, PROGRAMS, PUSH_PULL, define
+from .threshold import CPU, CPU_BINS, CPU_GRAPHS, NUMPY, PROGRAMS, PUSH_PULL, define
 
 # ---------------------------------------------------------------------- push or pull, both kinds of machine
 
@@ -42,6 +42,27 @@ CPU_UNASKED_NS = define(
     15_000.0, "ns", "asking what is compiled takes 5 us; both methods cost NumPy its calls, 60 us", CPU
 )
 CPU_SURE = define(16, "ratio of costs", "no degree distribution met turns a ratio of 16 round", CPU)
+
+# ---------------------------------------------------------------------- x in bins (backends/cpu/compiled/binned.py)
+
+CPU_BINS_ENTRIES = define(1 << 22, "entries", "fewer take 10 ms: no form's worth", CPU_BINS)
+CPU_BINS_ADMITTED = define(
+    0.75,
+    "share of the rows",
+    "a mask that admits fewer saves gathers, but seldom bins",
+    CPU_BINS,
+)
+CPU_BIN_ENTRY_NS = define(1.0, "ns an entry", "over bins, both passes: uniform 2^22, FP32 1.8, FP64 2.6", CPU_BINS)
+CPU_BIN_BYTE_NS = define(0.2, "ns a byte of a value of x", "the same", CPU_BINS)
+CPU_BIN_CELL_NS = define(40.0, "ns a cell", "of a bin and a slab: two loops that start and end", CPU_BINS)
+CPU_NEAR_GATHER_NS = define(1.2, "ns an entry", "row-wise product, x of 4 MB: uniform 2^20", CPU_BINS)
+CPU_FAR_GATHER_NS = define(6.5, "ns an entry", "more, where no cache has x: uniform 2^22, 2^23", CPU_BINS)
+CPU_CACHED_SHARE = define(
+    0.25,
+    "share of the last level of cache",
+    "that x has beside the matrix and other cores",
+    CPU_BINS,
+)
 
 # ---------------------------------------------------------------------- dot or Gustavson
 

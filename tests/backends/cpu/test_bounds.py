@@ -34,8 +34,17 @@ def test_wrong_claims_stay_within_the_arrays(salt, fenced):
         for name in EVERY:
             found = outcome(name, G)
             assert not isinstance(found, Refused) or found.error not in OUTSIDE, (claim, name, found)
+        peel(G.A)
     wanted = TEMPLATES - {"label_turns", "breadth_first"}  # of NetworkX's functions
     assert fenced >= wanted, wanted - fenced
+
+
+def peel(A):
+    """graph.peel_truss of any matrix, and of supports that are none."""
+    rng = np.random.default_rng(A.nvals)
+    i, j = np.unique(rng.integers(0, A.nrows, (30, 2)), axis=0).T
+    S = gb.Matrix.from_coo(i, j, rng.integers(-1, 4, i.size), gb.dtypes.INT64, nrows=A.nrows, ncols=A.nrows)
+    graph.peel_truss(gb.select.offdiag(A).new(), S, 2)
 
 
 def star(leaves):
@@ -79,6 +88,7 @@ def test_hypersparse_matrices_cost_no_array_of_their_rows():
     for found in (
         graph.strong_components(A), graph.components(A), graph.greedy_colours(A, order), graph.core_numbers(A),
         graph.independent_set(A, order, none), graph.bipartite_matching(A), graph.distances(A, [0]),
-        graph.cuthill_mckee(A), graph.dependencies(A, [0]), graph.topological_levels(A),
+        graph.cuthill_mckee(A), graph.dependencies(A, [0]), graph.topological_levels(A), graph.triangle_corners(A),
+        graph.peel_truss(A, gb.Matrix(gb.dtypes.INT64, n, n), 1),
     ):  # fmt: skip
         assert found is None

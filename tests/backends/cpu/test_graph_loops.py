@@ -87,6 +87,24 @@ def test_cores(name):
 
 @every_case
 @every
+def test_triangles(name):
+    """At each vertex; supports as edges go, their rounds."""
+    A, rng = symmetric(CASES[name]()), rng_of(5)
+    rows, cols = plain.edges(A)
+    L = graph_of(A.nrows, rows[rows > cols], cols[rows > cols], symmetric=False)
+    assert graph.triangle_corners(matrix_of(L)).to_dense().tolist() == plain.corners(L).tolist()
+    found = plain.supports(A, rng.random(A.nvals // 2) < 0.5)
+    i, j = np.array(list(found), np.int64).reshape(-1, 2).T
+    S = Matrix.from_coo(i, j, np.array(list(found.values()), np.int64), nrows=A.nrows, ncols=A.nrows)
+    for least in (1, 2, 4):
+        wanted, rounds = plain.peeled(A, found, least)
+        left, removed = graph.peel_truss(matrix_of(A), S, least)
+        assert {(i, j): s for i, row in left.to_dicts().items() for j, s in row.items()} == wanted
+        assert removed() == rounds
+
+
+@every_case
+@every
 def test_orders(name):
     """Generations with and without cycles, Kahn's order, reverse Cuthill-McKee."""
     A = CASES[name]()
@@ -230,6 +248,12 @@ def test_floyd_warshall():
     assert graph.floyd_warshall(D) == 2
 
 
+def last_of(steps):
+    """(labels, quality) of the last step, and the records of all."""
+    steps = [(kept, best, list(records)) for kept, best, records in steps]
+    return *steps[-1][:2], [record for step in steps for record in step[2]]
+
+
 @pytest.mark.parametrize("some", [False, True])
 @pytest.mark.parametrize("salt", range(4))
 @every
@@ -246,7 +270,8 @@ def test_rounds_of_moves(salt, some):
     rule = Measure(0.0, total, 1.0), 1e-7, 1e-3
     for key in (7, 11):
         calls = (
-            lambda: list(move_rounds(B, x, k / total, k, rule, key, 5))[-1][:2],
+            lambda: last_of(move_rounds(B, x, k / total, k, rule, key, 5)),
+            lambda: last_of(move_rounds(B, x, k / total, k, rule, key, 5, each=True)),
             lambda: join_rounds(B, community, k, 1 / total, key, 5),
             lambda: list(settle(B, community, k / total, k, (rule[0], 1e-7 * total, 2.0, bool)))[-1][:1],
         )

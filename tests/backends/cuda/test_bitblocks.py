@@ -222,3 +222,14 @@ def test_planner_takes_blocks_when_they_pay(monkeypatch):
         with gb.plan(force="bit_blocks"):
             dense.mxv(x).new()
             assert gb.explain().plans[-1].kernel == "bit_blocks"
+
+
+@pytest.mark.parametrize("limit", [48 << 10, 99 << 10, 227 << 10])
+def test_a_block_has_as_many_warps_as_shared_memory_has_windows(limit):
+    for item, x_item, stage, most in ((1, 4, 16, 0), (8, 8, 32, 64 * 32), (16, 16, 32, 64 * 32), (8, 16, 16, 300)):
+        buffer, threads, shared = bitblocks.block_shape(most, stage, item, x_item, limit)
+        window = shared // (threads // 32)
+        assert buffer % 16 == 0 and (buffer >= most * item + 16 if most else buffer == 0)
+        assert window * (threads // 32) == shared and window >= 2 * buffer and threads & threads - 1 == 0
+        assert shared <= limit or threads == 32, "a block has a warp at least"
+        assert threads == bitblocks.THREADS or 2 * shared > limit, "no fewer warps than fit"

@@ -237,12 +237,12 @@ def test_functors_that_are_not_recorded_take_the_place_of_recorded_ones():
 # ---------------------------------------------------------------------- processes
 
 PROGRAM = """
-    import atexit, os, sys, threading
+    import atexit, os, sys, threading, time
     {early}
     sys.path[:0] = [{root!r}, {tests!r}]
     from backends.cuda.test_compile_ahead import instance, record
     from grb_tile.backends.cuda.runtime import ahead, compile as jit
-    ahead.thread_count = lambda: 9
+    ahead.thread_count = lambda: 5
     slow = [("graph/sssp.cuh", "sssp", "", ("unsigned", "4", "false", str(32 * k), "1", "true")) for k in range(1, 25)]
     ahead.recorded = lambda: record({{"p": [instance(), *slow]}})
     compilations = ahead.Compilations(90)
@@ -266,9 +266,9 @@ def test_a_process_ends_while_threads_compile(tmp_path, ending):
     """What runs is ended, what waits is left; no process stays."""
     program = f"""
         compilations.get(instance())
-        assert len(ahead._threads._running) == 8
-        while len(ahead._threads.workers._all) < 8:
-            pass
+        assert len(ahead._threads._running) == 4
+        while len(ahead._threads.workers._all) < 4:
+            time.sleep(0.01)
         print(*(worker.pid for worker in ahead._threads.workers._all))
         print(len(os.listdir(os.environ["GRB_TILE_CACHE"] + "/cuda")))
         {ending}
@@ -278,14 +278,14 @@ def test_a_process_ends_while_threads_compile(tmp_path, ending):
     assert (done.returncode, done.stderr) == (0, "")
     *pids, before, waiting, running = map(int, done.stdout.split())
     assert (waiting, running) == (0, 0)
-    assert len(pids) == 8 and not any(map(is_process, pids))
+    assert len(pids) == 4 and not any(map(is_process, pids))
     finished = [name for name in entries(tmp_path) if name.endswith(".cubin")]
-    assert len(finished) <= before + 4, "of eight that ran some were nearly done"
+    assert len(finished) <= before + 2, "of four that ran some were nearly done"
 
 
 def test_a_forked_child_compiles_on_its_own(tmp_path):
     program = """
-        import time, warnings
+        import warnings
         compilations.get(instance())
         child = os.fork()
         if not child:
@@ -312,10 +312,11 @@ def test_a_forked_child_compiles_on_its_own(tmp_path):
 def test_a_killed_process_leaves_none_behind(tmp_path):
     """Nor where a forked child lives on: it holds no end of the workers' pipes."""
     program = """
-        import signal, time
+        import signal
+        ahead.thread_count = lambda: 3  # each worker compiles to its end, which takes seconds
         compilations.get(instance())
-        while len(ahead._threads.workers._all) < 8:
-            pass
+        while len(ahead._threads.workers._all) < 2:
+            time.sleep(0.01)
         child = os.fork()
         if not child:
             os.close(1), os.close(2)
@@ -327,7 +328,7 @@ def test_a_killed_process_leaves_none_behind(tmp_path):
     done = run(program, tmp_path)
     child, *pids = map(int, done.stdout.split())
     try:
-        assert done.returncode == -signal.SIGKILL and len(pids) == 8
+        assert done.returncode == -signal.SIGKILL and len(pids) == 2
         until = time.monotonic() + 100  # each finishes its kernel
         while any(map(is_process, pids)) and time.monotonic() < until:
             time.sleep(0.05)
@@ -391,6 +392,18 @@ def test_which_archive_serves_a_device(cache, tmp_path):
     assert package_for(90, major + 2000, folder).arch == 90
     assert package_for(90, major - 10, folder) is None, "drivers load nothing of a later major version"
     assert package_for(90, major, tmp_path / "none") is None
+
+
+def test_the_archive_of_the_nearest_architecture_serves(tmp_path):
+    """Of those that the driver can load; kernels of an earlier one know less of the device."""
+    for arch, nvrtc in ((80, 12), (86, 12), (88, 13), (90, 12)):
+        packages.write_package(tmp_path, arch, (nvrtc, 0), {"key": b"payload"})
+    for driver, served in (
+        (13000, {80: 80, 86: 86, 87: 86, 88: 88, 89: 88, 90: 90}),
+        (12000, {86: 86, 88: 86, 89: 86}),
+    ):
+        for arch, wanted in served.items():
+            assert package_for(arch, driver, tmp_path).arch == wanted, (arch, driver)
 
 
 def test_a_damaged_archive_is_as_good_as_none(cache, tmp_path):

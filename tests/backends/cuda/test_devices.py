@@ -130,6 +130,16 @@ def test_loops_and_products_report_the_same_device(devices):
             assert [ran.get(what) for what in ("bfs", "sssp", "components", "matvec")] == [name] * 4
 
 
+@pytest.mark.parametrize("device", ["cuda", "cuda:1"])
+def test_structures_stay_on_the_host(devices, device):
+    pair = gb.dtypes.register_anonymous(np.dtype([("a", "i4"), ("b", "f8")]))
+    v = gb.Vector.from_coo([1, 70], np.array([(1, 2.5), (3, 4.5)], pair.np_type), dtype=pair, size=128)
+    for x in (v, v.diag()):
+        with pytest.raises(InvalidValue, match=f"user-defined type .* no form on '{device}'"):
+            x.to_device(device)
+        assert x.to_device("cpu") is x and x.nvals == 2
+
+
 @pytest.mark.parametrize("device", ["gpu", 1, None, "cuda:-1", "cuda:x", "cuda:", "cpu:1"])
 def test_names_of_no_device(devices, device):
     with pytest.raises(InvalidValue, match="is no device|is not known"):

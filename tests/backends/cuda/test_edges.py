@@ -34,3 +34,5 @@ def test_edges(n, share):
         words = np.packbits(words, bitorder="little").view(np.uint64)
         columns.add_edges(backend.device, store, None, backend.device.array(words), n, total)
         assert backend.device.read(total) == [want[at].sum()]
+        columns.add_edges(backend.device, store, None, None, n, total)
+        assert backend.device.read(total) == [want[at].sum() + want.sum()]

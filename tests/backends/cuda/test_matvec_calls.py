@@ -49,3 +49,20 @@ def test_a_search_in_a_host_loop(force, monkeypatch):
             q(~level.S, replace=True) << q.vxm(A, semiring.any_pair)
             depth += 1
     assert dict(zip(*(part.tolist() for part in level.to_coo()), strict=True)) == want
+
+
+@pytest.mark.parametrize("form", ["sparse", "bitmap", "full"])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_edges_of_a_frontier_are_counted_on_the_device(form, dtype):
+    """Exactly, for the matrix that is asked about: a count is kept with the vector."""
+    rng, n = np.random.default_rng(3), 200
+    graphs = [Matrix.from_coo(*rng.integers(0, n, (2, many)), True, nrows=n, ncols=n) for many in (900, 70)]
+    at = np.arange(n) if form == "full" else np.sort(rng.permutation(n)[: 9 if form == "sparse" else 130])
+    with using_shim() as backend:
+        u = backend.convert(Vector.from_coo(at, True, size=n)._store, "sparse" if form == "sparse" else "bitmap")
+        u = backend.store_to_device(u)
+        if form == "sparse":
+            u = type(u)(n, u.dtype, backend.device.array(at.astype(dtype)), u.values, u.iso)
+        for A in (*graphs, graphs[0]):
+            degrees = np.diff(A.to_csr()[0])
+            assert backend.edges_of(backend.store_to_device(A._store), u) == degrees[at].sum()

@@ -1,5 +1,6 @@
 """Out of memory on the device: derived forms make room, the call runs once more, and what still fails is named."""
 
+import ctypes
 import gc
 import threading
 import weakref
@@ -261,6 +262,8 @@ def test_reading_on_the_host_waits_too(monkeypatch):
         lambda: shim().device.host(A._store.values),
         lambda: shim().device.synchronize(),
         lambda: shim().device.read(A._store.indptr[:1]),
+        lambda: shim().device.read_count(A._store.indptr),
+        lambda: shim().device.sent(lambda word: ctypes.memset(word, 0, 8)),
         lambda: place.wait_stream(A._store.values),
     ):
         before = len(followed)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cuda_emulation.backend import using_shim
-from grb_tile import Matrix, Vector, algorithms, dtypes, graph
+from grb_tile import Matrix, Vector, algorithms, binary, dtypes, graph
 from grb_tile.backends import select
 from grb_tile.backends.cuda.graph import ordered
 from grb_tile.exceptions import DimensionMismatch, IndexOutOfBound
@@ -103,6 +103,11 @@ def test_bad_operands(backend):
             for call in (graph.greedy_colours, lambda A, order: graph.independent_set(A, order, none)):
                 with pytest.raises(ValueError, match="order: expected each of the 3 vertices once"):
                     call(A, Vector.from_dense(order))
+        for change in (lambda x: x(binary.min) << 1, lambda x: x.__setitem__(0, x[1].new()), lambda x: x.resize(2)):
+            order = graph.random_order(3, 7)
+            change(order)  # it was known to have each vertex once
+            with pytest.raises((ValueError, DimensionMismatch), match="order: expected"):
+                graph.greedy_colours(A, order)
         order = Vector.from_dense([0, 1, 2])
         with pytest.raises(ValueError, match="order: expected each"):
             graph.greedy_colours(A, Vector.from_coo([0, 1], [0, 1], size=3))

@@ -7,7 +7,8 @@ from backends.cuda.test_programs import N, agree, matrix, on_the_device  # noqa:
 import grb_tile as gb
 from cuda_emulation.backend import shim
 from grb_tile.backends.cuda.products import segments
-from grb_tile.backends.cuda.programs.slots import bits_of, copy_arrays, number_of
+from grb_tile.backends.cuda.programs.slots import Form, Slot, bits_of, copy_arrays, number_of
+from grb_tile.backends.cuda.runtime.late_vector import LateVector
 
 
 @pytest.mark.parametrize("size", [3, 8, 13, 5000])
@@ -63,3 +64,25 @@ def test_a_form_that_is_due_while_a_turn_is_captured(monkeypatch):
         assert agree(program(A, u.dup(), 4), wanted)
         assert ("tries again" if k == 0 else "turns on the device") in program.explain()
     assert refused
+
+
+@pytest.mark.parametrize("form", ["bitmap", "full", "sparse", "empty", "one value", "late", "late, counted"])
+def test_what_a_turn_leaves_is_copied_into_the_slot(form):
+    """A slot for vectors with gaps takes any form, whether its number of entries is on the host or on the device."""
+    size, backend = 130, shim()
+    device = backend.device
+    at = {"full": np.arange(size), "empty": np.arange(0), "sparse": np.array([3, 99])}.get(form, np.arange(0, size, 2))
+    values = np.full(at.size, 7.0) if form == "one value" else at + 0.5
+    with gb.config.set(backend="cuda"):
+        v = gb.Vector.from_coo(at, values[0] if form == "one value" else values, "FP64", size=size)
+        store = device.to_device(v._store)
+        if form.startswith("late"):
+            counter = device.array(np.array([at.size, 0, 0, 0], np.uint64))
+            store = LateVector(device, size, store.dtype, store.words, store.values, counter)
+            assert store.nvals == at.size if form == "late, counted" else store.counter is not None
+        slot = Slot(device, Form(size, store.dtype, False, 0))
+        copy_arrays(device, slot.load(device.to_device(gb.Vector.from_coo([5], [1.0], size=size)._store)))
+        assert gb.Vector._from_store(slot.store()).to_dict() == {5: 1.0}
+        copy_arrays(device, slot.copies(store))
+        left = gb.Vector._from_store(slot.store())
+        assert left.nvals == at.size and left.to_dict() == dict(zip(at.tolist(), values.tolist(), strict=True))

@@ -169,7 +169,8 @@ def test_loops_of_local_moves_are_those_of_the_host(weights):
         for start, scale in ((None, 1), (array(x), 1), (array(x), 0)):  # 0: the greatest sum is the score
             for each in (True, False):
                 steps = local_moves.move_rounds(B, start, scale * u, k, (measure, 1e-7, 1e-3), 3, 1, each=each)
-                found.append([(host_of(kept).tolist(), *more) for kept, *more in steps][-1][:2])
+                steps = [(host_of(kept).tolist(), best, list(records)) for kept, best, records in steps]
+                found.append((*steps[-1][:2], [record for step in steps for record in step[2]]))
         y, rounds = local_moves.join_rounds(B, array(x), k, 1 / total, 3, 2)
         found.append((host_of(y).tolist(), rounds))
         many = array(np.arange(n) // 30)

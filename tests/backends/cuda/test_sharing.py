@@ -13,7 +13,7 @@ from cuda_emulation.arrays import DeviceArray
 from cuda_emulation.backend import EMULATED, using_shim
 from cuda_emulation.launcher import EmulatedLaunch
 from grb_tile import Matrix, Vector, binary, plan, unary
-from grb_tile.algorithms import sssp
+from grb_tile.algorithms import bfs, sssp
 from grb_tile.backends.cuda.runtime.late_vector import LateVector
 from grb_tile.backends.cuda.runtime.launch import Kernel
 from grb_tile.exceptions import OutOfMemory
@@ -179,3 +179,24 @@ def test_a_count_asked_for_by_two_threads():
 
         u._counter = late
         assert u.nvals == 2
+
+
+@pytest.mark.parametrize("first", ["found", "parents"])
+@pytest.mark.parametrize("loop", ["bfs", "sssp"])
+def test_results_of_one_loop_change_apart(loop, first):
+    """Both have the same presence words until one of them is written to."""
+    n = 300
+    with using_shim():
+        A = Matrix.from_coo(np.arange(n - 1), np.arange(n - 1) + 1, np.ones(n - 1), nrows=n, ncols=n)
+        A << A.ewise_add(A.T, binary.plus)
+        ends = bfs(A, 0, parents=True) if loop == "bfs" else sssp(A, 0, predecessors=True)
+        found, parents = (ends.levels, ends.parents) if loop == "bfs" else (ends.distances, ends.predecessors)
+        changed, other = (found, parents) if first == "found" else (parents, found)
+        before = other.dup().to_dict()
+        del changed[7]
+        changed(Vector.from_coo([9, 70], True, size=n).S) << 5
+        changed[:3] << 1
+        assert 7 not in changed and changed.get(70) == 5 and other.to_dict() == before
+        other[11] << 4
+        del other[70]
+        assert other.get(11) == 4 and 70 not in other and 70 in changed and changed.get(11) != 4

@@ -243,6 +243,16 @@ def test_high_diameter(delta, high_diameter):
         check(B, B, source, delta)
 
 
+@pytest.mark.parametrize("kernel", ["grid_wide", "grid_low_skew", "blocks_high_diameter"])
+def test_the_first_vertex_is_not_reached(kernel):
+    """What lanes without an item read is its distance, of vertex 0."""
+    chain = store_of(90, range(1, 89), range(2, 90), generator(2).integers(1, 50, 88), "INT32", True)
+    for source in (1, 30, 89):
+        for delta in (2, 40):
+            with force(kernel):
+                check(chain, chain, source, delta)
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 def test_high_diameter_types(dtype, high_diameter):
     A = random_store(300, 700, dtype, 2, symmetric=False, lightest=0)

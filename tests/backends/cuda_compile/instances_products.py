@@ -3,7 +3,7 @@
 from grb_tile import dtypes, monoid
 from grb_tile.backends.cuda.lowering.semirings import lowered
 from grb_tile.backends.cuda.products import spmm_slabs
-from grb_tile.backends.cuda.products.epilogue import Epilogue, epilogue
+from grb_tile.backends.cuda.products.epilogue import CORNERS, Epilogue, corners, epilogue
 from grb_tile.backends.cuda.products.tile_pairs import maps
 from grb_tile.operators import get_typed_op
 
@@ -99,18 +99,20 @@ def masked_chains():
         Epilogue(plus_pair), epilogue(None, plus_pair, None, monoid.plus["INT64"], None), Epilogue(any_pair),
         epilogue(None, any_pair, None, monoid.lor["BOOL"], 0), Epilogue(plus_times, above),
         epilogue(None, plus_times, above, monoid.plus["FP32"], 1),
-        epilogue(None, plus_times, above, monoid.any["FP64"], 0),
+        epilogue(None, plus_times, above, monoid.any["FP64"], 0), corners(None, plus_pair),
     ]  # fmt: skip
     for number, e in enumerate(emissions):
         words = {plus_pair: "Words<false>", any_pair: "Words<true>"}.get(e.s, "S")
         for form, lanes in (("BY_WARP", "4"), ("BY_ATOMICS", "16")):
             types = ("int32_t", "int32_t", ("int32_t", "int64_t")[number % 2])
             yield "products/masked_rows.cuh", "masked_rows", e.text, (*types, words, form, lanes, e.name)
-            yield "products/masked_push.cuh", "masked_push", e.text, ("int32_t", types[2], "S", form, e.name)
+            if e.into != CORNERS:
+                yield "products/masked_push.cuh", "masked_push", e.text, ("int32_t", types[2], "S", form, e.name)
     for ends in ("int32_t", "int64_t"):
         yield "products/masked_words.cuh", "word_starts", "", (ends,)
         yield "products/masked_words.cuh", "word_fill", "", ("int32_t", ends)
-    yield "products/masked_words.cuh", "word_begins", "", ("int32_t",)
+    for name in ("word_begins", "add_matches"):
+        yield "products/masked_words.cuh", name, "", ("int32_t",)
     yield "products/masked_words.cuh", "word_rows", "", ("int64_t",)
 
 

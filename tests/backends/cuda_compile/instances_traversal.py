@@ -31,6 +31,8 @@ def instances():
         yield "graph/bfs_multi_result.cuh", "bfs_multi_result", "", (parents,)
     yield "graph/components.cuh", "components", "", ("int64_t",)
     yield "graph/cores.cuh", "core_numbers", "", ("6144",)
+    for name in ("truss_link", "truss_peel"):
+        yield "graph/truss.cuh", name, "", ()
     for index in ("int32_t", "int64_t"):
         for by_edge in ("true", "false"):
             yield "graph/brandes.cuh", "brandes", "", (index, by_edge)

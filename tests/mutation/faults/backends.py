@@ -276,4 +276,18 @@ FAULTS = [
         "            if n - base < 63:",
         ("tests/backends/cpu/test_matvec.py",),
     ),
+    Fault(
+        "grb_tile/backends/cpu/templates/matvec_binned.py",
+        "the last row of a bin is taken for the first entry of its row",
+        "out_values[i] = t if code > inside else total",
+        "out_values[i] = t if code >= inside else total",
+        ("tests/backends/cpu/test_binned.py",),
+    ),
+    Fault(
+        "grb_tile/backends/cpu/compiled/binned.py",
+        "values of x of the groups of bins before are read",
+        "start, count = int(cells[b * slabs]), int(cells[end * slabs] - cells[b * slabs])",
+        "start, count = 0, int(cells[end * slabs])",
+        ("tests/backends/cpu/test_binned.py",),
+    ),
 ]

@@ -5,9 +5,54 @@ from . import Fault
 CUDA = "tests/backends/cuda/"
 ROWS = (CUDA + "test_row_labels.py",)
 CORES = (CUDA + "test_cores.py",)
+TRIANGLES = (CUDA + "test_triangles.py",)
+LOOPS = ("tests/backends/cpu/test_graph_loops.py",)
 TESTS = ROWS
 
 FAULTS = [
+    Fault(
+        "kernels/graph/truss.cuh",
+        "two edges of a triangle that go in one round both count it",
+        "if (!f_goes && (!g_goes || e < g)) lose(f);",
+        "if (!f_goes) lose(f);",
+        TRIANGLES,
+    ),
+    Fault(
+        "kernels/graph/truss.cuh",
+        "an edge that went in an earlier round still makes triangles",
+        "if (of_f != 0 && of_f < round) continue;",
+        "",
+        TRIANGLES,
+    ),
+    Fault(
+        "kernels/products/masked_emit.cuh",
+        "a match is counted at the entry after its own",
+        "__popcll(of_word & ((bits & (0 - bits)) - 1))",
+        "__popcll(of_word & bits & (0 - bits))",
+        TRIANGLES,
+    ),
+    Fault(
+        "kernels/products/masked_rows.cuh",
+        "matches of a row that is looked up in a longer one are not counted",
+        "      if (const word both = o.a_values[a_start + p] & o.b_values[start + q])\n"
+        "        count_matches(o, start + q, o.b_values[start + q], both);",
+        "      ;",
+        TRIANGLES,
+    ),
+    Fault(
+        "grb_tile/backends/cpu/templates/peel_truss.py",
+        "two edges of a triangle that go in one round both count it",
+        "if gone[f] != here and (gone[g] != here or e < g):",
+        "if gone[f] != here:",
+        LOOPS,
+    ),
+    Fault(
+        "grb_tile/backends/cpu/templates/triangle_corners.py",
+        "the corner in the middle is left out",
+        "            count[j] += here\n",
+        "",
+        LOOPS,
+    ),
     Fault(
         "kernels/communities/row_labels.cuh",
         "of equal sums the label found first wins",

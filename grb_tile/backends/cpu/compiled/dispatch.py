@@ -4,8 +4,10 @@ NotImplemented means: no kernel for this operator, type or form; or none compile
 for it (jit/cache.py).  Meanings of the primitives: backends/protocol.py.
 """
 
+from ....planner.record import UNRECORDED
 from ....storage.convert import keep_transpose
 from . import (
+    binned,
     elementwise as accelerate_rows,
     matmul as accelerate_matmul,
     matvec as accelerate_matvec,
@@ -23,7 +25,8 @@ def _record(plan, result):
 
 def matvec_rows(A, x, semiring, mask=None, plan=None):
     """w<mask>[i] = (+)_k A[i,k] (x) x[k], A by rows."""
-    return _record(plan, accelerate_matvec.matvec_rows(A, x, semiring, mask))
+    w = binned.matvec_rows(A, x, semiring, mask, UNRECORDED if plan is None else plan)
+    return _record(plan, accelerate_matvec.matvec_rows(A, x, semiring, mask) if w is NotImplemented else w)
 
 
 def matvec_cols(AT, x, semiring, mask=None, plan=None):

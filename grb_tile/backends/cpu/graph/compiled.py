@@ -16,6 +16,8 @@ _NUMBERS = "floyd_warshall", *_MOVES  # arrays of FP64 among the arguments
 KERNELS = [
     *((name, {"INDEX": "i"}) for name in _ONE_MATRIX),
     *((name, {"INDEX": "l"}) for name in _LISTS),
+    ("peel_truss", {"INDEX": "i", "IN_INDEX": "i"}),
+    ("triangle_corners", {"INDEX": "i", "Z": "d"}),
     ("core_numbers", {"INDEX": "i", "IN_INDEX": "i"}),
     ("brandes", {"INDEX": "i", "Z": "d"}),
     ("dijkstra", {"INDEX": "i", "VALUE": "d", "Z": "d", "COUNT": True, "PARENTS": False}),

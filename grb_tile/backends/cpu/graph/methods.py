@@ -15,6 +15,7 @@ MODULES = {
     "labels": ("best_labels",),
     "communities": ("move_rounds", "join_rounds", "settle", "quotient"),
     "traversal": ("bfs_multi",),
+    "triangles": ("peel_truss", "triangle_corners"),
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import numpy as np
 INT32, INT64, INT64_2D, WORD = np.int32, np.int64, np.int64, np.uint64
 INDEX = B_INDEX = M_INDEX = X_INDEX = IN_INDEX = OUT_INDEX = ROWS = NUMBER = np.int32
 VALUE = THUNK = X = Y = Z = X_DEFAULT = Y_DEFAULT = np.float64
-LEVEL, FLAG = np.uint8, np.bool_
+LEVEL, FLAG, CODE = np.uint8, np.bool_, np.uint16
 
 NONE = np.uint64(0)
 IDENTITY = 0

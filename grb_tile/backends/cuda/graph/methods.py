@@ -19,6 +19,7 @@ MODULES = {
     "cuthill_mckee": "cuthill_mckee", "topological_levels": "topological", "core_numbers": "cores",
     "strong_components": "strong_components", "dependencies": "brandes", "greedy_colours": "ordered",
     "independent_set": "ordered", "spanning_forest": "spanning_forest", "random_walks": "random_walks",
+    "peel_truss": "triangles", "triangle_corners": "triangles",
 }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..runtime.errors import on_device
 from ..structure.arrays import index_type
+from ..structure.prefix_sums import numbers_of
 
 if TYPE_CHECKING:
     from ....storage.store import Compressed
@@ -61,7 +62,7 @@ def independent_set(device: Device, A: Compressed, order: Any, left_out: Any) ->
         found[left_out] = 0
     kernel = device.launcher.kernel(HEADER, "independent_set")
     _launch(device, kernel, n, (A.indptr, earlier.order, n, earlier.neighbours, earlier.count, found))
-    return device.xp.flatnonzero(found == 1)
+    return numbers_of(device, found == 1)
 
 
 def _launch(device, kernel, n, args):

@@ -114,13 +114,13 @@ def edges_of(device, AT, u, at_most=False):
 
 
 def add_edges(device, AT, indices, words, count, total):
-    """total[0] += entries of the rows of AT at `count` indices, or at the members of `words`, `count` positions."""
+    """total[0] += entries of the rows of AT at `count` indices, or at the members of `words` (None: all), `count`
+    positions.
+    """
     ptr = pointers(device, AT)
     if indices is None:
-        words_of_warp = 8  # as in the kernel
         kernel = device.launcher.kernel("products/edges.cuh", "edges_of_members", "", (index_type(ptr),))
-        count = -(-count // 64)
-        kernel.over(-(-count // words_of_warp) * 32, (words, count, ptr, total))
+        kernel.over(-(-count // (64 * 8)) * 32, (words, count, ptr, total))  # a warp has 8 words
     else:
         kernel = device.launcher.kernel("products/edges.cuh", "edges_of", "", (index_type(ptr), index_type(indices)))
         kernel.over(count, (indices, count, ptr, total))

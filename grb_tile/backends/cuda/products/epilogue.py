@@ -4,6 +4,7 @@
 
 stored      at the entries of the mask, all or those that a select operator keeps
 reduced     (+)_j C(i,j) (axis 1), (+)_i C(i,j) (axis 0), (+)_ij C(i,j) (axis None: the sums of the rows, reduced)
+corners     rows of words: (+)_j C(v,j) + (+)_i C(i,v), and for each entry of B' in how many products it is
 C itself is not formed where it is reduced.
 """
 
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....operators import typed_semiring
+from ....operators import get_typed_op, typed_semiring
 from ..elementwise.mapping import reduce, thunk_of
 from ..elementwise.values import functor_text
 from ..lowering.semirings import cast_text, lowered
@@ -25,15 +26,15 @@ if TYPE_CHECKING:
     from ..lowering.semirings import Lowered
     from ..runtime.device import Device
 
-AT_MASK, BY_ROW, BY_COLUMN = "AT_MASK", "BY_ROW", "BY_COLUMN"
+AT_MASK, BY_ROW, BY_COLUMN, CORNERS = "AT_MASK", "BY_ROW", "BY_COLUMN", "CORNERS"
 
 
 class Epilogue:
     """The struct E as text, with that of the semiring before it, and what it writes."""
 
-    def __init__(self, s, keep=None, sums=None, monoid=None, axis=None):
+    def __init__(self, s, keep=None, sums=None, monoid=None, axis=None, corners=False):
         self.s, self.keep, self.sums, self.monoid, self.axis = s, keep, sums, monoid, axis
-        self.into = AT_MASK if sums is None else BY_COLUMN if axis == 0 else BY_ROW
+        self.into = CORNERS if corners else AT_MASK if sums is None else BY_COLUMN if axis == 0 else BY_ROW
         self.name = "Stored<S>" if keep is None and sums is None else "E"
         self.text = s.text if self.name != "E" else "\n".join([s.text, *self._text()])
 
@@ -94,6 +95,12 @@ class Epilogue:
     def nothing(self, device: Device, nrows: int, ncols: int) -> Any:
         """What a product without entries is reduced to."""
         return None if self.axis is None else empty_vector(device, ncols if self.axis == 0 else nrows, self.sums.dtype)
+
+
+def corners(device: Device, s: Lowered) -> Epilogue:
+    """That of a product that counts matches, for the corners of triangles."""
+    plus = typed_semiring(get_typed_op("plus", s.dtype, kind="monoid"), "first")
+    return Epilogue(s, None, lowered(device, plus, s.dtype, False, s.dtype, True), corners=True)
 
 
 def epilogue(

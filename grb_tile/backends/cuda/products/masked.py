@@ -25,8 +25,8 @@ from ..structure.arrays import compressed, gather, index_type, row_ids
 from ..structure.gather import entries_of_rows
 from ..structure.positions import empty_like, keep_flagged
 from ..structure.prefix_sums import stored_lines
-from .epilogue import AT_MASK, Epilogue
-from .rows_as_words import counts_matches, rows_as_words
+from .epilogue import AT_MASK, Epilogue, corners
+from .rows_as_words import HEADER, counts_matches, rows_as_words
 from .spgemm import FORMS, MOST_BLOCKS, PRODUCTS, THREADS, TOTALS, Bins, power_between
 
 if TYPE_CHECKING:
@@ -77,6 +77,23 @@ def masked_product(
     if not stored:
         return epilogue.reduced(device, pattern, out, hit)
     return _of_hits(device, s, A, B or BT, pattern, out, hit)
+
+
+def corner_counts(device: Device, L: Compressed, s: Lowered) -> Any:
+    """t[v] = [+_j C(v,j)] + [+_i C(i,v)] + [+_ij L(i,v) x L(j,v)] over L(i,j), C<L> = L (+.x) L' that counts matches.
+
+    An array of int64.  A match of rows i and j is counted at the entry of row j, because one at its column would have
+    the columns of most matches wait for each other; these counts are added once.  Columns of L are 32-bit.
+    """
+    count = L.indices.shape[0]
+    out, matches, first = device.zeros(L.nrows, np.int64), device.zeros(count, np.uint32), device.empty(count, np.int64)
+    words = rows_as_words(device, L, first)
+    rows = _Rows(device, words, None, words, corners(device, s), L, WORDS)
+    rows.counted = first, matches
+    rows.run(out, None)
+    kernel = device.launcher.kernel(HEADER, "add_matches", "", (index_type(L.indices),))
+    kernel.over(count, (L.indices, count, matches, out))
+    return out
 
 
 def _of_rows(device: Device, pattern: Compressed, A: Compressed) -> Compressed:
@@ -133,6 +150,8 @@ class _Rows:
 
     gives: WORDS where A and BT are rows of words, else what the semiring needs.
     """
+
+    counted = None, None  # of corners: the first entry of each word, the matches of each entry
 
     def __init__(self, device, A, B, BT, epilogue, pattern, gives=None):
         self.device, self.A, self.B, self.BT, self.epilogue, self.pattern = device, A, B, BT, epilogue, pattern
@@ -244,7 +263,7 @@ class _Rows:
         rows = 1 if by_blocks else threads // 32
         arguments = (
             pattern.indptr, pattern.rows, pattern.indices, *_operands(A, words or s.reads_a),
-            *_operands(B, words or s.reads_x), *targets, *arguments, parts,
+            *_operands(B, words or s.reads_x), *targets, *arguments, parts, *self.counted,
         )  # fmt: skip
         blocks = launcher.blocks(min(-(-count * parts // rows), MOST_BLOCKS))
         kernel(blocks, threads, arguments, shared=rows * capacity)

@@ -7,7 +7,7 @@ W(A) has A's rows, a column for 64 of A's, and 12 bytes for each of its entries.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,8 +28,10 @@ def counts_matches(s: Lowered) -> bool:
     return s.structure_only or s.counts
 
 
-def rows_as_words(device: Device, A: Compressed) -> Compressed:
-    """W(A); its columns are 32-bit, as A's are."""
+def rows_as_words(device: Device, A: Compressed, first: Any = None) -> Compressed:
+    """W(A); its columns are 32-bit, as A's are.  first: an array of an int64 for each entry of A; those of the words
+    get the entry of A that is their first one.
+    """
     n, stored = A.indices.shape[0], A.indptr.shape[0] - 1
     launcher, kind = device.launcher, index_type(A.indices)
     begins = device.empty(n, np.bool_)
@@ -40,5 +42,5 @@ def rows_as_words(device: Device, A: Compressed) -> Compressed:
     words = device.empty(count, np.uint64)
     name = index_type(ends)
     launcher.kernel(HEADER, "word_starts", "", (name,)).over(stored + 1, (A.indptr, stored, ends, starts))
-    launcher.kernel(HEADER, "word_fill", "", (kind, name)).over(n, (A.indices, n, begins, ends, cols, words))
+    launcher.kernel(HEADER, "word_fill", "", (kind, name)).over(n, (A.indices, n, begins, ends, cols, words, first))
     return Compressed(A.nrows, (A.ncols + 63) // 64, UINT64, starts, cols, words, False, A.rows)

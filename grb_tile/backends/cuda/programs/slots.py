@@ -180,10 +180,26 @@ def number_of(bits: int, dtype: Any) -> np.generic:
     return np.frombuffer((bits & (1 << 64) - 1).to_bytes(8, "little")[: dtype.itemsize], dtype)[0]
 
 
-def copy_arrays(device: Any, pairs: list[tuple[Any, Any]]) -> None:
+def chosen(device: Any, flag: Any, first: Any, second: Any) -> Any:
+    """The vector `first` where flag[0], on the device, is true, else `second`; of one size and type.
+
+    Raises: CaptureError where these differ.
+    """
+    forms = form_of(device, first), form_of(device, second)
+    form = forms[0].wider(forms[1])
+    if form is None:
+        raise CaptureError(f"programs: the branches of an `if` leave {forms[0].text()} and {forms[1].text()}")
+    slot = Slot(device, form, first.values if form.value else None)
+    copy_arrays(device, slot.copies(second))
+    copy_arrays(device, slot.copies(first), flag)
+    return slot.store()
+
+
+def copy_arrays(device: Any, pairs: list[tuple[Any, Any]], flag: Any = None) -> None:
     """to[:] = source for all (to, source), as if at once: a source may be the `to` of another pair.
 
-    source: an array; a number, whose 8 bytes are repeated; or None for zeros.
+    source: an array; a number, whose 8 bytes are repeated; or None for zeros.  flag: an array of BOOL on the device;
+    nothing is copied where its first is false.
     """
     written = {to.data.ptr for to, _ in pairs} if len(pairs) > _TOGETHER else ()
     if written:
@@ -198,7 +214,7 @@ def copy_arrays(device: Any, pairs: list[tuple[Any, Any]]) -> None:
             flat += (to, source, to.nbytes, 0) if _is_array(source) else (to, None, to.nbytes, source or 0)
             most = max(most, to.nbytes)
         words = most + 7 >> 3
-        kernel.over(words, (words, *flat, *(None, None, 0, 0) * (_TOGETHER - len(some))))
+        kernel.over(words, (words, flag, *flat, *(None, None, 0, 0) * (_TOGETHER - len(some))))
 
 
 def _is_array(source):

@@ -1,7 +1,7 @@
 """A loop on the device: its turn captured once in each direction, and launched as WHILE nodes.
 
     loop = DeviceLoop(device)
-    loop.carry(stores)                       # the vectors that change from turn to turn, copied into slots
+    loop.carry(stores, others)               # the vectors that change from turn to turn, copied into slots
     loop.rehearse(turn, PUSH, left)          # a turn that runs at once: kernels get compiled, forms made
     loop.capture(turn)                       # the turn as a graph: nothing runs
     loop.launch(turn, left)                  # turns until the condition fails, at most `left`
@@ -34,7 +34,7 @@ from ....planner.choose_matvec_gpu import DirectionCosts
 from ....storage.convert import cached_transpose
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
-from .slots import Form, Slot, bits_of, copy_arrays, form_of, number_of
+from .slots import Form, Slot, bits_of, chosen, copy_arrays, form_of, number_of
 
 PUSH, PULL = 0, 1
 _METHODS = {PUSH: "cols", PULL: "rows"}
@@ -55,9 +55,13 @@ class Choice:
     u, admitted: the slots of the vector that it multiplies and of its mask's pattern (None: no mask).
     """
 
-    def __init__(self, costs: DirectionCosts, by_columns: Any, u: Slot, admitted: Slot | None, device: Any) -> None:
-        self.by_columns, self.u, self.admitted = by_columns, u, admitted
-        self.costs = device.upload(np.array(costs, np.float64))
+    def __init__(self, costs: Callable[[], DirectionCosts], by_columns: Any, u: Slot, admitted: Slot | None) -> None:
+        self._make, self.by_columns, self.u, self.admitted = costs, by_columns, u, admitted
+        self.costs: Any = None
+
+    def weigh(self, device: Any) -> None:
+        """The costs as they are now: a form of the matrix may tell more of it than there was to know before."""
+        self.costs = device.upload(np.array(self._make(), np.float64))
 
 
 class DeviceLoop:
@@ -85,9 +89,11 @@ class DeviceLoop:
 
     # ------------------------------------------------------------------ what it carries
 
-    def carry(self, stores: list) -> None:
+    def carry(self, stores: list, others: list) -> None:
         """Slots in the forms of these vectors, which are loaded; a NumPy scalar is a full vector of size 1.
 
+        others: vectors that later calls may begin with, in the order of `stores`, or None; the forms hold them, too,
+        where there is one that does.
         Raises: CaptureError where one has no such form.
         """
         self._begun, self._forms = stores, []
@@ -97,6 +103,9 @@ class DeviceLoop:
                 self._forms.append(Form(1, lookup_dtype(store.dtype), True, 0))
             else:
                 self._forms.append(form_of(self.device, store))
+        for k, store in enumerate(self._here(others)):
+            wider = None if store is None else self._forms[k].wider(form_of(self.device, store))
+            self._forms[k] = wider or self._forms[k]
         self._make_slots()
 
     def _make_slots(self):
@@ -141,6 +150,14 @@ class DeviceLoop:
         to_device = self.device.to_device
         return [x if x is None or isinstance(x, np.generic) else to_device(x) for x in stores]
 
+    def chosen(self, flag: Any, first: Any, second: Any) -> Any:
+        """A vector with the entries of `first` where the one BOOL of the vector `flag` is true, else of `second`.
+
+        Raises: CaptureError where their sizes or types differ.
+        """
+        flag, first, second = self._here([flag, first, second])
+        return chosen(self.device, flag.values, first, second)
+
     # ------------------------------------------------------------------ one turn
 
     def direction(self, A: Any, transposed: bool, transpose: Any, u: Any, mask: Any, costs: Callable) -> str:
@@ -160,7 +177,8 @@ class DeviceLoop:
                 open_rows = figures.open_rows(0 if mask is None else mask.pattern.estimated_nvals)
                 rows = figures.rows(figures.entries, open_rows)
                 return "cols" if figures.columns(figures.entries, u.size) < rows else "rows"
-            self._choice = Choice(costs(), by_columns, slot, admitted, self.device)
+            self._choice = Choice(costs, by_columns, slot, admitted)
+            self._choice.weigh(self.device)
         return _METHODS[self._now]
 
     def _slot_of(self, store):
@@ -271,6 +289,8 @@ class DeviceLoop:
     def capture(self, turn: Callable, matrices: list) -> None:
         """Record the turn, which reads these matrices.  Raises: CaptureError where it needs the host."""
         self._prepare_to_tell()
+        if self._choice is not None:
+            self._choice.weigh(self.device)
         if self.device.launcher.has_graphs:
             with self._within(True):
                 self._record(turn)

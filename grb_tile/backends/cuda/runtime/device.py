@@ -132,7 +132,8 @@ class Device:
 
     def upload(self, data: np.ndarray) -> Any:
         """A copy of a contiguous NumPy array on the device; a small one by one call of the driver."""
-        self.needs_host("an array of the host is copied to the device: make it before the loop")
+        if data.nbytes:
+            self.needs_host("an array of the host is copied to the device: make it before the loop")
         if data.dtype.char not in _TYPES or not data.dtype.isnative:
             return self.xp.asarray(data)
         if data.nbytes == 0:
