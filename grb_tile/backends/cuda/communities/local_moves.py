@@ -188,7 +188,7 @@ def _votes(device: Device, B: Compressed, u: Any, k: Any) -> Votes:
         device.launcher.kernel(MOVES, "negative_numbers").over(B.nrows, (u, k, B.nrows, negative))
     found = Votes(device, B, "MOVE", kind, values, negative)
     ends = 8, 32, found.warp_row, found.block_row
-    found.bins = range(1 + sum(longest > end for end in ends))  # longer rows have none
+    found.bins = 1 + sum(longest > end for end in ends)
     return found
 
 
