@@ -14,14 +14,12 @@
 // Launch: backends/cuda/communities/row_labels.py; blocks of a multiple of 32 threads.
 // Preconditions: fewer than 2^31 - 1 columns; label(k) >= 0, or -1 for none.
 #pragma once
-#include "base/warp.cuh"
+#include "communities/candidates.cuh"
 
 namespace grb {
 
 enum Aggregate { MODE, MOVE, MEX };
 enum Weights { COUNTED, EQUAL, WHOLE, STORED };  // entries count 1; have values[0]; an int32_t each; a double each
-
-constexpr int NO_LABEL = -1;
 
 struct RowLabels {
   const int64_t* start;
@@ -46,37 +44,6 @@ struct RowLabels {
 
 GRB_DEVICE bool counts(const RowLabels& o, int64_t i, int64_t column) {
   return o.inside == nullptr || o.inside[column] == o.inside[i];
-}
-
-// Products and sums that the compiler does not contract.
-GRB_DEVICE double times_rounded(double x, double y) {
-#ifdef SIMT_CPU
-  volatile double product = x * y;
-  return product;
-#else
-  return __dmul_rn(x, y);
-#endif
-}
-
-struct Candidate {
-  double score;
-  int label;
-  GRB_DEVICE void take(double other, int c) {
-    bool better = label == NO_LABEL || other > score || (other == score && c < label);
-    if (c != NO_LABEL && better) score = other, label = c;
-  }
-};
-template <int LANES> GRB_DEVICE Candidate best_of_lanes(Candidate mine) {
-  for (int by = LANES / 2; by; by >>= 1) {
-    double score = from_registers<double>([&] {
-      registers_of<double> p = to_registers(mine.score);
-      for (unsigned& part : p.part) part = __shfl_xor_sync(ALL_LANES, part, by);
-      return p;
-    }());
-    int label = __shfl_xor_sync(ALL_LANES, mine.label, by);
-    mine.take(score, label);
-  }
-  return mine;
 }
 
 // What scores of row i need, read before its entries.

@@ -65,10 +65,11 @@ bin_label_rows(const int64_t* start, const int64_t* listed, const word* present,
   }
 }
 
-// sums[label[k]] += values[k].  A warp has 256 values: while some have one label, they are summed first, because atomics
-// of one address take turns.
+// sums[label[k]] += values[k].  A warp has 256 values: while some have one label, they are summed first, because
+// atomics of one address take turns.
 template <int = 0>
-__global__ void __launch_bounds__(256) sum_by_label(const int64_t* label, const double* values, int64_t n, double* sums) {
+__global__ void __launch_bounds__(256)
+sum_by_label(const int64_t* label, const double* values, int64_t n, double* sums) {
   constexpr int EACH = 8, FEW = 4;
   GRB_EACH_WARP(group, (n + 32 * EACH - 1) / (32 * EACH)) {
     int64_t c[EACH];

@@ -24,6 +24,7 @@ WARP_ROW = 256  # entries of a row for a warp: eight tables of twice as many lab
 BLOCK_ROW = 2048  # of a row for a block of 256 threads: a table of twice as many labels in 48 KiB
 MOST_SLOTS = 16384  # labels in the table of a block of 1024 threads
 FILLED = 5 / 8  # of such a table at most, on average: probes of a linear search stay few
+LONG_ROW = 1024  # entries of a row that a warp goes through, without a table
 BINS = 5
 HEADER = "communities/row_labels.cuh"
 BINNING = "communities/row_labels_bin.cuh"
@@ -77,6 +78,11 @@ def first_by_label(device: Device, labels: Any, size: int) -> Any:
     first = device.full(size, n, np.int32)
     device.launcher.kernel(BINNING, "first_by_label").over(n, (labels, n, first))
     return first
+
+
+def long_row(device: Device) -> int:
+    """The entries of a row from which a block, no warp, goes through them."""
+    return device.launcher.size(LONG_ROW, 40)
 
 
 def whole_weights(device: Device, A: Compressed) -> tuple[str, Any, float]:
