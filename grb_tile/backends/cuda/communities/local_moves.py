@@ -56,7 +56,7 @@ def move_rounds(
             B.indptr, B.indices, B.values, bool(B.iso), label, before, best, gain, active, k, K, slack, used, n,
             bits_of(key_of(seed, first)), moves, follows, movers, counts, block_row, numbers,
         )  # fmt: skip
-        decide.over(threads, operands)
+        decide.over(threads, operands, most=most)
         follow.over(threads, operands, most=most)
         change, squares, wanting, moving, *start = device.read(numbers[: 6 if progress is None else 4])
         if progress is None:
