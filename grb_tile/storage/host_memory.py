@@ -7,6 +7,7 @@ control group, where these exist; an unknown amount counts as enough.
 import functools
 import os
 import pathlib
+import weakref
 
 from ..exceptions import OutOfMemory
 
@@ -18,6 +19,23 @@ def free_bytes():
     limits = [_available(), _address_space(), _control_group()]
     known = [limit for limit in limits if limit is not None]
     return min(known) if known else None
+
+
+_forms = weakref.WeakSet()  # forms of matrices that give way where memory is short: objects with `release()`
+
+
+def gives_way(form):
+    """From now on `form.release()` is called before an array is refused."""
+    _forms.add(form)
+
+
+def release():
+    """Release all forms that give way; were there any?"""
+    found = list(_forms)
+    for form in found:
+        _forms.discard(form)
+        form.release()
+    return bool(found)
 
 
 @functools.cache
@@ -40,7 +58,10 @@ def check_memory(wanted, what, remedy="use a mask or smaller operands, or free o
     """
     if wanted < SMALL:
         return
-    free = free_bytes() if free is None else free
+    if free is None:
+        free = free_bytes()
+        if free is not None and wanted > free and release():
+            free = free_bytes()
     if free is not None and wanted > free:
         raise OutOfMemory(
             f"{what}: {wanted:,} bytes needed, {free:,} free; the operands are unchanged.  "

@@ -37,6 +37,7 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
     "backends/cpu/vectorised/matmul.py: _block": ("mxm",),
     "backends/cuda/elementwise/values.py: functor_text": ("ewise: operator", "select: operator"),
     "backends/cuda/lowering/semirings.py: _cache = {}": ("mxv: operator", "mxv: type", "mxv: iso"),
+    "backends/cuda/products/bound_rows.py: bind_rows": ("mxv: operator", "mxv: type", "mxv: iso"),
     "backends/cuda/products/column_launch.py: Merge.__call__": ("vxm: form", "vxm: mask", "vxm: operator"),
     "backends/cuda/products/column_launch.py: Merge.__init__": ("vxm: form", "vxm: type"),
     "backends/cuda/products/column_launch.py: merge_of": ("vxm: mask", "vxm: form", "vxm: operator"),

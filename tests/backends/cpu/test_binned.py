@@ -219,7 +219,23 @@ def test_a_form_that_does_not_fit_is_not_made_and_gives_way(large, monkeypatch):
             raise MemoryError
 
         monkeypatch.setattr(binned, "_array", fail)
-        assert kernels(A, x, 1) == [None] and "column_bins" not in A._store.forms
+        assert kernels(A, x, 1) == [None] and A._store.forms["column_bins"].nbytes == 0
+
+
+def test_bins_are_released_before_an_array_is_refused(monkeypatch):
+    rng = generator("binned release")
+    A, x = matrix(rng, 90, 90, 900, gb.dtypes.FP64), vector(rng, 90, 90, gb.dtypes.FP64, "full")
+    op = semiring("plus_times", "FP64")
+    over_bins(A, x, op)
+    form = A.forms["column_bins"]
+    monkeypatch.setattr(host_memory, "free_bytes", lambda: 10**10 if form.nbytes else 10**11)
+    host_memory.check_memory(10**9, "an array that fits")
+    assert form.nbytes > 0
+    host_memory.check_memory(2 * 10**10, "an array that fits without them")
+    assert form.nbytes == 0
+    with pytest.raises(gb.exceptions.OutOfMemory, match="100,000,000,000 free"):
+        host_memory.check_memory(2 * 10**11, "an array that does not")
+    same_bits(over_bins(A, x, op), plain_rows.matvec_rows(A, x, op))
 
 
 def test_values_follow_when_a_product_reads_them(large):

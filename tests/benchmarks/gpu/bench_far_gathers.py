@@ -1,6 +1,6 @@
 """What random gathers cost the operations that have no bins: the same work with gathers near and far.
 
-    python tests/benchmarks/gpu/bench_far_gathers.py [--scales 22,24] [--triangles 20,22,24]
+    python tests/benchmarks/gpu/bench_far_gathers.py [--scales 22,24] [--triangles 20,22,24] [--output FILE]
 
 far: 2^scale vertices, 16 random edges each, both ways; near: the same number of vertices and edges, each edge within
 one of 16 ranges of vertices, so that what is gathered lies in a sixteenth of the memory and caches hold it.  The
@@ -158,9 +158,21 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--scales", default="22,24")
     parser.add_argument("--triangles", default="20,22,24")
+    parser.add_argument("--output", type=Path, help="also written here, line by line, as a record for results/")
     options = parser.parse_args()
     gb.config.set(backend="cuda")
-    print("\n".join([HEAD, "|" + "---|" * (HEAD.count("|") - 1)]), flush=True)
+    head = "# Random gathers without bins\n\n" + current().describe_device()
+    head += "; `tests/benchmarks/gpu/bench_far_gathers.py`:\n" + __doc__.partition("--output FILE]")[2].rstrip()
+    if options.output:
+        options.output.write_text(head + "\n\n")
+
+    def tell(line):
+        print(line, flush=True)
+        if options.output:
+            with options.output.open("a") as file:
+                file.write(line + "\n")
+
+    tell("\n".join([HEAD, "|" + "---|" * (HEAD.count("|") - 1)]))
     whats = {
         "components": components, "labels, a round": labels, "transpose, structure": transposed(False),
         "transpose, FP32": transposed(True),
@@ -176,18 +188,15 @@ def main():
         entries = store.indices.shape[0]
         for what, (near, far) in took.items():
             each = far / entries * 1e9
-            print(
-                f"| {what} | uniform {scale} | {entries:,} | {near:.2f} | {far:.2f} | {each:.1f} | {far / near:.2f} |",
-                flush=True,
-            )
+            tell(f"| {what} | uniform {scale} | {entries:,} | {near:.2f} | {far:.2f} | {each:.1f} | {far / near:.2f} |")
         del store
         free()
-        print(sssp_row(scale), flush=True)
+        tell(sssp_row(scale))
         free()
-        print(product_row(scale - 1), flush=True)
+        tell(product_row(scale - 1))
         free()
     for scale in options.triangles.split(","):
-        print(triangles_row(int(scale)), flush=True)
+        tell(triangles_row(int(scale)))
         free()
 
 

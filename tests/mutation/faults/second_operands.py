@@ -7,7 +7,23 @@ ON_DEVICE = ("tests/backends/cuda/test_second_operands.py",)
 
 BOUND = ("tests/backends/cuda/test_bound_elementwise.py",)
 
+BOUND_ROWS = ("tests/backends/cuda/test_bound_rows.py",)
+
 FAULTS = [
+    Fault(
+        "grb_tile/backends/cuda/products/bound_rows.py",
+        "a bound product runs where a kernel is forced",
+        "return found if found is not None and forced() is FREE and",
+        "return found if found is not None and",
+        BOUND_ROWS,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/products/bound_rows.py",
+        "a bound product's rows without entries are forgotten",
+        "result = BitmapVector(nrows, dtype, words, w, known)",
+        "result = BitmapVector(nrows, dtype, None, w, nrows)",
+        BOUND_ROWS,
+    ),
     Fault(
         "grb_tile/backends/cuda/elementwise/bound.py",
         "a bound pair is kept without the type of its result",

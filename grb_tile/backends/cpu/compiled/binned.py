@@ -19,7 +19,7 @@ from grb_tile.planner.choose_kernel import BINNED, forced_kernel, host_bins_pay
 from grb_tile.planner.choose_matvec import can_stop_early
 from grb_tile.planner.record import forced
 from grb_tile.storage import convert
-from grb_tile.storage.host_memory import free_bytes, last_cache_bytes
+from grb_tile.storage.host_memory import free_bytes, gives_way, last_cache_bytes
 from grb_tile.storage.store import BitmapVector, forms_of
 
 from ..jit import cache as jit
@@ -51,11 +51,17 @@ class ColumnBins:
     entries whose x is cached.  made: are the arrays there?  spare: arrays for x in bins that no product uses now.
     """
 
-    __slots__ = ("bits", "cached", "cells", "columns", "made", "rows", "spare", "uses", "values")
+    __slots__ = ("__weakref__", "bits", "cached", "cells", "columns", "made", "rows", "spare", "uses", "values")
 
     def __init__(self, bits):
         self.bits, self.uses, self.made, self.cached, self.spare = bits, 0, False, {}, []
         self.cells = self.columns = self.rows = self.values = None
+
+    def release(self):
+        """Drop the arrays: memory is short.  A product that runs has its own references."""
+        self.made, self.uses = False, 0
+        self.cells = self.columns = self.rows = self.values = None
+        self.spare = []
 
     @property
     def nbytes(self):
@@ -71,12 +77,6 @@ def form_of(A):
     if found is None or found.bits != bits:
         found = forms["column_bins"] = ColumnBins(bits)
     return found
-
-
-def drop(A):
-    """Release the form: memory is short."""
-    if A.forms:
-        A.forms.pop("column_bins", None)
 
 
 def shape_of(A, form):
@@ -129,8 +129,8 @@ def _product(A, x, semiring, mask, plan, wanted):
         return NotImplemented
     try:
         w = jit.attempt(kernel, lambda: _run(functions, A, x, semiring, mask, form, a_iso))
-    except MemoryError:  # it gives way
-        drop(A)
+    except MemoryError:
+        form.release()
         return NotImplemented
     if w is not NotImplemented:
         plan.use_kernel(BINNED, "forced" if wanted else "x_streams", figures)
@@ -186,7 +186,7 @@ def _make(A, form, reads_a, seconds):
     try:
         made = jit.attempt(kernel, lambda: _place(functions, A, form, reads_a))
     except MemoryError:
-        drop(A)
+        form.release()
         return False
     return made is not NotImplemented
 
@@ -201,7 +201,8 @@ def _place(functions, A, form, reads_a):
         cuts = even_bins(indptr[:: 1 << row_bits], entries, bins, threads)
         jit.share_out(lambda c, _: function(indptr, indices, *arguments, cuts[c], cuts[c + 1]), len(cuts) - 1, threads)
 
-    if not form.made:
+    cells = form.cells if form.made else None
+    if cells is None:
         cells = np.zeros(bins * slabs + 1, np.int64)
         over_bins(functions.count, cells, *how)
         np.cumsum(cells[:-1], out=cells[1:])
@@ -209,9 +210,10 @@ def _place(functions, A, form, reads_a):
         columns, rows = np.empty(entries, np.uint16), np.empty(entries, np.uint16)
         over_bins(functions.place, cells[:-1].copy(), *how, columns, rows)
         form.cells, form.columns, form.rows, form.made = cells, columns, rows, True
+        gives_way(form)
     if reads_a and form.values is None:
         values = np.empty(entries, A.values.dtype)
-        over_bins(functions.place_values, jit.plain(A.values), form.cells[:-1].copy(), *how, values)
+        over_bins(functions.place_values, jit.plain(A.values), cells[:-1].copy(), *how, values)
         form.values = values
 
 
@@ -226,11 +228,13 @@ def _run(functions, A, x, semiring, mask, form, a_iso):
     multiply, dtype, n = semiring.binaryop, semiring.return_type, A.nrows
     slab_bits, row_bits = form.bits
     (bins, slabs), full, threads = shape_of(A, form), x.nvals == x.size, jit.thread_count()
-    cells = form.cells
+    cells, columns, rows, ordered = form.cells, form.columns, form.rows, form.values
+    if cells is None or columns is None or rows is None or (ordered is None and not a_iso):
+        return NotImplemented  # another thread released them
     if a_iso:
         a_values, _ = operand(A, multiply.type, uses(multiply)[0])
     else:
-        a_values = form.values
+        a_values = ordered
         if a_values.dtype != multiply.type.np_type:
             a_values = cast(a_values, multiply.type)
     x_values, _ = operand(x, multiply.type2, True)
@@ -247,7 +251,7 @@ def _run(functions, A, x, semiring, mask, form, a_iso):
 
         def fill(chunk, _, b=b, end=end, held=held, met=met, each=each):
             functions.fill(
-                cells, slabs, slab_bits, form.columns, x_words, x_values, live, held, met, b, end,
+                cells, slabs, slab_bits, columns, x_words, x_values, live, held, met, b, end,
                 chunk * each, min(slabs, (chunk + 1) * each),
             )  # fmt: skip
 
@@ -256,7 +260,7 @@ def _run(functions, A, x, semiring, mask, form, a_iso):
 
         def add(chunk, _, b=b, start=start, held=held, met=met, cuts=cuts):
             functions.add(
-                cells, slabs, row_bits, form.rows, a_values, held, met, live, words, values, start,
+                cells, slabs, row_bits, rows, a_values, held, met, live, words, values, start,
                 b + cuts[chunk], b + cuts[chunk + 1],
             )  # fmt: skip
 

@@ -34,6 +34,7 @@ from ..structure.arrays import as_type, counted_later, empty_vector, gather, ind
 from ..structure.formats import choose_format
 from ..structure.prefix_sums import numbers_of
 from . import bitblocks, columns, pull, segments as row_segments, tiles
+from .bound_rows import bind_rows, bound_rows
 from .row_schedule import chosen_rows, longest_row, schedule_of
 
 PLAIN = {"most": 1 << 24}  # blocks of plain sums: a warp for each task; fewer where each block adds to one counter
@@ -55,6 +56,10 @@ def matvec_rows(device, A, x, semiring, mask=None, plan=None):
     if s is None:
         return NotImplemented
     plan = plan or UNRECORDED
+    if mask is None and held == x.size and plan.format == "csr":
+        run = bound_rows(A, s)
+        if run is not None:
+            return run(x, plan)
     if plan.format != "csr":
         if plan.format == "bitblock":
             w = _by_blocks(device, A, x, held, s, mask, precision_of(semiring, A.dtype, x.dtype), plan)
@@ -150,6 +155,8 @@ def _by_entries(device, A, x, s, plan, precision):
     """Every entry is read and x is full: entries are balanced, not rows (kernels/products/segments.cuh)."""
     w = device.empty(A.nrows, s.dtype.np_type)
     row_segments.multiply(device, A, s, x.values, w, plan, precision)
+    if precision == "exact":
+        bind_rows(device, A, s, occupied_words(device, A))
     return _at_occupied_rows(device, A, x, s, w)
 
 
