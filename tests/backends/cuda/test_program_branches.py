@@ -158,6 +158,7 @@ def test_a_global_that_only_a_branch_reads():
     for value in (1.0, 1.0, 1.0, 3.0, 3.0, 3.0):
         SHIFT = value
         assert program(gb.Vector.from_scalar(1.0, 8), 3).to_dense().tolist() == [1.0 + 3 * value] * 8
+    assert len(program.loops[0].captured) == 2  # a graph would repeat the number with which it was captured
 
 
 SHIFT = 0.0

@@ -19,8 +19,8 @@ FAULTS = [
     Fault(
         "grb_tile/planner/choose_matvec_gpu.py",
         "edges counted for what passing over rows costs, too",
-        "rows - fixed > tuning.GPU_COUNT_EDGES_NS",
-        "rows + fixed > tuning.GPU_COUNT_EDGES_NS",
+        "rows - costs.fixed_ns > tuning.GPU_COUNT_EDGES_NS",
+        "rows + costs.fixed_ns > tuning.GPU_COUNT_EDGES_NS",
         ("tests/planner/test_matvec_work.py",),
     ),
     Fault(

@@ -4,11 +4,41 @@ from . import Fault
 
 TESTS = ("tests/programs", "tests/backends/cuda/test_programs.py")
 
+BRANCHES = ("tests/backends/cuda/test_program_branches.py",)
+
 FAULTS = [
+    Fault(
+        "grb_tile/programs/branches.py",
+        "the second branch begins with what the first has left",
+        "        elements.reset(target, before)\n    return found, written\n",
+        "        pass\n    return found, written\n",
+        BRANCHES,
+    ),
+    Fault(
+        "grb_tile/programs/running.py",
+        "globals that only a branch reads are not in the signature",
+        "for name in _global_names(code) if name in scope]",
+        "for name in code.co_names if name in scope]",
+        BRANCHES,
+    ),
+    Fault(
+        "grb_tile/programs/rewrite.py",
+        "what follows a branch without `continue` is left out",
+        "_without_jumps([*branches[at], *copy.deepcopy(rest)], False)",
+        "_without_jumps(branches[at], False)",
+        ("tests/programs",),
+    ),
+    Fault(
+        "kernels/programs/copy.cuh",
+        "the branch that is not taken is copied",
+        "if (flag != nullptr && !*flag) return;",
+        "if (flag != nullptr && *flag) return;",
+        BRANCHES,
+    ),
     Fault(
         "grb_tile/backends/cuda/programs/slots.py",
         "swapped vectors are copied over each other",
-        "(to, source.copy() if source is not None and source.data.ptr in written else source)",
+        "(to, source.copy() if _is_array(source) and source.data.ptr in written else source)",
         "(to, source)",
     ),
     Fault(

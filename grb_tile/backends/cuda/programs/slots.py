@@ -139,22 +139,21 @@ class Slot:
             )
         device, form = self._device, self.form
         words, count, values = self._block.arrays()
+        if not form.full and store.nvals_if_read == 0:
+            return [(words, None), (count[:1], None)]
         found = []
         if not form.value:
             held = repeated(device, store.values, form.size) if store.iso else to_bitmap(device, store).values
             found.append((values, held))
         if not form.full:
-            if store.nvals_if_read == 0:
-                found += [(words, None), (count[:1], None)]
+            store = to_bitmap(device, store)
+            if store.words is None or type(store) is not LateVector or store.counter is None:
+                fresh = Slot(device, form, self._constant)
+                copy_arrays(device, fresh.load(store))
+                words_of, count_of, _ = fresh._block.arrays()
             else:
-                store = to_bitmap(device, store)
-                if store.words is None or type(store) is not LateVector or store.counter is None:
-                    fresh = Slot(device, form, self._constant)
-                    copy_arrays(device, fresh.load(store))
-                    words_of, count_of, _ = fresh._block.arrays()
-                else:
-                    words_of, count_of = store.words, store.counter
-                found += [(words, words_of), (count[:1], count_of[:1])]
+                words_of, count_of = store.words, store.counter
+            found += [(words, words_of), (count[:1], count_of[:1])]
         return [pair for pair in found if pair[1] is None or pair[0].data.ptr != pair[1].data.ptr]
 
     def result(self, nvals: int | None = None) -> tuple[Any, list[tuple[Any, Any]]]:

@@ -147,8 +147,12 @@ class DeviceLoop:
         return [store for store, _ in made] + [number_of(bits, x.dtype) for bits, x in zip(found, numbers, strict=True)]
 
     def _here(self, stores):
+        """The vectors on the device; one that is known to be empty has nothing to copy there."""
         to_device = self.device.to_device
-        return [x if x is None or isinstance(x, np.generic) else to_device(x) for x in stores]
+        return [
+            x if x is None or isinstance(x, np.generic) or x.nvals_if_read == 0 and x.size else to_device(x)
+            for x in stores
+        ]
 
     def chosen(self, flag: Any, first: Any, second: Any) -> Any:
         """A vector with the entries of `first` where the one BOOL of the vector `flag` is true, else of `second`.
