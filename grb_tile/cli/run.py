@@ -80,7 +80,7 @@ def run(args):
     mpiexec = None if args.over == "pipes" or args.ranks == 1 else _mpiexec()
     if args.over == "mpi" and args.ranks > 1 and mpiexec is None:
         raise UsageError(
-            "--over mpi: mpi4py or mpiexec is missing; pip install '.[dist]' mpich in a checkout of grb_tile installs both"
+            "--over mpi: mpi4py or mpiexec is missing; in a checkout of grb_tile, pip install '.[dist]' mpich"
         )
     if mpiexec is not None:
         environment.update({name: environment.get(name, value) for name, value in FOR_OPEN_MPI.items()})
