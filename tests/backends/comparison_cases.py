@@ -114,10 +114,20 @@ def cases(rng, count, pairs):
         yield *pair, get_typed_op("eq", dtype, other, kind="binary"), choice(rng, TOLERANCES)
 
 
+def at_the_bounds():
+    """As `cases`: one pair of values about as far from each other as the tolerance allows, in either order."""
+    equal = get_typed_op("eq", dtypes.FP64, dtypes.FP64, kind="binary")
+    for tolerance in ((0.125, 0.0), (0.0, 1.0), (0.125, 0.5), (0.0625, 1.0)):  # of 8 the first one allows 1
+        for y in (6.9, 7.0, 7.1, 8.0, 8.9, 9.0, 9.1, 9.2, -8.0):
+            pair = [vector_of(5, dtypes.FP64, np.array([2]), np.array([value]), False, "sparse") for value in (8.0, y)]
+            yield *pair, equal, tolerance
+            yield *pair[::-1], equal, tolerance
+
+
 def check(backend, rng, count, pairs):
     """Every case on a backend; operands are left as they were."""
     met = set()
-    for number, (x, y, op, tolerance) in enumerate(cases(rng, count, pairs)):
+    for number, (x, y, op, tolerance) in enumerate((*at_the_bounds(), *cases(rng, count, pairs))):
         want = expected(x, y, op, tolerance)
         before = snapshot(x, y)
         got = backend.is_equal(backend.to_device(x), backend.to_device(y), op, tolerance)

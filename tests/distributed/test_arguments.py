@@ -5,6 +5,7 @@ import pytest
 
 import grb_tile as gb
 from grb_tile import dist
+from grb_tile.backends.distributed import building, connect, environment
 from grb_tile.exceptions import DistributedError, InvalidValue
 
 
@@ -38,6 +39,19 @@ def test_a_wrong_argument_of_one_rank_is_an_error_on_all():
     raised(TypeError, lambda world: dist.from_local(gb.Vector(int, 0), first_row="1" if world.rank == 1 else None))
 
 
+@pytest.mark.parametrize("kind", ["txt", "mtx"])
+def test_ranks_that_have_no_line_of_a_file(kind, tmp_path):
+    """Lines so long that the cuts of several ranks fall into one: the ranks between read nothing of the next line."""
+    path, zeros = tmp_path / f"few.{kind}", "0" * 60
+    head = "%%MatrixMarket matrix coordinate real general\n4 4 3\n" if kind == "mtx" else ""
+    path.write_text(head + "".join(f"{i} {i + 1} {i}.{zeros}\n" for i in (1, 2, 3)))
+
+    def call(world):
+        return [array.tolist() for array in dist.read(path).to_coo()]
+
+    assert dist.run(9, call, timeout=10) == [[[0, 1, 2], [1, 2, 3], [1.0, 2.0, 3.0]]] * 9
+
+
 @pytest.mark.parametrize("kind", ["vector", "matrix"])
 def test_one_value_has_nothing_to_combine(kind):
     """As the constructors of ordinary objects say."""
@@ -47,6 +61,68 @@ def test_one_value_has_nothing_to_combine(kind):
         make.from_coo(*given, dup_op="plus")
     found = raised(type(ordinary.value), lambda world: dist.from_coo(*given, dup_op="plus")) if kind == "matrix" else ""
     assert kind == "vector" or str(ordinary.value) in found
+
+
+def test_elements_are_read_by_the_rank_that_has_them():
+    def read():
+        A = gb.Matrix.from_coo([0, 63, 64, 150], [5, 7, 0, 9], [1.5, 2.5, 3.5, 4.5], nrows=151, ncols=10)
+        v, found = A[:, 7].new(), []
+        for i in (0, 63, 64, 150):
+            found += [A.get(i, j) for j in (0, 5, 7, 9)] + [(i, 7) in A, A[i, 9].new().value, v.get(i, -1), i in v]
+        return found
+
+    def stored(world):
+        A = gb.Matrix.from_coo([0, 63, 64, 150], [5, 7, 0, 9], [1.5, 2.5, 3.5, 4.5], nrows=151, ncols=10)
+        part, element = world._backend.part(A._store), world._backend.element
+        return [element(part, (i, j)) for i, j in ((0, 5), (63, 7), (64, 0), (150, 9), (0, 0), (150, 0))]
+
+    want = read()
+    assert dist.run(3, stored, timeout=10) == [[1.5, 2.5, 3.5, 4.5, None, None]] * 3
+    assert dist.run(3, lambda world: read(), timeout=10) == [want] * 3 and set(want) > {1.5, 2.5, 3.5, 4.5}
+
+
+def test_a_size_without_a_rank_is_refused(monkeypatch):
+    monkeypatch.setenv(environment.SIZE_VARIABLE, "3")
+    with pytest.raises(DistributedError, match=f"{environment.SIZE_VARIABLE}=3, and neither an MPI launcher nor"):
+        connect.connect()
+    for alone in ("1", "0", "", "three"):
+        monkeypatch.setenv(environment.SIZE_VARIABLE, alone)
+        assert connect.connect().size == 1
+
+
+@pytest.mark.parametrize("form", ["rows", "columns", "bitmap"])
+def test_an_ordinary_dense_matrix_is_compared_on_all_ranks(form):
+    """It may be an operand where every rank has the same entries."""
+
+    def call(world, differ):
+        values = np.arange(12.0).reshape(4, 3) + (world.rank if differ else 0)
+        with dist.local():
+            A = gb.Matrix.from_dense(values if form == "rows" else np.asfortranarray(values))
+            if form == "bitmap":
+                del A[1, 2]
+        return A.mxv(gb.Vector.from_dense(np.ones(3))).new().to_dict()
+
+    want = {0: 3.0, 1: 7.0 if form == "bitmap" else 12.0, 2: 21.0, 3: 30.0}
+    assert dist.run(3, call, False, timeout=10) == [want] * 3
+    raised(InvalidValue, lambda world: call(world, True))
+
+
+def test_rows_are_shared_by_their_entries(monkeypatch):
+    """From BALANCED_FROM entries on, where a dimension has no ranges yet."""
+    monkeypatch.setattr(building, "BALANCED_FROM", 1000)
+
+    def call(world, length, entries):
+        rows = np.r_[np.zeros(entries // 2, int), np.arange(entries // 2) % length]
+        with dist.local():
+            A = gb.Matrix.from_coo(rows, np.arange(rows.size), 1.0, nrows=length, ncols=rows.size)
+        first, part = dist.distribute(A if world.rank == 0 else None).local
+        with dist.local():
+            return first, part.nvals
+
+    for entries, length in ((2000, 500), (900, 1300)):
+        (_, one), (first, two) = dist.run(2, call, length, entries, timeout=10)
+        assert one + two == entries, (first, one, two)
+        assert first < 0.45 * length if entries > 1000 else abs(first - length / 2) < 64, (first, one)
 
 
 def test_types_of_ranks():

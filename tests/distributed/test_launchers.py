@@ -89,7 +89,7 @@ def test_one_rank_needs_neither():
 
 # ---------------------------------------------------------------- faults
 
-QUICK = {("raise", "pipes"), ("kill", "pipes"), ("never", "pipes"), ("busy", "pipes"), ("leave", "mpi")}
+QUICK = {("raise", "pipes"), ("kill", "pipes"), ("never", "pipes"), ("busy", "pipes"), ("abort", "mpi")}
 FAULTS = {  # what rank 1 does: the status of the command (None: not 0), what is written
     "raise": (1, "ValueError: of rank 1"),
     "exit": (7, ""),

@@ -277,6 +277,18 @@ def test_versions_of_nccl_must_agree():
         assert "rank 0: 2.28.0, rank 1: 2.28.1" in text and "pip install" in text
 
 
+@pytest.mark.parametrize("call", ["get_version", "get_unique_id"])
+def test_an_nccl_that_cannot_be_asked_fails_on_all(call):
+    def function(host):
+        device = Device()
+        if host.rank == 0:
+            setattr(device.nccl, call, lambda: int("of NCCL"))
+        return str(error_of(lambda: nccl.NcclCommunicator(host, device), (ValueError, DistributedError)))
+
+    first, *others = loopback.run(3, function)
+    assert "invalid literal" in first and all("init" in text and "invalid literal" in text for text in others)
+
+
 def test_a_rank_where_nccl_does_not_start_fails_on_all():
     def function(host):
         device = Device()

@@ -31,7 +31,7 @@ OTHERS = {
     "__all_sync(": ("min and max, any and all", "__any_sync("),
 }  # fmt: skip
 BARRIER = re.compile(r"(\w+\.)?(__syncthreads|__syncwarp|__threadfence\w*|\w*barrier)\([^;]*\);")
-STATEMENT = re.compile(r"^ +((?:[\w\[\].>*-]+ (?:[-+*|&^]|<<|>>)?= |\+\+|[\w.]+(?:<[^;]*>)?\().*;)$")
+STATEMENT = re.compile(r"^ +((?:(?:[\w.>*-]|\[[^;=]*?\])+ (?:[-+*|&^]|<<|>>)?= |\+\+|[\w.]+(?:<[^;]*>)?\().*;)$")
 LEAVES = re.compile(r"\b(break|continue|return);")
 OPERAND = r"[\w.]+(?:\[[^\[\]]*\])?"
 MASK = re.compile(rf"(?<=[\w)\]]) & (?:\({OPERAND}(?: [-+] {OPERAND})?\)|~?{OPERAND})(?![\w(\[.])")

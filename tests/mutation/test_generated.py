@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from mutation import generated
+from mutation import generated, generated_kernels
 from mutation.faults import ROOT
 from mutation.lines import Record
 
@@ -107,3 +107,58 @@ def test_tests_of_what_numba_compiles():
     mutant = generated.mutants_of(template, (ROOT / template).read_text())[-1]
     assert generated.with_tests(mutant, record).chosen == ("a.py::x",)
     assert {path for path, _ in generated.uses_of("brandes")} < {path for path, _ in generated.uses_of("placeholders")}
+
+
+KERNEL = """// A comment: a < b + 1.
+#pragma once
+namespace grb {
+
+constexpr int MOST = 8;  // at most 9
+
+template <class T, int N = 4>
+__global__ void __launch_bounds__(256)
+shift(const T* x, int64_t n, T* y) {
+  static_assert(N < 9, "N < 9");
+  for (int64_t i = thread_number(); i < n; i += step) {
+    if (x[i] && (flags & 7)) continue;
+    y[i + 1] = x[i];
+    __syncwarp();
+  }
+}
+
+}  // namespace grb
+"""
+
+
+def test_every_kind_of_a_kernel_is_found_at_its_line():
+    found = collections.defaultdict(list)
+    for mutant in generated.mutants_of("x.cuh", KERNEL):
+        found[mutant.kind].append((mutant.line, mutant.before.strip(), mutant.after.strip()))
+        assert mutant.planted(KERNEL) != KERNEL
+    assert found["comparison"] == [(11, "<", "<=")] and found["barrier removed"] == [(14, "__syncwarp();", ";")]
+    assert found["mask forgotten"] == [(12, "& 7", "")] and found["early end removed"] == [(12, "continue;", ";")]
+    assert found["condition dropped"] == [(12, "(x[i] && (flags & 7))", "(true)")]
+    assert found["off by one"] == [(13, "+ 1", "")] and found["statement removed"] == [(13, "y[i + 1] = x[i];", ";")]
+    assert (5, "8", "9") in found["constant"] and found["and, or"] == [(12, "&&", "||")]
+    assert {line for mutants in found.values() for line, _, _ in mutants} == {5, 11, 12, 13, 14}
+
+
+def test_tests_of_a_line_of_a_kernel():
+    """A launch executes its kernel, and what the kernel names: functions of other headers, too."""
+    kernels = generated_kernels.kernels_by_name()
+    texts = {path: (ROOT / path).read_text() for path in generated.files_of("kernels")}
+    # but for a comment that says which headers hold some
+    assert len(kernels) == sum(text.count("__global__ ") for text in texts.values()) - 1
+    for name, (path, line) in kernels.items():
+        assert f"{name}(" in "".join(texts[path].splitlines()[line - 1 : line + 6]), name
+    assert generated_kernels.line_of_launch("grb::matvec_rows<int32_t, S>") == kernels["matvec_rows"]
+    assert generated_kernels.line_of_launch("of_a_test<int>") is None
+    rows, line = kernels["matvec_rows"]
+    record = Record({"tests": {"": [0, True], "a.py::x": [1.0, True]}, "lines": {rows: {str(line): "0x2"}}})
+    (helper,) = (d for d in generated_kernels.definitions_of(rows) if d.name == "row_total")
+    for place in (line, helper.first, helper.last):
+        assert generated_kernels.tests_of(rows, place, record) == ["a.py::x"]
+    (lane,) = (d for d in generated_kernels.definitions_of("kernels/base/launch.cuh") if d.name == "lane_number")
+    assert generated_kernels.tests_of("kernels/base/launch.cuh", lane.first, record) == ["a.py::x"]
+    path, other = kernels["sssp_tree"]
+    assert generated_kernels.tests_of(path, other, record) == []

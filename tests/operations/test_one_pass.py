@@ -1,5 +1,7 @@
 """fused.one_pass on the host: every function against NumPy, with NaN, infinities, missing entries and long vectors."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -61,6 +63,17 @@ def test_sums_and_maxima_of_what_is_missing_and_longer_than_a_chunk():
         wanted = 2 * plain - dense
         assert z.to_dense().tolist() == wanted.tolist()
         assert (total.value, most.value, weight.value) == (wanted.sum(), wanted.max(), abs(plain).sum())
+
+
+def test_sums_of_fp32_are_taken_in_fp64():
+    size = chunked_pass.CHUNK + 70
+    x = generator("sums of FP32").random(size).astype(np.float32) + np.float32(1e4)
+
+    @gb.graph.one_pass
+    def step(x):
+        return x.sum()
+
+    assert step(gb.Vector.from_dense(x)).value == pytest.approx(math.fsum(x.tolist()), rel=1e-14)
 
 
 def test_a_maximum_leaves_nan_out():

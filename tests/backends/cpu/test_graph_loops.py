@@ -283,6 +283,23 @@ def test_rounds_of_moves(salt, some):
                 np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("salt", range(4))
+@every
+def test_joins_of_many_rounds(salt):
+    """Parts of one or two communities grow in every round; vertices follow that are still alone beside them."""
+    n = 300
+    A = symmetric(random_graph(n, 900, 80 + salt))
+    B = matrix_of(A, np.ones(1))
+    k = B.reduce_rowwise("plus").new().to_dense(0.0)
+    total, community = 2.0 ** np.ceil(np.log2(k.sum() + 1)), np.arange(n) % (1 + salt % 2)
+    for key in (7, 11):
+        found = join_rounds(B, community, k, 1 / total, key, 5)
+        with gb.plan(force="reference"):
+            wanted = join_rounds(B, community, k, 1 / total, key, 5)
+        np.testing.assert_array_equal(found[0], wanted[0])
+        assert found[1] == wanted[1] > 2
+
+
 @every
 def test_indices_of_64_bits():
     A = RANDOM["thick"]()

@@ -16,7 +16,9 @@ from grb_tile.backends.cpu.jit.signatures import parameter_types
 from grb_tile.backends.cpu.jit.specialise import TEMPLATES, specialise_text
 from grb_tile.backends.cpu.templates import placeholders
 from grb_tile.backends.cpu.vectorised import matvec as numpy_matvec
-from grb_tile.planner import tuning
+from grb_tile.planner import Plan, tuning
+from grb_tile.storage.convert import transpose_of
+from grb_tile.storage.store import StoredMask
 from support.stores import matrix, same_vector, vector
 
 
@@ -226,6 +228,21 @@ def test_ready_asks_and_changes_nothing(fresh):
     assert accelerate.ready("matvec_rows", A, x, op)
     assert not accelerate.ready("matvec_cols", A, x, op)
     assert not gb.backends.select.current().is_ready("matmul", A, A, op, None, "dot")
+
+
+@pytest.mark.parametrize("method", ["gustavson", "dot"])
+def test_ready_asks_for_the_kernel_that_a_product_takes(method, monkeypatch):
+    """For a mask and a method; nothing is compiled here."""
+    A, op, taken = matrix(np.random.default_rng(0), 60, 60, 400, gb.dtypes.FP64), gb.semiring.min_plus["FP64"], []
+    monkeypatch.setattr(jit.Kernel, "functions_for", lambda kernel, seconds: taken.append(kernel))
+    monkeypatch.setattr(jit.Kernel, "is_ready", lambda kernel: taken.append(kernel))
+    for mask in (None, StoredMask(A), StoredMask(A, True))[1 if method == "dot" else 0 : 2 if method == "dot" else 3]:
+        B = transpose_of(A) if method == "dot" else A
+        assert accelerate.matmul(A, A, op, mask, Plan("matmul", method, "csr", "forced"), B) is NotImplemented
+        assert accelerate.ready("matmul", A, B, op, mask, method) is None
+        product, asked = taken
+        assert product is asked and product.template == {"dot": "matmul_dot", "gustavson": "matmul_rows"}[method]
+        taken.clear()
 
 
 def test_forced_engines():

@@ -23,12 +23,13 @@ static int start = 5, zero;
 static const double scale[4] = {1.0, 10.0, 100.0, 1000.0};
 __attribute__((noinline)) static double twice(double x) { return 2 * x; }
 __attribute__((noinline)) static double thrice(double x) { return 3 * x; }
-static double (*const table[])(double) = {twice, thrice};
+#define FOUR twice, thrice, twice, thrice
+static double (*const table[32])(double) = {FOUR, FOUR, FOUR, FOUR, FOUR, FOUR, FOUR, FOUR};
 double grb_first(double x, int k) {
   counter += k;
   start += 1;
   zero += 2;
-  return pow(x, 2.5) + exp(x) + table[k & 1](x) + scale[k & 3];
+  return pow(x, 2.5) + exp(x) + table[28 + k](x) + scale[k & 3];
 }
 int grb_second(void) { return 100 * counter + 10 * start + zero; }
 """
@@ -53,7 +54,7 @@ def compiled(tmp_path, *flags):
 def test_every_relocation(flags, kinds, tmp_path):
     data = compiled(tmp_path, *flags)
     found = collections.Counter(kind for _, _, kind, _, _ in link._Object(data).relocations)
-    assert kinds <= set(found) and found[link.R_64] == 2
+    assert kinds <= set(found) and found[link.R_64] == 32 > found.total() / 2
     path = tmp_path / "made.so"
     path.write_bytes(link.shared_object(data, {"grb_first", "grb_second"}))
     library = ctypes.CDLL(str(path))

@@ -1,6 +1,7 @@
 """Costs of a device that the table does not have: measured once, kept on disk, scaled by facts where that fails."""
 
 import json
+import re
 from dataclasses import replace
 from time import perf_counter_ns
 
@@ -11,6 +12,7 @@ from cuda_emulation.launcher import EmulatedLauncher
 from grb_tile.backends.cuda.device_report import report_of
 from grb_tile.backends.cuda.runtime import costs
 from grb_tile.backends.cuda.runtime.device import Device
+from grb_tile.backends.cuda.structure.arrays import keeps_bitmap
 from grb_tile.cli.main import main
 from grb_tile.planner.device_limits import LIMITS
 from grb_tile.planner.device_profile import H200, H200_LOOPS, Measured, profile_from, profile_of
@@ -81,7 +83,8 @@ def test_a_profile_is_scaled_by_what_was_measured():
 @pytest.mark.parametrize("arch", [75, 80, 86, 89, 90, 100, 120])
 def test_what_kernels_use_follows_from_the_limits_of_the_device(arch):
     limits = replace(LIMITS[arch], processors=40)
-    report = report_of(Device(EmulatedLauncher(limits=limits)))
+    device = Device(EmulatedLauncher(limits=limits))
+    report = report_of(device)
     assert report["device"]["compute_capability"] == f"{arch // 10}.{arch % 10}"
     assert report["device"]["shared_memory_per_block"] == limits.shared_per_block
     kernels = report["kernels"]
@@ -90,6 +93,8 @@ def test_what_kernels_use_follows_from_the_limits_of_the_device(arch):
     assert f"{slots:,} high-degree rows" in kernels["column-wise products"]
     assert kernels["BFS, high diameter"] == "16 resident blocks, queues of 64 KiB in global memory"
     assert ("by shuffles" in kernels["BFS, SSSP"]) == (arch == 75)
+    most = int(re.search(r"a bitmap up to ([\d,]+) positions of FP64", kernels["results"])[1].replace(",", ""))
+    assert keeps_bitmap(device, most * 99 // 100, 8) and not keeps_bitmap(device, most * 101 // 100, 8)
 
 
 def test_the_command_prints_the_device(capsys):

@@ -5,6 +5,8 @@ A case is a seed: formats, sizes, masks, types of the operands are drawn from it
 a kernel takes about a second to compile for the CPU (tests/gpu runs all of them on a device).
 """
 
+import itertools
+
 import numpy as np
 import pytest
 from backends import agree, samples
@@ -13,7 +15,8 @@ from cuda_emulation.backend import shim
 from grb_tile import binary, dtypes
 from grb_tile.backends import select
 from grb_tile.exceptions import UdfParseError
-from grb_tile.storage.store import StoredMask
+from grb_tile.storage import convert
+from grb_tile.storage.store import SparseVector, StoredMask
 from support import seeds
 
 NUMPY = select.named("numpy")
@@ -228,3 +231,22 @@ def test_a_function_with_cuda_text_runs(detours):
     rng = rng_of(6)
     u, v = (samples.random_vector(rng, (90, np.arange(90)), dtypes.INT64, 0.5) for _ in range(2))
     agree.assert_same(shim().union(u, v, op), NUMPY.union(u, v, binary.max[dtypes.INT64]))
+
+
+@pytest.mark.parametrize("complement", [False, True])
+@pytest.mark.parametrize("form", ["sparse", "bitmap", "full"])
+def test_bitmaps_meet_within_a_mask(form, complement):
+    """Vectors that are bitmaps, full or of one value, as first and as second operand."""
+    rng, size = np.random.default_rng(5), 200
+    op, given = binary.plus["INT64"], []
+    for count, iso in ((size, False), (120, False), (90, True), (size, True)):
+        at = np.sort(rng.permutation(size)[:count]).astype(np.int32)
+        u = SparseVector(size, dtypes.INT64, at, np.array([7]) if iso else at.astype(np.int64) + 3, iso)
+        given.append(convert.convert(u, "bitmap"))
+    at = np.arange(size) if form == "full" else np.sort(rng.permutation(size)[: 9 if form == "sparse" else 110])
+    pattern = SparseVector(size, dtypes.BOOL, at.astype(np.int32), np.ones(1, bool), True)
+    mask = StoredMask(pattern if form == "sparse" else convert.convert(pattern, "bitmap"), complement)
+    for x, y in itertools.product(given, repeat=2):
+        for primitive in ("intersect", "union"):
+            found = getattr(shim(), primitive)(x, y, op, mask)
+            agree.assert_same(found, getattr(select.named("reference"), primitive)(x, y, op, mask))
