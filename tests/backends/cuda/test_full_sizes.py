@@ -93,7 +93,8 @@ NO_SIZES = """
     base/launch.cuh ALL_LANES POLLS; base/rounded.cuh DROPPED LEAST ABOVE;
     elementwise/merge.cuh ITEM_BITS BEGINS_LATE IN_A IN_B NUMBER; elementwise/one_pass.cuh SUMS;
     products/bit_tiles_build.cuh NONE; products/bitblock_build.cuh NONE; products/column_merge.cuh LEAST_DETECTABLE;
-    communities/candidates.cuh NO_LABEL; communities/quotient.cuh NO_PAIR; products/spgemm_hash.cuh EMPTY_SLOT; products/tile_maps.cuh COLUMN;
+    communities/candidates.cuh NO_LABEL; communities/quotient.cuh NO_PAIR;
+    products/spgemm_hash.cuh EMPTY_SLOT; products/tile_maps.cuh COLUMN;
     products/tile_pairs.cuh NO_TILE; products/tiles.cuh NONE; structure/radix_sort.cuh COUNTED SUMMED;
     graph/bfs.cuh SURE OF PUSH_SHARE FEW_LEFT SMALL_FRONTIER; graph/bfs_small.cuh MOST_SMALL_LEVELS;
     graph/bfs_high_diameter.cuh COUNT_MASK LEVEL_EDGE_MASK;
