@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, binary, dtypes, monoid, select, semiring, unary
+from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, select, semiring, unary
 
 from . import arguments
 from .given import GraphLike, Vertices
@@ -36,6 +36,18 @@ if TYPE_CHECKING:
     from .graph import Graph
 
 FP64 = dtypes.FP64
+
+
+@graph.one_pass
+def _share(found: Any, pairs: Any) -> Any:
+    """found / pairs, 0 where there are no pairs, and so nothing found"""
+    return found / pairs.max(1.0)
+
+
+@graph.one_pass
+def _pairs(d: Any) -> Any:
+    """d (d - 1)"""
+    return d * (d - 1.0)
 
 
 def clustering(
@@ -73,13 +85,10 @@ def clustering(
     wanted = None if nodes is None else sorted(set(arguments.nodes(nodes, G, "nodes")))
     with Report(f"clustering ({mode})", weighted=weighted) as report:
         found, pairs = _counts(G, mode, weighted, wanted)
-        if wanted is None:
-            c = Vector.from_scalar(0.0, G.n, FP64, name="clustering")
-        else:
-            c = Vector.from_coo(wanted, 0.0, FP64, size=G.n, name="clustering")
-        # c<c,s> = found / pairs where there are pairs, else 0
-        ratio = binary.truediv(found & select.valuegt(pairs, 0.0).new()).new()
-        c(c.S) << binary.second(c | ratio)
+        c = _share(found, pairs)
+        c.name = "clustering"
+        if wanted is not None:
+            c = c.dup(mask=Vector.from_coo(wanted, True, dtypes.BOOL, size=G.n).S, name="clustering")
     return VertexResult(c, report, vertices=G.labels)
 
 
@@ -187,7 +196,7 @@ def _counts(G: Graph, mode: str, weighted: bool, wanted: list[int] | None) -> tu
 
 def _undirected(A: Matrix, G: Graph, wanted: list[int] | None, weighted: bool) -> tuple[Vector, Vector]:
     """(2 t, d (d - 1))"""
-    pairs = _pairs(_degrees(A))
+    pairs = _pairs(_lengths(A))
     if wanted is None and not weighted and G.is_symmetric_structure:
         return binary.times[FP64](triangles(G).values, 2.0).new(), pairs
     rows = _rows(A, wanted)
@@ -219,7 +228,7 @@ def _ldbc(G: Graph, wanted: list[int] | None) -> tuple[Vector, Vector]:
     rows = _rows(N, wanted)
     # C<N,s> = N plus.pair A' : out-edges of each neighbour that lead to another neighbour
     C = semiring.plus_pair[dtypes.INT64](rows @ A.T).new(mask=rows.S, name="C")
-    return _full(C.reduce_rowwise(monoid.plus), G.n), _pairs(_degrees(N))
+    return _full(C.reduce_rowwise(monoid.plus), G.n), _pairs(_lengths(N))
 
 
 def _rows(A: Matrix, wanted: list[int] | None) -> Matrix:
@@ -253,15 +262,13 @@ def _cube_root(G: Graph) -> Matrix:
     return unary.cbrt(W).new(name="W")
 
 
+def _lengths(A: Any) -> Vector:
+    # d = A plus.pair 1 , without entries for empty rows
+    return semiring.plus_pair[FP64](A @ Vector.from_scalar(1.0, A.ncols, FP64)).new()
+
+
 def _degrees(A: Any) -> Vector:
-    # d = A plus.pair 1
-    ones = Vector.from_scalar(1.0, A.ncols, FP64)
-    return _full(semiring.plus_pair[FP64](A @ ones), A.nrows)
-
-
-def _pairs(d: Vector) -> Vector:
-    """d (d - 1)"""
-    return binary.times(d & binary.minus(d, 1.0).new()).new()
+    return _full(_lengths(A), A.nrows)
 
 
 def _full(entries: Any, n: int) -> Vector:

@@ -25,7 +25,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, graph, select, semiring
 from . import arguments
 from .given import GraphLike, Vertices
 from .graph import room_for
-from .pattern import loopless, undirected
+from .pattern import loopless, random_order, undirected
 from .report import Callback, Report
 from .result import Result
 
@@ -81,7 +81,7 @@ def coloring(
     if order is None:
         # d = A plus.pair 1
         degree = G.keep("loopless degree", lambda: A.reduce_rowwise("count").new()) if method == "jp_ldf" else None
-        turns = graph.random_order(G.n, arguments.count(seed, "seed"), degree)
+        turns = random_order(G, arguments.count(seed, "seed"), method, degree)
     else:
         given = arguments.nodes(order, G, "order")
         if not len(given) == len(set(given)) == G.n:

@@ -24,7 +24,7 @@ from grb_tile import Matrix, Vector, binary, dtypes, graph, select, semiring
 from . import arguments
 from .given import GraphLike, Vertices
 from .graph import room_for
-from .pattern import loopless, undirected
+from .pattern import loopless, random_order, undirected
 from .report import Callback, Report
 from .result import Result
 
@@ -65,7 +65,7 @@ def maximal_independent_set(
     {0: True, 2: True, 4: True}
     """
     G = undirected(room_for(G, "maximal_independent_set", 72), "a maximal independent set needs")
-    order = graph.random_order(G.n, arguments.count(seed, "seed"))
+    order = random_order(G, arguments.count(seed, "seed"))
     ignored = arguments.nodes(() if ignore is None else ignore, G, "ignore")
     left_out = Vector.from_coo(np.unique(np.array(ignored, np.int64)), True, size=G.n, name="left out")
     A = loopless(G)

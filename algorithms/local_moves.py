@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from grb_tile import Matrix, monoid, select
+from grb_tile import Matrix, Vector, monoid, select
 from grb_tile.graph.communities import (
     array_namespace,
     dense,
@@ -42,16 +42,25 @@ class RandomRounds:
         self.seed, self.rounds = seed, 0
 
 
+def loops_apart(B: Matrix) -> tuple[Matrix | None, Vector, float]:
+    """(B without its diagonal, None where it has none, the sums of B's rows, the sum of its diagonal)."""
+    loops = B.diag()
+    own = float(loops.reduce(monoid.plus).new().value or 0.0)
+    sums = B.reduce_rowwise(monoid.plus).new(name="k")
+    return (select.offdiag(B).new(name="B") if loops.nvals else None), sums, own
+
+
 class LocalMoves:
     """The rounds of one level on the graph B, whose diagonal counts each loop twice; gamma: the resolution."""
 
-    def __init__(self, B: Matrix, gamma: float, random: RandomRounds) -> None:
+    def __init__(
+        self, B: Matrix, gamma: float, random: RandomRounds, parts: tuple[Matrix | None, Vector, float] | None = None
+    ) -> None:
+        """parts: loops_apart(B) where that is kept."""
         # k(i) = [+_j B(i, j)],  2m = [+_i k(i)]
-        k = dense(B.reduce_rowwise(monoid.plus).new())
-        loops = B.diag()
-        own = float(loops.reduce(monoid.plus).new().value or 0.0)
-        B = select.offdiag(B).new(name="B") if loops.nvals else B
-        self._hold(B, k, Measure(own, float(k.sum()), gamma), random)
+        apart, sums, own = loops_apart(B) if parts is None else parts
+        k = dense(sums)
+        self._hold(B if apart is None else apart, k, Measure(own, float(k.sum()), gamma), random)
 
     def _hold(self, B: Matrix, k: Any, measure: Measure, random: RandomRounds) -> None:
         self.n, self.B, self.k, self.measure, self.random = B.nrows, symmetric_rows(B), k, measure, random

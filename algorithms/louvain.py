@@ -41,7 +41,7 @@ from . import arguments
 from .connected_components import connected_components
 from .given import GraphLike
 from .graph import Graph, room_for
-from .local_moves import LocalMoves, RandomRounds
+from .local_moves import LocalMoves, RandomRounds, loops_apart
 from .modularity import resolution_of, weights
 from .report import Callback, Report
 from .result import Result
@@ -112,7 +112,8 @@ def search(
     G, A, gamma, random, max_level, tol = checked(G, name, each, resolution, seed, max_level, tol, weighted)
     with Report(name, callback, weighted=weighted) as report:
         report.finish("converged", True)
-        finest = LocalMoves(A, gamma, random)
+        parts = G.keep(("loops apart", weighted, G.directed), lambda: loops_apart(A))
+        finest = LocalMoves(A, gamma, random, parts)
         x = _passes(finest, max_level, tol, report, refine) if A.nvals else np.arange(G.n)
         if refine and report.stopped_by != "converged":
             x, _ = _apart(finest, x)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from grb_tile import Matrix, Vector, binary, dtypes, graph, monoid, select
+from grb_tile.graph import communities
 
 from . import arguments
 from .given import GraphLike
@@ -54,16 +55,19 @@ def modularity(G: GraphLike, labels: Any, *, resolution: float = 1.0, weighted: 
     gamma = resolution_of(resolution)
     A = weights(G, weighted)
     # m = [+_ij A(i, j)], of an undirected graph both ways, and its loops twice
-    loops = 0.0 if G.directed else float(A.diag().reduce(monoid.plus).new().value or 0.0)
+    diagonal = A.diag() if G.nself and not G.directed else None
+    loops = 0.0 if diagonal is None else float(diagonal.reduce(monoid.plus).new().value or 0.0)
     total = float(A.reduce_scalar(monoid.plus).new().value or 0.0) + loops
     if total == 0:
         return 0.0
-    inside = _inside(A, label) + loops
-    out = _by_community(A.reduce_rowwise(monoid.plus).new(), label)
+    x, count = communities.array_of(label), int(label.max(initial=-1)) + 1
+    inside = _inside(A, communities.vector_of(x)) + loops
+    out = _by_community(A.reduce_rowwise(monoid.plus).new(), x, count)
     if G.directed:
-        into = _by_community(A.reduce_columnwise(monoid.plus).new(), label)
+        into = _by_community(A.reduce_columnwise(monoid.plus).new(), x, count)
     else:
-        out += _by_community(A.diag(), label)
+        if diagonal is not None:
+            out += _by_community(diagonal, x, count)
         into = out
     return inside / total - gamma * float(((out / total) * (into / total)).sum())
 
@@ -95,7 +99,7 @@ def partition_quality(G: GraphLike, labels: Any) -> PartitionQuality:
     label = community_labels(labels, G)
     A = select.offdiag(G.A).new()
     ones = binary.pair[dtypes.FP64](A & A).new()
-    inside = round(_inside(ones, label))
+    inside = round(_inside(ones, Vector.from_dense(label)))
     sizes = np.bincount(label).astype(np.float64)
     pairs = float(G.n) * (G.n - 1)
     between = pairs - float((sizes * (sizes - 1)).sum())
@@ -192,13 +196,12 @@ def _scaled(A: Matrix, exponent: int) -> Matrix:
     return A
 
 
-def _inside(A: Matrix, label: np.ndarray) -> float:
+def _inside(A: Matrix, label: Vector) -> float:
     """[+_ij A(i, j) over label(i) = label(j)]."""
-    own = graph.sum_of_own(A, Vector.from_dense(label))
+    own = graph.sum_of_own(A, label)
     return float(own.reduce(monoid.plus).new().value or 0.0)
 
 
-def _by_community(degree: Vector, label: np.ndarray) -> np.ndarray:
-    """K(c) = [+_i degree(i) over label(i) = c]."""
-    at, found = degree.to_coo()
-    return np.bincount(label[at.astype(np.int64)], found, minlength=int(label.max(initial=-1)) + 1)
+def _by_community(degree: Vector, label: Any, count: int) -> Any:
+    """K(c) = [+_i degree(i) over label(i) = c]: an array of the backend's."""
+    return communities.sums_by_label(label, communities.dense(degree), count)

@@ -101,6 +101,8 @@ class Readers:
     def __init__(self, walk: Walk, B: Matrix, P: Matrix, alpha: float, back: bool) -> None:
         """B: a A' D; back: is the rank of nodes without out-edges spread over the column of P?"""
         self._walk, self._B, self._P, self._anew, self._back = walk, B, P, 1 - alpha, back
+        # (1 - a) P, all that is added where every node has out-edges
+        self._own = None if walk.has_sinks else binary.times[dtypes.FP64](P, self._anew).new()
 
     def first(self) -> Matrix:
         """R = P, full."""
@@ -113,10 +115,12 @@ class Readers:
         walk, P = self._walk, self._P
         # T = B R
         T = semiring.plus_times[walk.dtype](self._B @ R).new(name="R")
+        if self._own is not None:
+            T(binary.plus) << self._own
+            return T
         # s = a times the rank of nodes without out-edges
         s = Vector.from_scalar(0.0, P.ncols, dtypes.FP64, name="s")
-        if walk.has_sinks:
-            s << semiring.plus_times[dtypes.FP64](walk.all_sinks @ R)
+        s << semiring.plus_times[dtypes.FP64](walk.all_sinks @ R)
         if not self._back:
             # T += q s'
             T(binary.plus) << walk.lost.outer(s, binary.times)

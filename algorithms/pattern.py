@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grb_tile import Matrix, select
+from grb_tile import Matrix, Vector, graph, select
 from grb_tile.graph.communities import labels_in_order
 
 from .given import GraphLike
@@ -40,6 +40,15 @@ def loopless_transpose(G: Graph) -> Matrix:
     if G.is_symmetric_structure:
         return loopless(G)
     return G.AT if G.nself == 0 else G.keep("loopless AT", lambda: select.offdiag(G.AT).new(name="AT"))
+
+
+def random_order(G: Graph, seed: int, by: str = "", first: Vector | None = None) -> Vector:
+    """gb.graph.random_order(n, seed, first); the last one for each `by` is kept with A, because it takes two sorts."""
+    kept: dict[str, tuple[int, Vector]] = G.keep(("random order", by), dict)
+    last = kept.get("last")
+    if last is None or last[0] != seed:
+        last = kept["last"] = seed, graph.random_order(G.n, seed, first)
+    return last[1]
 
 
 def degrees(G: Graph) -> np.ndarray:

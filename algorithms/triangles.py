@@ -49,7 +49,7 @@ def triangle_count(G: GraphLike, *, presort: bool | str = "auto") -> int:
     if isinstance(presort, str):
         if presort != "auto":
             raise ValueError(f"presort: expected True, False or 'auto', got {presort!r}")
-        presort = _degrees_differ(G)
+        presort = G.keep("degrees differ", lambda: _degrees_differ(G))
     arguments.flags(presort=presort)
     if presort:
         L = G.keep("degree_ordered", lambda: degree_ordered(G))

@@ -79,7 +79,9 @@ def run(args):
     environment = _environment(args)
     mpiexec = None if args.over == "pipes" or args.ranks == 1 else _mpiexec()
     if args.over == "mpi" and args.ranks > 1 and mpiexec is None:
-        raise UsageError("--over mpi: mpi4py or mpiexec is missing; pip install 'grb-tile[dist]' mpich installs both")
+        raise UsageError(
+            "--over mpi: mpi4py or mpiexec is missing; in a checkout of grb_tile, pip install '.[dist]' mpich"
+        )
     if mpiexec is not None:
         environment.update({name: environment.get(name, value) for name, value in FOR_OPEN_MPI.items()})
         if os.geteuid() == 0:

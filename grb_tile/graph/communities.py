@@ -27,6 +27,11 @@ def vector_of(values: Any) -> Vector:
     return Vector._from_store(BitmapVector(values.shape[0], dtype, None, values, values.shape[0]))
 
 
+def array_of(labels: np.ndarray) -> Any:
+    """A NumPy array of int64 as an array of the backend in use."""
+    return current().array(labels, np.int64)
+
+
 def positions(v: Vector) -> Any:
     """The positions of a vector's entries, ascending, INT64."""
     return current().tuples(v._store)[0].astype(np.int64)

@@ -59,6 +59,8 @@ def from_dataframe(
         RepeatedEdges warning has their number.  Without weights repeated edges are one entry
     dtype, name : of the matrix
 
+    Columns of categories (Categorical, Enum, dictionaries) are read by their codes; unused ones are no vertices.
+
     Returns
     -------
     EdgeList(matrix, labels)

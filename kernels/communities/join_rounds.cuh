@@ -45,30 +45,28 @@ struct JoinRound {
   double* numbers;
 };
 
-// A warp for each row.
 template <int = 0> __global__ void __launch_bounds__(256) join_first(JoinRound o) {
-  GRB_EACH_WARP(i, o.n) {
+  each_row_by_length(o.start, o.n, o.long_row, [&](int64_t i, int64_t begin, int64_t end, auto team) {
     const int mine = o.community[i];
     const double u = o.u[i];
-    const int64_t end = o.start[i + 1];
     double inside = 0;
     Candidate best = {0, NO_LABEL};
 #pragma unroll 4
-    for (int64_t e = o.start[i] + lane_number(); e < end; e += 32) {
+    for (int64_t e = begin + team.thread; e < end; e += team.threads) {
       const int j = o.columns[e];
       if (o.community[j] != mine) continue;
       const double weight = o.values[o.equal ? 0 : e];
       inside += weight;
       best.take(weight - times_rounded(u, o.k[j]), j);
     }
-    inside = warp_sum(inside);
-    best = best_of_lanes<32>(best);
-    if (lane_number() == 0) {
+    inside = team.sum(inside);
+    best = team.best(best);
+    if (team.thread == 0) {
       o.within[i] = inside, o.cut[i] = inside;
       o.best[i] = best.label;
       o.gain[i] = best.label == NO_LABEL ? -1 : best.score;  // the score of staying alone is 0
     }
-  }
+  });
 }
 
 template <int = 0> __global__ void __launch_bounds__(256) join_wants(JoinRound o) {

@@ -129,26 +129,25 @@ template <int = 0> __global__ void __launch_bounds__(256) move_follow(MoveRound 
   }
 }
 
-// The votes where each vertex has the label of its number, a warp for each row: an entry is a label.
+// The votes where each vertex has the label of its number: an entry is a label.
 template <int = 0>
 __global__ void __launch_bounds__(256)
 vote_alone(const int64_t* start, const int32_t* columns, const double* values, bool equal, const double* u,
-           const double* K, int64_t n, int64_t* best, double* gain) {
-  GRB_EACH_WARP(i, n) {
+           const double* K, int64_t n, int64_t long_row, int64_t* best, double* gain) {
+  each_row_by_length(start, n, long_row, [&](int64_t i, int64_t begin, int64_t end, auto team) {
     const double mine = u[i];
-    const int64_t end = start[i + 1];
     Candidate found = {0, NO_LABEL};
 #pragma unroll 4
-    for (int64_t e = start[i] + lane_number(); e < end; e += 32) {
+    for (int64_t e = begin + team.thread; e < end; e += team.threads) {
       const int j = columns[e];
       found.take(values[equal ? 0 : e] - times_rounded(mine, K[j]), j);
     }
-    found = best_of_lanes<32>(found);
-    if (lane_number() == 0) {
+    found = team.best(found);
+    if (team.thread == 0) {
       best[i] = found.label == NO_LABEL ? int(i) : found.label;
       gain[i] = found.label == NO_LABEL ? -1.0 / 0.0 : found.score;  // the score of staying alone is 0
     }
-  }
+  });
 }
 
 // *negative = 1 where a number of u or k is negative.

@@ -14,14 +14,12 @@
 // Launch: backends/cuda/communities/row_labels.py; blocks of a multiple of 32 threads.
 // Preconditions: fewer than 2^31 - 1 columns; label(k) >= 0, or -1 for none.
 #pragma once
-#include "base/warp.cuh"
+#include "communities/candidates.cuh"
 
 namespace grb {
 
 enum Aggregate { MODE, MOVE, MEX };
 enum Weights { COUNTED, EQUAL, WHOLE, STORED };  // entries count 1; have values[0]; an int32_t each; a double each
-
-constexpr int NO_LABEL = -1;
 
 struct RowLabels {
   const int64_t* start;
@@ -33,49 +31,19 @@ struct RowLabels {
   double *gain, *kept;
   const int32_t* rows;                         // the rows of a bin
   const word* count;                           // how many
-  int64_t slots;                               // of a table: a power of two
+  int64_t slots;                               // of a table: a power of two; of a warp's
   // rows in parts (null: whole rows): part << 32 | parts of each item; what it found; how many of the row are ready
   const word* part;
   double *part_score, *part_own;
   int32_t* part_label;
   unsigned* arrived;
   const int32_t* inside;                       // null, or entries count whose column has the row's number here
+  int64_t bins, stride, block_slots;           // how many bins may have rows, where the lists of rows begin
   const word* negative;                        // 0: no entry, u and v is, so that sums bound scores; null: unknown
 };
 
 GRB_DEVICE bool counts(const RowLabels& o, int64_t i, int64_t column) {
   return o.inside == nullptr || o.inside[column] == o.inside[i];
-}
-
-// Products and sums that the compiler does not contract.
-GRB_DEVICE double times_rounded(double x, double y) {
-#ifdef SIMT_CPU
-  volatile double product = x * y;
-  return product;
-#else
-  return __dmul_rn(x, y);
-#endif
-}
-
-struct Candidate {
-  double score;
-  int label;
-  GRB_DEVICE void take(double other, int c) {
-    bool better = label == NO_LABEL || other > score || (other == score && c < label);
-    if (c != NO_LABEL && better) score = other, label = c;
-  }
-};
-template <int LANES> GRB_DEVICE Candidate best_of_lanes(Candidate mine) {
-  for (int by = LANES / 2; by; by >>= 1) {
-    double score = from_registers<double>([&] {
-      registers_of<double> p = to_registers(mine.score);
-      for (unsigned& part : p.part) part = __shfl_xor_sync(ALL_LANES, part, by);
-      return p;
-    }());
-    int label = __shfl_xor_sync(ALL_LANES, mine.label, by);
-    mine.take(score, label);
-  }
-  return mine;
 }
 
 // What scores of row i need, read before its entries.
@@ -126,8 +94,7 @@ template <Weights WEIGHTS> GRB_DEVICE double weight_of(const RowLabels& o, int64
 constexpr bool has_own(Weights weights) { return weights == STORED || weights == WHOLE; }
 
 // Rows of at most G entries, a group of G lanes for each.
-template <Aggregate KIND, Weights WEIGHTS, int G>
-__global__ void __launch_bounds__(256) row_labels_lanes(RowLabels o) {
+template <Aggregate KIND, Weights WEIGHTS, int G> GRB_DEVICE void label_by_lanes(const RowLabels& o) {
   const int sub = lane_number() & (G - 1), group = lane_number() / G;
   const int64_t count = int64_t(*o.count);
   for (int64_t first = warp_number() * (32 / G); first < count; first += warp_count() * (32 / G)) {
@@ -311,16 +278,15 @@ GRB_DEVICE bool add_entries(const RowLabels& o, int64_t i, LabelTable<sum_type<W
 }
 
 // Rows of more than 32 entries, a warp for each, with a table of o.slots for each warp.
-template <Aggregate KIND, Weights WEIGHTS>
-__global__ void __launch_bounds__(256) row_labels_warp(RowLabels o) {
-  extern __shared__ __align__(16) unsigned char pool[];
+template <Aggregate KIND, Weights WEIGHTS> GRB_DEVICE void label_by_warps(const RowLabels& o, unsigned char* pool) {
   using T = sum_type<WEIGHTS>;
   const int slots = int(o.slots), lane = lane_number();
   unsigned char* mine_of_pool = pool + size_t(threadIdx.x >> 5) * slots * (KIND == MEX ? 4 : sizeof(T) + 4);
+  const int64_t count = int64_t(*o.count);
+  if (warp_number() >= count) return;
   if constexpr (KIND != MEX) LabelTable<T>(mine_of_pool, slots, slots).clear(lane, 32);
   __syncwarp();
-  const int64_t count = int64_t(*o.count);
-  int next = warp_number() < count ? o.rows[warp_number()] : 0;
+  int next = o.rows[warp_number()];
   for (int64_t r = warp_number(); r < count; r += warp_count()) {
     const int64_t i = next, begin = o.start[i], end = o.start[i + 1];
     next = r + warp_count() < count ? o.rows[r + warp_count()] : 0;
@@ -362,22 +328,19 @@ __global__ void __launch_bounds__(256) row_labels_warp(RowLabels o) {
   }
 }
 
-// Longer rows, a block of 256 threads for each, or one of 1024 for each part of one, of more labels than a table takes.
-template <Aggregate KIND, Weights WEIGHTS, int THREADS>
-__global__ void __launch_bounds__(THREADS) row_labels_block(RowLabels o) {
-  constexpr bool PARTS = THREADS == 1024;
-  extern __shared__ __align__(16) unsigned char pool[];
+// Longer rows, a block for each; PARTS: for each part of one, of more labels than a table takes.
+template <Aggregate KIND, Weights WEIGHTS, bool PARTS>
+GRB_DEVICE void label_by_blocks(const RowLabels& o, unsigned char* pool) {
   using T = sum_type<WEIGHTS>;
   __shared__ double scores[32], owns[32], reached[32];
   __shared__ int labels[32];
   __shared__ int least;
   const int slots = int(o.slots), warps = blockDim.x >> 5, warp = threadIdx.x >> 5;
   const int64_t count = int64_t(*o.count);
-  if constexpr (KIND != MEX) {
-    if (blockIdx.x < count) LabelTable<T>(pool, slots, slots).clear(threadIdx.x, blockDim.x);
-    __syncthreads();
-  }
-  int next = blockIdx.x < count ? o.rows[blockIdx.x] : 0;
+  if (blockIdx.x >= count) return;
+  if constexpr (KIND != MEX) LabelTable<T>(pool, slots, slots).clear(threadIdx.x, blockDim.x);
+  __syncthreads();
+  int next = o.rows[blockIdx.x];
   for (int64_t item = blockIdx.x; item < count; item += gridDim.x) {
     const int64_t i = next, begin = o.start[i], end = o.start[i + 1];
     next = item + gridDim.x < count ? o.rows[item + gridDim.x] : 0;
@@ -475,6 +438,29 @@ __global__ void __launch_bounds__(THREADS) row_labels_block(RowLabels o) {
     }
     __syncthreads();
   }
+}
+
+// Rows of all bins but the last, the longest first, so that no warp waits between bins.
+template <Aggregate KIND, Weights WEIGHTS> __global__ void __launch_bounds__(256) row_labels_whole(RowLabels o) {
+  extern __shared__ __align__(16) unsigned char pool[];
+  const auto of_bin = [&](int64_t bin, int64_t slots) {
+    RowLabels p = o;
+    p.rows = o.rows + bin * o.stride, p.count = o.count + bin, p.slots = slots;
+    return p;
+  };
+  if (o.bins > 3) {
+    label_by_blocks<KIND, WEIGHTS, false>(of_bin(3, o.block_slots), pool);
+    __syncthreads();
+  }
+  if (o.bins > 2) label_by_warps<KIND, WEIGHTS>(of_bin(2, o.slots), pool);
+  if (o.bins > 1) label_by_lanes<KIND, WEIGHTS, 32>(of_bin(1, 0));
+  label_by_lanes<KIND, WEIGHTS, 8>(of_bin(0, 0));
+}
+
+// Parts of the rows of the last bin.
+template <Aggregate KIND, Weights WEIGHTS> __global__ void __launch_bounds__(1024) row_labels_parts(RowLabels o) {
+  extern __shared__ __align__(16) unsigned char pool[];
+  label_by_blocks<KIND, WEIGHTS, true>(o, pool);
 }
 
 }  // namespace grb

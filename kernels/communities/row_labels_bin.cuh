@@ -65,17 +65,40 @@ bin_label_rows(const int64_t* start, const int64_t* listed, const word* present,
   }
 }
 
-// sums[label[k]] += values[k].  Lanes with the label of the first lane of a warp are summed first.
+// sums[label[k]] += values[k].  A warp has 256 values: while some have one label, they are summed first, because
+// atomics of one address take turns.
 template <int = 0>
-__global__ void sum_by_label(const int64_t* label, const double* values, int64_t n, double* sums) {
-  GRB_EACH_WARP(group, (n + 31) >> 5) {
-    const int64_t k = group * 32 + lane_number();
-    const int64_t c = k < n ? label[k] : -1;
-    const double x = k < n ? values[k] : 0;
-    const int64_t first = shuffle(c, 0);
-    const bool same = c == first;
-    const double sum = warp_sum(same ? x : 0.0);
-    if (k < n && (lane_number() == 0 || !same)) atomicAdd(sums + c, lane_number() == 0 ? sum : x);
+__global__ void __launch_bounds__(256)
+sum_by_label(const int64_t* label, const double* values, int64_t n, double* sums) {
+  constexpr int EACH = 8, FEW = 4;
+  GRB_EACH_WARP(group, (n + 32 * EACH - 1) / (32 * EACH)) {
+    int64_t c[EACH];
+    double x[EACH];
+#pragma unroll
+    for (int a = 0; a < EACH; a++) {
+      const int64_t k = (group * EACH + a) * 32 + lane_number();
+      c[a] = k < n ? label[k] : -1;
+      x[a] = k < n ? values[k] : 0;
+    }
+    for (;;) {
+      int64_t mine = -1;
+#pragma unroll
+      for (int a = EACH - 1; a >= 0; a--) mine = c[a] >= 0 ? c[a] : mine;
+      const unsigned lanes = __ballot_sync(ALL_LANES, mine >= 0);
+      if (!lanes) break;
+      const int64_t chosen = shuffle(mine, __ffs(int(lanes)) - 1);
+      unsigned found = 0;
+      double sum = 0;
+#pragma unroll
+      for (int a = 0; a < EACH; a++)
+        if (c[a] == chosen) sum += x[a], c[a] = -1, found++;
+      sum = warp_sum(sum);
+      if (lane_number() == 0 && sum != 0) atomicAdd(sums + chosen, sum);
+      if (warp_sum_everywhere(found) < FEW) break;
+    }
+#pragma unroll
+    for (int a = 0; a < EACH; a++)
+      if (c[a] >= 0 && x[a] != 0) atomicAdd(sums + c[a], x[a]);
   }
 }
 

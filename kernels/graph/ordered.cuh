@@ -56,37 +56,24 @@ __global__ void earlier_neighbours(const int64_t* start, const I* indices, const
   }
 }
 
-constexpr int LIST_AHEAD = 4;  // vertices of a list that a lane looks at together: hubs have long lists
-
-// The warp waits until every vertex of the list is decided, and takes each value once; take(value) returns true when
-// the other values do not matter, which ends the wait at once.  Undecided ones stay at the front of the list, so that
-// the last one to be decided is read at once.
-template <class Take>
+// The warp waits until every vertex of the list is decided, and takes each value once; STOPS: take(value) may return
+// true, when the other values do not matter, which ends the wait at once.  Undecided ones stay at the front of the
+// list, so that the last one to be decided is read at once.
+template <bool STOPS, class Take>
 GRB_DEVICE void await_earlier(int32_t* list, int count, const volatile int32_t* state, Take take) {
   while (count > 0) {
     int kept = 0;
-    bool enough = false;
-    for (int base = 0; base < count; base += 32 * LIST_AHEAD) {
-      int u[LIST_AHEAD], value[LIST_AHEAD];
-#pragma unroll
-      for (int k = 0; k < LIST_AHEAD; k++) {
-        int at = base + 32 * k + lane_number();
-        u[k] = at < count ? list[at] : -1;
-      }
-#pragma unroll
-      for (int k = 0; k < LIST_AHEAD; k++) value[k] = u[k] >= 0 ? state[u[k]] : 0;
+    for (int base = 0; base < count; base += 32) {
+      int at = base + lane_number(), u = at < count ? list[at] : -1;
+      int value = u >= 0 ? state[u] : 0;
+      bool open = u >= 0 && value < 0, enough = false;
+      if (u >= 0 && !open) enough = take(value);
+      if constexpr (STOPS)
+        if (__any_sync(ALL_LANES, enough)) return;  // of a hub's list little is read
+      unsigned still = __ballot_sync(ALL_LANES, open);
+      if (open) list[kept + rank_in(still)] = u;  // at or before `at`, and this part has been read
+      kept += __popc(still);
       __syncwarp();
-#pragma unroll
-      for (int k = 0; k < LIST_AHEAD; k++) {
-        if (base + 32 * k >= count) break;
-        bool open = u[k] >= 0 && value[k] < 0;
-        if (u[k] >= 0 && !open) enough |= take(value[k]);
-        unsigned still = __ballot_sync(ALL_LANES, open);
-        if (open) list[kept + rank_in(still)] = u[k];  // at or before its place, and this part has been read
-        kept += __popc(still);
-      }
-      __syncwarp();
-      if (__any_sync(ALL_LANES, enough)) return;
     }
     if (kept == count) __nanosleep(40);
     count = kept;
@@ -113,7 +100,7 @@ greedy_colours(const int64_t* start, const I* indices, const int32_t* order, con
       for (int w = lane_number(); w < words; w += 32) used[w] = 0;
       __syncwarp();
       if (low == 0) {
-        await_earlier(earlier + start[v], before, colour, take);
+        await_earlier<false>(earlier + start[v], before, colour, take);
       } else {  // all are decided by now, and their list is gone
         for (int64_t e = start[v] + lane_number(); e < start[v + 1]; e += 32)
           if (rank[indices[e]] < int(k)) take(((const volatile int32_t*)colour)[indices[e]]);
@@ -143,7 +130,7 @@ independent_set(const int64_t* start, const int32_t* order, int64_t n, int32_t* 
     int v = order[k];
     if (((const volatile int32_t*)state)[v] >= 0) continue;  // left out
     bool beside = false;
-    await_earlier(earlier + start[v], count[v], state, [&](int in) { return beside |= in == 1; });
+    await_earlier<true>(earlier + start[v], count[v], state, [&](int in) { return beside |= in == 1; });
     beside = __any_sync(ALL_LANES, beside);
     if (lane_number() == 0) ((volatile int32_t*)state)[v] = beside ? 0 : 1;
     __syncwarp();

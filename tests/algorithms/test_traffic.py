@@ -35,7 +35,7 @@ NUMPY = {  # what NumPy computes on the host from copies -> the algorithms
         "harmonic", "radius",
     ),
     "dependencies of a batch of sources, summed": ("betweenness weighted", "edge_betweenness weighted"),
-    "numbers of labels": ("condensation", "leiden", "modularity"),
+    "numbers of labels": ("condensation", "leiden"),
     "an order of the vertices": ("rcm", "topological_sort"),
     "augmenting paths": ("bipartite_matching",),
     "least values of a batch": ("pagerank_multi",),

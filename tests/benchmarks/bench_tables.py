@@ -1,4 +1,4 @@
-"""Graphs of data frames: seconds from the frame to the Graph, for texts and for integers as vertices.
+"""Graphs of data frames: seconds from the frame to the Graph, for texts, categories and integers as vertices.
 
 python tests/benchmarks/bench_tables.py --record
 """
@@ -20,7 +20,10 @@ from grb_tile import algorithms as alg, io as grb_io
 RESULTS = pathlib.Path(__file__).parent / "results" / "tables.md"
 HEAD = "| vertices | Graph (s) | from_pandas_edgelist (s) | limit (s) |"
 EDGES, NODES, TURNS = 10**6, 200_000, 5
-LIMITS = {"texts": 1.5, "integers": 0.3, "integers with gaps": 0.3, "integers of 60 bits": 0.3}
+LIMITS = {
+    "texts": 1.5, "categories": 1.5, "integers": 0.3, "integers with gaps": 0.3, "integers of 60 bits": 0.3,
+    "integers of 60 bits, each once": 0.3,
+}  # fmt: skip
 
 
 def frames():
@@ -33,8 +36,10 @@ def frames():
         "integers": (u, v),
         "integers with gaps": (7 * u + 3, 7 * v + 3),
         "integers of 60 bits": (10**12 * u, 10**12 * v),
+        "integers of 60 bits, each once": tuple(rng.integers(0, 2**59, (2, EDGES))),
     }
-    return {kind: pd.DataFrame({"source": s, "target": t, "weight": w}) for kind, (s, t) in ends.items()}
+    found = {kind: pd.DataFrame({"source": s, "target": t, "weight": w}) for kind, (s, t) in ends.items()}
+    return found | {"categories": found["texts"].astype({"source": "category", "target": "category"})}
 
 
 def seconds(call):

@@ -59,7 +59,8 @@ def _mpi(comm: Any, timeout: float) -> Communicator:
         from .mpi import MpiCommunicator
     except ImportError as error:
         raise ImportError(
-            f"several ranks were started by MPI, which needs mpi4py: pip install 'grb-tile[dist]' ({error})"
+            "several ranks were started by MPI, which needs mpi4py: pip install '.[dist]' in a checkout of grb_tile "
+            f"({error})"
         ) from error
     return MpiCommunicator(comm, timeout)
 

@@ -73,10 +73,13 @@ TESTS = {
         graph/sssp_state.cuh WEIGHT_CLASSES""",
     "test_full_traversals.py::test_wide_rows_of_a_queue":
         "graph/topological.cuh TOPOLOGICAL_WIDE TOPOLOGICAL_WIDE_ROWS",
+    "test_triangles.py::test_one_edge_a_round_and_long_rows": "graph/truss.cuh LONG_ROW LONG_EDGES",
     "test_full_traversals.py::test_wide_rows_of_cores": "graph/cores.cuh WIDE_ROW WIDE_ROWS",
     "test_full_traversals.py::test_components_and_cores": """
         graph/components.cuh ROW_OF_LANE COMPONENT_SAMPLES; graph/strong_components.cuh LANE_ROW;
         graph/ordered.cuh ENTRIES_OF_WARP WARPS_OF_BLOCK""",
+    "test_quotient.py::test_rows_about_what_a_warp_reads_at_once": "communities/quotient.cuh EACH CHUNK",
+    "test_row_labels.py::test_sums_of_what_a_warp_has": "communities/row_labels_bin.cuh EACH FEW",
     "test_first_of_rows.py::test_rows_of_all_lengths": "elementwise/first_of_rows.cuh ROWS AT_ONCE",
     "test_prefix_sums.py::test_flagged_entries": "structure/prefix_sums.cuh OF_THREAD MOST_THREADS",
     "test_prefix_sums.py::test_ranges": "structure/gather.cuh SEARCHES",
@@ -90,7 +93,8 @@ NO_SIZES = """
     base/launch.cuh ALL_LANES POLLS; base/rounded.cuh DROPPED LEAST ABOVE;
     elementwise/merge.cuh ITEM_BITS BEGINS_LATE IN_A IN_B NUMBER; elementwise/one_pass.cuh SUMS;
     products/bit_tiles_build.cuh NONE; products/bitblock_build.cuh NONE; products/column_merge.cuh LEAST_DETECTABLE;
-    communities/row_labels.cuh NO_LABEL; products/spgemm_hash.cuh EMPTY_SLOT; products/tile_maps.cuh COLUMN;
+    communities/candidates.cuh NO_LABEL; communities/quotient.cuh NO_PAIR;
+    products/spgemm_hash.cuh EMPTY_SLOT; products/tile_maps.cuh COLUMN;
     products/tile_pairs.cuh NO_TILE; products/tiles.cuh NONE; structure/radix_sort.cuh COUNTED SUMMED;
     graph/bfs.cuh SURE OF PUSH_SHARE FEW_LEFT SMALL_FRONTIER; graph/bfs_small.cuh MOST_SMALL_LEVELS;
     graph/bfs_high_diameter.cuh COUNT_MASK LEVEL_EDGE_MASK;

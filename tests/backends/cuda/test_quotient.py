@@ -91,3 +91,18 @@ def test_entries_inside_classes(form):
     with using_shim() as backend:
         found = communities.inside(A.to_device("cuda"), backend.device.array(labels))
         assert found.isequal(want, check_dtype=True) and found.nvals == want.nvals
+
+
+@pytest.mark.parametrize("inner", [False, True])
+def test_rows_about_what_a_warp_reads_at_once(inner):
+    """A lane's entries, a warp's (CHUNK), each with one fewer and one more; all between classes, and half."""
+    lengths = [0, 1, 3, 4, 5, 127, 128, 129, 255, 256, 257]
+    n, rows = 300, np.repeat(np.arange(len(lengths)), lengths)
+    cols = n - 1 - np.concatenate([np.arange(length) for length in lengths])
+    rows, cols = np.concatenate((rows, cols)), np.concatenate((cols, rows))
+    A = gb.Matrix.from_coo(rows, cols, 0.5, nrows=n, ncols=n)
+    for labels in (np.arange(n), np.arange(n) % 2, np.where(np.arange(n) < 150, np.arange(n), 7)):
+        want = communities.quotient(A, labels, n, inner=inner)
+        with using_shim() as backend:
+            found = communities.quotient(A.to_device("cuda"), backend.device.array(labels), n, inner=inner)
+            assert found.isequal(want, check_dtype=True)

@@ -138,6 +138,18 @@ def test_sum_by_label():
         assert REFERENCE.first_by_label(labels, size).tolist() == firsts
 
 
+def test_sums_of_what_a_warp_has():
+    """A warp's 256 values, one fewer and one more; labels that 3, 4 and 5 of them share, that one has, and all have."""
+    rng = np.random.default_rng([seeds.SEED & 0xFFFFFFFF, 6])
+    device = shim().device
+    for n in (31, 32, 33, 255, 256, 257, 511, 512, 513):
+        shared = np.repeat(np.arange(n), rng.choice([3, 4, 5], n))[:n]
+        for labels in (shared, rng.permutation(shared), np.arange(n), np.zeros(n, np.int64)):
+            values = rng.integers(-9, 9, n).astype(float)
+            found = device.host(shim().sum_by_label(device.array(labels), device.array(values), n))
+            assert found.tolist() == np.bincount(labels, values, n).tolist(), f"{n} values"
+
+
 def _pattern(A):
     return np.repeat(np.arange(A.nrows), np.diff(A.indptr)), A.indices
 

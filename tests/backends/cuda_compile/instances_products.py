@@ -272,11 +272,8 @@ def instances():
         ("MOVE", "WHOLE"),
         ("MEX", "COUNTED"),
     ):
-        for lanes in ("8", "32"):
-            yield "communities/row_labels.cuh", "row_labels_lanes", "", (kind, weights, lanes)
-        yield "communities/row_labels.cuh", "row_labels_warp", "", (kind, weights)
-        for threads in ("256", "1024"):
-            yield "communities/row_labels.cuh", "row_labels_block", "", (kind, weights, threads)
+        for name in ("row_labels_whole", "row_labels_parts"):
+            yield "communities/row_labels.cuh", name, "", (kind, weights)
     for name in ("labels_of_columns", "bin_label_rows", "sum_by_label", "first_by_label", "present_labels"):
         yield "communities/row_labels_bin.cuh", name, "", ()
     yield "communities/row_labels_bin.cuh", "whole_numbers", "", ()

@@ -97,8 +97,8 @@ DYNAMIC = {
     "split_merge": lambda limits, template: limits.dynamic_shared // spgemm_split.RESIDENT,
     "masked_rows": lambda limits, template: limits.dynamic_shared,
     "masked_push": lambda limits, template: limits.dynamic_shared,
-    "row_labels_warp": lambda limits, template: 48 << 10 if template[1] == "STORED" else 32 << 10,
-    "row_labels_block": lambda limits, template: limits.dynamic_shared,
+    "row_labels_whole": lambda limits, template: 48 << 10 if template[1] == "STORED" else 32 << 10,
+    "row_labels_parts": lambda limits, template: limits.dynamic_shared,
     "class_entries": lambda limits, template: 12 * limits.power_of_two_with(quotient.SLOTS, 12),
     "radix_pass": lambda limits, template: 256 * sorting.ITEMS * (8 if "word" in template else 4),
 }

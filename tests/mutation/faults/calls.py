@@ -298,7 +298,7 @@ FAULTS = [
     Fault(
         "algorithms/modularity.py",
         "loops of an undirected graph count once",
-        "    loops = 0.0 if G.directed else float(A.diag().reduce(monoid.plus).new().value or 0.0)\n",
+        "    loops = 0.0 if diagonal is None else float(diagonal.reduce(monoid.plus).new().value or 0.0)\n",
         "    loops = 0.0\n",
         OPTIONS,
     ),

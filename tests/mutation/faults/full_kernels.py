@@ -154,8 +154,8 @@ FAULTS = [
     Fault(
         "grb_tile/backends/cuda/communities/row_labels.py",
         "tables of labels without space for the labels of the last warp",
-        "launcher.threads(256) // 32 * table * self.width)",
-        "launcher.threads(256) // 32 * table * self.width - 4 * table)",
+        "shared = self.width * max(launcher.threads(256) // 32 * of_warp, of_block)",
+        "shared = self.width * max(launcher.threads(256) // 32 * of_warp, of_block) - 4 * of_warp",
         STRUCTURE,
     ),
     Fault(
@@ -288,8 +288,8 @@ FAULTS = [
     Fault(
         "kernels/communities/row_labels.cuh",
         "no barrier behind the empty table of a block's labels",
-        "          table.clear(threadIdx.x, blockDim.x);\n          __syncthreads();\n",
-        "          table.clear(threadIdx.x, blockDim.x);\n",
+        "LabelTable<T>(pool, slots, slots).clear(threadIdx.x, blockDim.x);\n  __syncthreads();\n",
+        "LabelTable<T>(pool, slots, slots).clear(threadIdx.x, blockDim.x);\n",
         STRUCTURE,
     ),
     # ---- x with gaps, copies in parts

@@ -54,7 +54,7 @@ FAULTS = [
         LOOPS,
     ),
     Fault(
-        "kernels/communities/row_labels.cuh",
+        "kernels/communities/candidates.cuh",
         "of equal sums the label found first wins",
         "bool better = label == NO_LABEL || other > score || (other == score && c < label);",
         "bool better = label == NO_LABEL || other > score;",
@@ -80,15 +80,15 @@ FAULTS = [
     Fault(
         "kernels/communities/quotient.cuh",
         "a block loses what is in its table when its entries end",
-        "  }\n  empty_table();\n}",
-        "  }\n}",
+        "      o.pairs[at] = pair, o.sums[at] = sum;\n      at++;\n    });\n",
+        "      if (t < last) o.pairs[at] = pair, o.sums[at] = sum;\n      at++;\n    });\n",
         (CUDA + "test_quotient.py",),
     ),
     Fault(
         "kernels/communities/quotient.cuh",
         "an entry of the next row counts for the row of the one before",
-        "stop = o.start[row + 1], of_row = o.label[row];\n        }",
-        "stop = o.start[row + 1];\n        }",
+        "const int32_t of_row = o.label[i];\n        const bool kept",
+        "const int32_t of_row = o.label[row];\n        const bool kept",
         (CUDA + "test_quotient.py",),
     ),
     Fault(

@@ -15,7 +15,7 @@ from ....hashing import key_of
 from ....storage.store import forms_of
 from ..runtime.launch import bits_of
 from ..structure.prefix_sums import listed
-from .row_labels import Votes, sum_by_label, whole_weights
+from .row_labels import Votes, long_row, sum_by_label, whole_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 MOVES = "communities/move_rounds.cuh"
 JOINS = "communities/join_rounds.cuh"
 SETTLE = "communities/settle.cuh"
-LONG_ROW = 1024  # entries from which a block, no warp, looks at the neighbours of a vertex that moved
 
 
 def move_rounds(
@@ -41,7 +40,7 @@ def move_rounds(
     before, movers, zeros = device.empty(n, np.int32), device.empty(n, np.int32), Zeros(device, n, 2)
     active, progress, kept = None, None, label.copy()
     begin, decide, follow = (device.launcher.kernel(MOVES, f"move_{name}") for name in ("begin", "decide", "follow"))
-    threads, most, long_row = -(-n // 32) * 32, 8 * device.launcher.processors, _long_row(device)
+    threads, most, block_row = -(-n // 32) * 32, 8 * device.launcher.processors, long_row(device)
     within, records = 0.0, []
     while True:
         first += 1
@@ -50,14 +49,14 @@ def move_rounds(
             votes.launch(label, None, active, n, (u, K, k), best, gain, own)
         else:
             kernel = device.launcher.kernel(MOVES, "vote_alone")
-            kernel.over(32 * n, (B.indptr, B.indices, B.values, bool(B.iso), u, K, n, best, gain))
+            kernel.over(32 * n, (B.indptr, B.indices, B.values, bool(B.iso), u, K, n, block_row, best, gain))
         if progress is None:
             begin.over(n, (label, None if x is None else own, u, k, K, n, numbers[4:]), most=most)
         operands = (
             B.indptr, B.indices, B.values, bool(B.iso), label, before, best, gain, active, k, K, slack, used, n,
-            bits_of(key_of(seed, first)), moves, follows, movers, counts, long_row, numbers,
+            bits_of(key_of(seed, first)), moves, follows, movers, counts, block_row, numbers,
         )  # fmt: skip
-        decide.over(threads, operands)
+        decide.over(threads, operands, most=most)
         follow.over(threads, operands, most=most)
         change, squares, wanting, moving, *start = device.read(numbers[: 6 if progress is None else 4])
         if progress is None:
@@ -84,7 +83,7 @@ def join_rounds(device: Device, B: Compressed, x: Any, k: Any, scale: float, see
     best, gain, own = device.empty(n, np.int64), device.empty(n, np.float64), device.empty(n, np.float64)
     within, cut = device.empty(n, np.float64), device.empty(n, np.float64)
     K, size, movers = k.copy(), device.full(n, 1.0, np.float64), device.empty(n, np.int32)
-    active, few, rounds, zeros, long_row = None, 0.0, 0, Zeros(device, n, 4), _long_row(device)
+    active, few, rounds, zeros, block_row = None, 0.0, 0, Zeros(device, n, 4), long_row(device)
     kernels = [device.launcher.kernel(JOINS, f"join_{name}") for name in ("wants", "moves", "follow")]
     while True:
         rounds += 1
@@ -94,7 +93,7 @@ def join_rounds(device: Device, B: Compressed, x: Any, k: Any, scale: float, see
         operands = (
             B.indptr, B.indices, B.values, bool(B.iso), community, part, best, gain, active, u, k, of_community, within,
             K, size, cut, bits_of(float(scale)), bits_of(float(few)), n, bits_of(key_of(seed, first + rounds)), wants,
-            asks, moves, follows, movers, counts, long_row, numbers,
+            asks, moves, follows, movers, counts, block_row, numbers,
         )  # fmt: skip
         if active is None:
             device.launcher.kernel(JOINS, "join_first").over(32 * n, operands)
@@ -188,14 +187,10 @@ def _votes(device: Device, B: Compressed, u: Any, k: Any) -> Votes:
         device.launcher.kernel(MOVES, "negative_numbers").over(B.nrows, (u, k, B.nrows, negative))
     found = Votes(device, B, "MOVE", kind, values, negative)
     ends = 8, 32, found.warp_row, found.block_row
-    found.bins = range(1 + sum(longest > end for end in ends))  # longer rows have none
+    found.bins = 1 + sum(longest > end for end in ends)
     return found
 
 
 def _numbers(device: Device, n: int, x: Any) -> Any:
     """x, or 0 .. n - 1, as int32."""
     return device.arange(n, np.int32) if x is None else x.astype(np.int32)
-
-
-def _long_row(device: Device) -> int:
-    return device.launcher.size(LONG_ROW, 40)

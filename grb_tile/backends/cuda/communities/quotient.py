@@ -17,7 +17,7 @@ from ..structure.arrays import cast_array, compressed, gather, ranges, row_ids, 
 from ..structure.build import build_matrix, fold
 from ..structure.prefix_sums import Flagged
 from ..structure.sorting import sorted_by_key, split_pairs
-from .row_labels import whole_weights
+from .row_labels import long_row, whole_weights
 
 if TYPE_CHECKING:
     from ..runtime.device import Device
@@ -67,7 +67,7 @@ def _flagged(device: Device, A: Compressed, label: Any, within: bool) -> Flagged
     """The entries within classes, or those between them; label: int32."""
     flags = device.empty(A.indices.shape[0], np.bool_)
     kernel = device.launcher.kernel("communities/quotient.cuh", "between_classes")
-    kernel.over(32 * A.nrows, (A.indptr, A.indices, label, A.nrows, within, flags))
+    kernel.over(32 * A.nrows, (A.indptr, A.indices, label, A.nrows, within, long_row(device), flags))
     return Flagged(device, flags)
 
 

@@ -24,6 +24,7 @@ WARP_ROW = 256  # entries of a row for a warp: eight tables of twice as many lab
 BLOCK_ROW = 2048  # of a row for a block of 256 threads: a table of twice as many labels in 48 KiB
 MOST_SLOTS = 16384  # labels in the table of a block of 1024 threads
 FILLED = 5 / 8  # of such a table at most, on average: probes of a linear search stay few
+LONG_ROW = 1024  # entries of a row that a warp goes through, without a table
 BINS = 5
 HEADER = "communities/row_labels.cuh"
 BINNING = "communities/row_labels_bin.cuh"
@@ -65,7 +66,7 @@ def sum_by_label(device: Device, labels: Any, values: Any, size: int) -> Any:
     """sums[labels[k]] += values[k]; see GraphOperations.sum_by_label."""
     sums = device.zeros(size, np.float64)
     n = labels.shape[0]
-    device.launcher.kernel(BINNING, "sum_by_label").over(-(-n // 32) * 32, (labels, values, n, sums))
+    device.launcher.kernel(BINNING, "sum_by_label").over(-(-n // 256) * 32, (labels, values, n, sums))
     return sums
 
 
@@ -77,6 +78,11 @@ def first_by_label(device: Device, labels: Any, size: int) -> Any:
     first = device.full(size, n, np.int32)
     device.launcher.kernel(BINNING, "first_by_label").over(n, (labels, n, first))
     return first
+
+
+def long_row(device: Device) -> int:
+    """The entries of a row from which a block, no warp, goes through them."""
+    return device.launcher.size(LONG_ROW, 40)
 
 
 def whole_weights(device: Device, A: Compressed) -> tuple[str, Any, float]:
@@ -154,7 +160,7 @@ class Votes:
         self.slots = launcher.size(launcher.limits.power_of_two_with(MOST_SLOTS, width), 64)
         self.capacity = int(self.slots * FILLED) if kind != "MEX" else 1 << 40
         self.values = A.values if values is None and weights != "COUNTED" else values
-        self.bins = range(BINS)  # those that may have rows
+        self.bins = BINS  # those from here on have no rows
         self._kept = None
 
     def launch(self, label, listed, present, count, dense, best, gain=None, kept=None, inside=None):
@@ -169,22 +175,19 @@ class Votes:
         operands = A.indptr, A.indices, self.values, label, *dense, best, gain, kept
         template = self.kind, self.weights
 
-        def run(name, more, k, table, threads, shared=0, parts=(None,) * 5):
-            if k not in self.bins:
-                return
-            kernel = launcher.kernel(HEADER, name, "", (*template, *more))
+        def run(name, rows, slots, threads, shared, parts, bins=(0, 0, 0)):
+            kernel = launcher.kernel(HEADER, name, "", template)
             threads = launcher.threads(threads)
             blocks = kernel.resident_blocks(threads, shared)
-            kernel(blocks, threads, (*operands, *bins[k], table, *parts, inside, self.negative), shared)
+            kernel(blocks, threads, (*operands, *rows, slots, *parts, inside, *bins, self.negative), shared)
 
-        for k, lanes in ((0, "8"), (1, "32")):
-            run("row_labels_lanes", (lanes,), k, 0, 256)
-        table = _power(2 * self.warp_row)
-        run("row_labels_warp", (), 2, table, 256, launcher.threads(256) // 32 * table * self.width)
-        table = _power(2 * self.block_row)
-        run("row_labels_block", ("256",), 3, table, 256, table * self.width)
-        parts = part, *found, arrived
-        run("row_labels_block", ("1024",), 4, self.slots, 1024, self.slots * self.width, parts)
+        if self.bins == BINS:
+            parts = part, *found, arrived
+            run("row_labels_parts", bins[-1], self.slots, 1024, self.slots * self.width, parts)
+        of_warp, of_block = _power(2 * self.warp_row), _power(2 * self.block_row)
+        shared = self.width * max(launcher.threads(256) // 32 * of_warp, of_block)
+        whole = min(self.bins, BINS - 1), count, of_block
+        run("row_labels_whole", bins[0], of_warp, 256, shared, (None,) * 5, whole)
 
     def _room(self, count):
         """(lists of the bins, their counts, those of each, and arrays for rows in parts) for `count` rows; kept."""

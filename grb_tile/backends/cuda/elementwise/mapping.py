@@ -193,12 +193,16 @@ def _read_scalar(device, array):
 
 
 def _times(device, values, count, monoid):
-    """value (+) value (+) ... `count` times by repeated doubling, on the device; one read-back."""
+    """value (+) value (+) ... `count` times by repeated doubling; one read-back.
+
+    On the host, which gets the result, because the steps on the device are 2 log2(count) launches.
+    """
     op, dtype = monoid.binaryop, monoid.type
     if count == 1 or op.kind in ("first", "second", "any"):
         return _read_scalar(device, values[:1])
-    known = device.known_constant(values)
-    if op.lowerable and known is not None:
+    if op.lowerable:
+        known = device.known_constant(values)
+        known = _read_scalar(device, values[:1]) if known is None else known
         return _doubled(np.array([known]), count, lambda a, b: host_cast(np.asarray(op.numpy(a, b)), dtype))[0]
     return _read_scalar(device, _doubled(values, count, lambda a, b: combined(device, op, dtype, 1, a, True, b, True)))
 
