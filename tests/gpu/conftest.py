@@ -15,7 +15,10 @@ from gpu import record
 from gpu.batteries import batteries, devices, in_order
 
 HERE = Path(__file__).resolve().parent
-TOGETHER = ("test_wide.py",)  # its matrix of 2^31 entries must not be there twice
+TOGETHER = (
+    "test_wide.py",  # its matrix of 2^31 entries must not be there twice
+    "test_ranks.py",  # kernels of ranks wait for one another: with several such tests on the devices they take turns
+)
 START = time.monotonic()
 
 
