@@ -41,6 +41,8 @@ def combine(left, right, name, method="ewise_mult"):
         if type(right) is Number or type(left) is Number:
             return combine_numbers(left, right, name)
     op = default_op("binary", name)
+    if left is None or right is None:
+        return op(left, right)  # raises
     kind, other_kind = output_type(left), output_type(right)
     defaults = (False, False) if method == "ewise_union" else ()
     if kind in _COLLECTIONS:

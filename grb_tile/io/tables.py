@@ -186,7 +186,8 @@ def _coded(df: Any, name: Any) -> Coded | None:
             return None
         column = column.unify_dictionaries().combine_chunks()
         chunks = getattr(column, "chunks", [column])
-        codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in chunks])
+        coded = [chunk.indices.cast("int64").fill_null(-1) for chunk in chunks]  # -1: of no unsigned type
+        codes = np.concatenate([chunk.to_numpy(zero_copy_only=False) for chunk in coded])
         values = chunks[0].dictionary.to_pylist()
     else:
         column = df.get_column(name)

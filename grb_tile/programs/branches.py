@@ -18,7 +18,7 @@ from ..core.scalar import Scalar
 from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
-from .captured import NUMBERS, UNDEFINED, as_number, value_of
+from .captured import NUMBERS, ONE_BRANCH, Undefined, as_number, value_of
 
 
 def branch(test: Any, then: Callable, otherwise: Callable, named: tuple) -> tuple:
@@ -47,7 +47,14 @@ def branch(test: Any, then: Callable, otherwise: Callable, named: tuple) -> tupl
 def _result_of(frame, branch, values):
     """(the values that a branch leaves, {id: (vector, its store before, its store after)}); vectors are as before."""
     with frame.logged() as log:
-        found = branch(*values)
+        try:
+            found = branch(*values)
+        except CaptureError:
+            raise
+        except Exception as error:
+            raise CaptureError(
+                f"programs: a branch of an `if` raises {type(error).__name__}, and both are computed: {error}"
+            ) from error
     written = {key: (target, before, target._store) for key, (target, before) in log.items()}
     for target, before, _ in written.values():
         elements.reset(target, before)
@@ -58,16 +65,18 @@ def _chosen(frame, flag, name, first, second):
     """What a name stands for after the two branches gave it these values."""
     if first is second:
         return first
-    if first is UNDEFINED or second is UNDEFINED:
-        return UNDEFINED
-    if type(first) is Vector and type(second) is Vector and first.size == second.size and first.dtype is second.dtype:
+    if isinstance(first, Undefined) or isinstance(second, Undefined):
+        return ONE_BRANCH
+    if type(first) is Vector and type(second) is Vector:
         return Vector._from_store(frame.chosen(flag, first._store, second._store, first.dtype), first.dtype)
     types = [x.dtype if isinstance(x, (Number, Scalar)) else NUMBERS.get(type(x)) for x in (first, second)]
     if any(t is None for t in types):
         kinds = " and a ".join(type(x).__name__ for x in (first, second))
-        raise CaptureError(f"programs: `{name}` is a {kinds} after the branches of an `if`; they must be of one kind")
+        raise CaptureError(
+            f"programs: `{name}` is a {kinds} after the branches of an `if`; they must be vectors or numbers"
+        )
     if type(first) is type(second) and type(first) in NUMBERS and repr(first) == repr(second):
         return first
     dtype = next((t for t in (FP64, INT64, BOOL) if t in types), types[0])
-    stores = [as_number(x, dtype, name).vector._store for x in (first, second)]
+    stores = [as_number(x, dtype, name, "branch").vector._store for x in (first, second)]
     return Number(Vector._from_store(frame.chosen(flag, *stores, dtype), dtype))

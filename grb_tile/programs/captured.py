@@ -32,6 +32,7 @@ class Undefined:
 
 
 UNDEFINED = Undefined()
+ONE_BRANCH = Undefined()  # of a name that one of two computed branches has bound
 
 
 def value_of(get: Callable) -> Any:
@@ -127,6 +128,8 @@ class Captured:
         places = {id(vector): k for k, vector in enumerate(carried.vectors)}
         for name, own, old, new in zip(carried.names, carried.own, carried.values, values, strict=True):
             role = "own" if own else _role(name, old, new, places)
+            if not own and old is UNDEFINED and new is not UNDEFINED and name not in carried.always:
+                raise CaptureError(f"programs: `{name}` is bound in a branch alone; bind it before the loop")
             self.roles.append(role)
             kind = NUMBERS.get(type(new)) if role == "number" else getattr(new, "dtype", None)
             self.types.append(kind)
@@ -247,6 +250,8 @@ class _Frame:
                 captured.next[k] = captured.homes.index(places[id(value)])
             elif is_matrix(value) and value is not self._fixed[k]:
                 raise CaptureError(f"programs: `{name}` becomes a Matrix; a loop carries Vectors and numbers")
+            elif value is ONE_BRANCH and role != "own":
+                raise CaptureError(f"programs: `{name}` is bound in a branch alone; bind it before the loop")
             elif role == "constant" and value is not self._fixed[k]:
                 raise CaptureError(f"programs: `{name}` changes in some turns only")
             elif role == "vector" and type(value) is not Vector:
@@ -354,12 +359,12 @@ class _Frame:
         return first if first is second else self._captured.device.chosen(flag, first, second)
 
 
-def as_number(value: Any, dtype: Any, name: str) -> Number:
+def as_number(value: Any, dtype: Any, name: str, where: str = "turn") -> Number:
     """The value of a name at the end of a turn, or of a branch, as a Number of its type."""
     if type(value) is Number:
         if value.dtype is not dtype:
             raise CaptureError(
-                f"programs: `{name}` is {dtype.name} in one turn and {value.dtype.name} in another; begin with a "
+                f"programs: `{name}` is {dtype.name} in one {where} and {value.dtype.name} in another; begin with a "
                 f"number of the latter type"
             )
         return value

@@ -117,10 +117,12 @@ class _Loops:
                 return [statement]  # over something else: no loop of a program
         elif isinstance(statement, ast.AsyncFor):
             return [statement]
-        statement.body, stops = _without_jumps(statement.body)
+        written = statement.body
+        statement.body, stops = _without_jumps(written)
         reason = _why_not(statement)
         self.found.append(Found(statement.lineno, reason))
         if reason is not None:
+            statement.body = written
             return [statement]
         self._count += 1
         return self._as_calls(statement, counted, self._count - 1, stops)
@@ -177,6 +179,7 @@ class _Loops:
         bound = sorted(_bound_in([*body, ast.Expr(test), ast.Expr(stop)]) - {_STOP})
         # The first test reads what was bound before the loop, in a loop around it perhaps by this loop's last turn.
         inside = [*statement.body, *([] if self._within_loop else [test])]
+        always = tuple(name for name in bound if _binds_first(body, name, False))
         own = tuple(
             name for name in bound
             if _binds_first(body, name) and _reads([self._definition], name) == _reads(inside, name)
@@ -193,7 +196,7 @@ class _Loops:
         call = ast.Call(
             ast.Name(RUN, ast.Load()),
             [ast.Constant(number), ast.Name(f"__gb_test{number}", ast.Load()),
-             ast.Name(f"__gb_body{number}", ast.Load()), values, limit, ast.Constant(own)],
+             ast.Name(f"__gb_body{number}", ast.Load()), values, limit, ast.Constant(own), ast.Constant(always)],
             [],
         )  # fmt: skip
         if bound:
@@ -259,7 +262,11 @@ def _without_jumps(body, whole=True):
     for k, part in enumerate(body):
         rest = body[k + 1 :]
         if isinstance(part, ast.Continue):
-            return made, stops
+            break
+        if isinstance(part, ast.Break) and not whole:
+            made.append(_assign(_STOP, ast.Constant(True)))
+            stops = True
+            break
         if not isinstance(part, ast.If) or whole and _is_break(part) and not rest:
             made.append(part)
             continue
@@ -267,25 +274,19 @@ def _without_jumps(body, whole=True):
             made.append(part)
             continue
         branches = [part.body, part.orelse]
-        for at, jump in enumerate(map(_jump, list(branches))):
-            if jump is None:
-                branches[at], more = _without_jumps([*branches[at], *copy.deepcopy(rest)], False)
-                stops = stops or more
-            else:
-                kept = branches[at][:-1]
-                if jump is ast.Break:
-                    kept, stops = [*kept, _assign(_STOP, ast.Constant(True))], True
-                branches[at] = kept
+        for at, branch in enumerate(branches):
+            after = [] if _jumps(branch) else copy.deepcopy(rest)
+            branches[at], more = _without_jumps([*branch, *after], False)
+            stops = stops or more
         changed = ast.If(part.test, branches[0] or [ast.Pass()], branches[1])
         made.append(ast.fix_missing_locations(ast.copy_location(changed, part)))
-        return made, stops
-    return made, stops
+        break
+    return made or [ast.Pass()] * whole, stops
 
 
-def _jump(statements):
-    """ast.Continue or ast.Break where the statements end with one, else None."""
-    last = type(statements[-1]) if statements else None
-    return last if last in (ast.Continue, ast.Break) else None
+def _jumps(statements):
+    """Do the statements end with `continue` or `break`?"""
+    return bool(statements) and isinstance(statements[-1], (ast.Continue, ast.Break))
 
 
 def _reads(nodes, name):
@@ -297,11 +298,11 @@ def _reads(nodes, name):
     )  # fmt: skip
 
 
-def _binds_first(body, name):
-    """Does each turn bind the name, by `name = ...`, before it reads it?"""
+def _binds_first(body, name, within=True):
+    """Does each turn bind the name, by `name = ...`, before it reads it?  within: or a branch that alone reads it."""
     for k, part in enumerate(body):
         if _mentions([part], name):
-            if isinstance(part, ast.If) and not _mentions([ast.Expr(part.test), *body[k + 1 :]], name):
+            if within and isinstance(part, ast.If) and not _mentions([ast.Expr(part.test), *body[k + 1 :]], name):
                 parts = part.body, part.orelse  # of which one runs, and nothing after it reads the name
                 return all(not _mentions(branch, name) or _binds_first(branch, name) for branch in parts)
             return isinstance(part, ast.Assign) and len(part.targets) == 1 and (
@@ -339,6 +340,9 @@ def _why_not(statement):
     if statement.orelse:
         return "it has an `else`"
     body = statement.body
+    for inner in ast.walk(statement):
+        if isinstance(inner, ast.NamedExpr):
+            return f"line {inner.lineno}: a `:=` within: bind the name by a statement"
     for part in body:
         for inner in _within(part):
             if isinstance(inner, _LEAVES):

@@ -44,17 +44,17 @@ class Loop:
         self.captured: dict[Any, Any] = {}  # signature: how often capturing failed, a Captured, or the reason why not
         self.nodes: dict[str, int] = {}
 
-    def run(self, test: Callable, body: Callable, named: tuple, most: int | None, own: tuple) -> tuple:
+    def run(self, test: Callable, body: Callable, named: tuple, most: int | None, own: tuple, always: tuple) -> tuple:
         """The values of the names after the loop.
 
         named: (name, function that gives its value) of each; own: the names that each turn binds before it reads them
-        and nothing reads after the loop.
+        and nothing reads after the loop; always: those that each turn binds first, whatever its branches.
         """
         names, values = [name for name, _ in named], [value_of(get) for _, get in named]
         refused = self._unsuited(most)
         if refused is None:
             try:
-                carried = _Carried(test, body, names, values, own)
+                carried = _Carried(test, body, names, values, own, always)
                 found = self._on_device(carried, most)
                 if found is not None:
                     return found
@@ -153,8 +153,10 @@ def _undone(carried):
 class _Carried:
     """What a loop reads and what it may change: the values of the names that it binds, and the vectors it names."""
 
-    def __init__(self, test: Callable, body: Callable, names: list[str], values: list, own: tuple) -> None:
-        self.test, self.body, self.names, self.values = test, body, names, values
+    def __init__(
+        self, test: Callable, body: Callable, names: list[str], values: list, own: tuple, always: tuple
+    ) -> None:
+        self.test, self.body, self.names, self.values, self.always = test, body, names, values, always
         self.own = [name in own for name in names]  # does a turn begin without it?
         self.read: list[tuple[str, Any]] = []  # (name, value) of all else
         self._seen: set[int] = set()

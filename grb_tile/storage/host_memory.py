@@ -7,6 +7,7 @@ control group, where these exist; an unknown amount counts as enough.
 import functools
 import os
 import pathlib
+import threading
 import weakref
 
 from ..exceptions import OutOfMemory
@@ -22,20 +23,32 @@ def free_bytes():
 
 
 _forms = weakref.WeakSet()  # forms of matrices that give way where memory is short: objects with `release()`
+_lock = threading.Lock()
 
 
 def gives_way(form):
     """From now on `form.release()` is called before an array is refused."""
-    _forms.add(form)
+    with _lock:
+        _forms.add(form)
 
 
 def release():
     """Release all forms that give way; were there any?"""
-    found = list(_forms)
+    with _lock:
+        found = list(_forms)
+        _forms.clear()
     for form in found:
-        _forms.discard(form)
         form.release()
     return bool(found)
+
+
+def _after_fork():
+    global _lock
+    _lock = threading.Lock()  # another thread of the parent may have had it
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @functools.cache

@@ -230,6 +230,12 @@ def test_dictionaries_of_pyarrow():
     table = pa.table({"source": pa.chunked_array(parts), "target": pa.chunked_array(parts[::-1])})
     assert grb_io.from_dataframe(table).labels == ["b", "c", "a"]
     assert set(entries(grb_io.from_dataframe(table))) == {("b", "c"), ("a", "b"), ("c", "b"), ("b", "a")}
+    codes = pa.array([0, 1, None], pa.uint32())  # as Polars gives them
+    column = pa.DictionaryArray.from_arrays(codes, pa.array(["b", "a"]))
+    whole = pa.table({"source": column.slice(0, 2), "target": column.slice(0, 2)})
+    assert grb_io.from_dataframe(whole).labels == ["b", "a"]
+    with pytest.raises(ValueError, match="column 'target' has no value in row 1"):
+        grb_io.from_dataframe(pa.table({"source": column.slice(0, 2), "target": column.slice(1, 2)}))
 
 
 @given(st.lists(st.tuples(st.integers(0, 2**59), st.integers(0, 2**59)), min_size=1, max_size=30), st.integers(1, 3))

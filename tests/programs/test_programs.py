@@ -1,5 +1,6 @@
 """Programs on the CPU, where they are the plain function; which loops are captured elsewhere, and why others not."""
 
+import contextlib
 import textwrap
 
 import numpy as np
@@ -117,9 +118,9 @@ def test_break_and_conditions():
     ("body", "reason"),
     [
         ("if k == 2:\n            return k\n        total += k", "Return"),
-        ("if k == 2:\n            break\n            total += 1\n        total += k", "does not end a branch"),
         ("try:\n            total += k\n        finally:\n            pass", "Try"),
         ("def f():\n            return 1\n        total += f()", "FunctionDef"),
+        ("if (x := k) and x > 1:\n            total += x", ":="),
     ],
 )
 def test_what_stays_in_python(body, reason, tmp_path):
@@ -200,6 +201,29 @@ def test_branches(body, tmp_path):
     for n in (1, 2, 3, 4, 5, 12):
         assert program(n) == scope["tried"](n)
         assert "the backend cpu runs it" in program.explain()
+
+
+def test_a_loop_that_is_refused_keeps_its_statements():
+    """Beside one that is captured, with `break` in a branch."""
+
+    @gb.program
+    def both(most):
+        total = 0
+        for k in range(3):
+            total += k
+        while True:
+            with contextlib.nullcontext():
+                total += 1
+            if total > most:
+                last = total
+                break
+            total += 1
+        while not contextlib.nullcontext(total > 0).enter_result:
+            continue
+        return total, last
+
+    for most in (2, 3, 8):
+        assert both(most)[0] > most and both(most)[0] == both(most)[1]
 
 
 def test_the_innermost_loops_alone():

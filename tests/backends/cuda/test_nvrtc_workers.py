@@ -98,6 +98,18 @@ def test_this_process_compiles_where_a_worker_was_killed(workers):
     assert Compiler(workers)._worker is None
 
 
+def test_this_process_compiles_where_a_worker_hangs(workers, monkeypatch):
+    monkeypatch.setattr(nvrtc_workers, "MOST_SECONDS", 0.2)
+    text, expression = jit.source_text(None, "thirds", THIRDS, ("float",))
+    compiler = Compiler(workers)
+    worker = compiler._worker
+    os.kill(worker.pid, signal.SIGSTOP)
+    found = jit.compile_cubin(text, expression, 90, (), compiler)
+    assert found[1][:4] == b"\x7fELF" and worker not in workers._all
+    worker._process.wait(10)
+    assert worker._process.returncode == -signal.SIGKILL
+
+
 def test_threads_have_the_workers_of_earlier_ones(monkeypatch):
     monkeypatch.setattr(ahead, "thread_count", lambda: 3)
     threads, seen = ahead.Threads(), []

@@ -1,6 +1,7 @@
 """`if`, `continue` and `break` in loops of programs: both branches are computed on the device, one is taken."""
 
 import random
+import warnings
 
 import numpy as np
 import pytest
@@ -140,7 +141,7 @@ def test_what_cannot_be_chosen_runs_from_python():
 
     program, u = gb.program(mixed), gb.Vector.from_scalar(1.0, 8)
     assert program(u.dup(), 6) == 8
-    with pytest.warns(CaptureWarning, match="of one kind"):
+    with pytest.warns(CaptureWarning, match="must be vectors or numbers"):
         for _ in range(3):
             assert program(u.dup(), 6) == 8
 
@@ -159,6 +160,56 @@ def test_a_global_that_only_a_branch_reads():
         SHIFT = value
         assert program(gb.Vector.from_scalar(1.0, 8), 3).to_dense().tolist() == [1.0 + 3 * value] * 8
     assert len(program.loops[0].captured) == 2  # a graph would repeat the number with which it was captured
+
+
+def found_at(u, limit):
+    for turn in range(20):
+        u << u * 2.0
+        if u.reduce("plus").new().value > limit:
+            found = turn
+            break
+    return found
+
+
+def last_found(u, limit):
+    for turn in range(6):
+        u << u * 0.5
+        if u.reduce("plus").new().value > limit:
+            found = turn
+    return found
+
+
+def raised(u, limit):
+    for _ in range(6):
+        u << u * 2.0
+        if u.reduce("plus").new().value > limit:
+            raise ValueError("too large")
+    return u.nvals
+
+
+@pytest.mark.parametrize(("function", "limit"), [(found_at, 100.0), (last_found, 1.0), (raised, 1e9)])
+def test_names_of_one_branch_and_errors_of_the_other(function, limit):
+    """They run from Python, and what comes out is what Python gives, in every call."""
+    program = gb.program(function)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(8):
+            u = gb.Vector.from_scalar(1.0, 8)
+            assert program(u.dup(), limit) == function(u.dup(), limit)
+    text = "both are computed" if function is raised else "bind it before the loop"
+    assert any(text in str(warning.message) for warning in caught)
+
+
+def test_a_name_that_was_bound_in_the_first_turn_alone():
+    """True in turn 0 of the captured call, and never in a later one, where the name has no value."""
+    program = gb.program(last_found)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(4):
+            program(gb.Vector.from_scalar(1.0, 8), 3.0)
+        for _ in range(2):
+            with pytest.raises(UnboundLocalError):
+                program(gb.Vector.from_scalar(0.125, 8), 3.0)
 
 
 SHIFT = 0.0

@@ -265,7 +265,8 @@ def _run(functions, A, x, semiring, mask, form, a_iso):
             )  # fmt: skip
 
         jit.share_out(add, len(cuts) - 1, threads)
-        form.spare.append(held)
+        if form.made:  # not released meanwhile
+            form.spare.append(held)
     return _result(A, dtype, values, words, full, allowed)
 
 

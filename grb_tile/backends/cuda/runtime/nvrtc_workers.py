@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import subprocess
 import sys
 import threading
@@ -25,6 +26,7 @@ from . import compile as jit
 
 PROCESS = Path(__file__).with_name("nvrtc_process.py")
 MOST_FAILURES = 4  # workers that may end early before there are none any more
+MOST_SECONDS = 120  # of a compilation: the longest takes 10 s of a core, and some programs may run on it
 _COMPILATION = 6  # NVRTC_ERROR_COMPILATION: the source is at fault
 _CHUNK = 1 << 20
 
@@ -85,6 +87,9 @@ class Worker:
     def _read(self, count):
         found = bytearray()
         while len(found) < count:
+            if not select.select([self._replies], [], [], MOST_SECONDS)[0]:  # it hangs, or was stopped
+                self.kill()
+                raise WorkerEnded(f"no answer in {MOST_SECONDS} s")
             data = self._replies.read(min(count - len(found), _CHUNK))
             if not data:
                 raise WorkerEnded("its output ended")
