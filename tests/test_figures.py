@@ -17,6 +17,7 @@ ELSEWHERE = {
     ("grb_tile/backends/cpu/jit/lost_time.py", "NOTICE_SECONDS"): "no choice: when a line on standard error says why",
     ("grb_tile/backends/cpu/jit/worker.py", "FINISH_SECONDS"): "no choice: the longest life of a process without input",
     ("grb_tile/backends/kernel_cache.py", "ABANDONED_SECONDS"): "no choice: the age of files that are left over",
+    ("grb_tile/backends/cuda/runtime/nvrtc_workers.py", "MOST_SECONDS"): "no choice: when a process is taken to hang",
     ("grb_tile/cli/bench_measure.py", "WARM_SECONDS"): "no choice: how a measurement is made",
     (
         "grb_tile/backends/distributed/loopback.py",

@@ -8,6 +8,20 @@ BRANCHES = ("tests/backends/cuda/test_program_branches.py",)
 
 FAULTS = [
     Fault(
+        "grb_tile/programs/rewrite.py",
+        "a loop that stays in Python keeps the statements of a captured one",
+        "            statement.body = written\n",
+        "            pass\n",
+        ("tests/programs",),
+    ),
+    Fault(
+        "grb_tile/programs/branches.py",
+        "a name of one branch is taken for one of none",
+        "        return ONE_BRANCH\n",
+        "        return first if isinstance(first, Undefined) else second\n",
+        BRANCHES,
+    ),
+    Fault(
         "grb_tile/programs/branches.py",
         "the second branch begins with what the first has left",
         "        elements.reset(target, before)\n    return found, written\n",
@@ -24,8 +38,8 @@ FAULTS = [
     Fault(
         "grb_tile/programs/rewrite.py",
         "what follows a branch without `continue` is left out",
-        "_without_jumps([*branches[at], *copy.deepcopy(rest)], False)",
-        "_without_jumps(branches[at], False)",
+        "after = [] if _jumps(branch) else copy.deepcopy(rest)",
+        "after = []",
         ("tests/programs",),
     ),
     Fault(
