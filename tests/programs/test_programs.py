@@ -214,6 +214,7 @@ def test_a_loop_that_is_refused_keeps_its_statements():
         while True:
             with contextlib.nullcontext():
                 total += 1
+            assert total < 50  # a `break` that is lost would leave the loop endless
             if total > most:
                 last = total
                 break
