@@ -252,3 +252,15 @@ def test_input_masks_of_rows_and_columns():
     ):
         with pytest.raises(ValueError, match=f"Size of `input_mask` Vector does not match {text}"):
             call()
+
+
+@pytest.mark.parametrize("index", [range(-4, 5, 2), range(4, -5, -3), range(-1, 2), range(3, -3, -1)])
+def test_ranges_on_both_sides_of_zero(index):
+    """As the list of the same positions: negative ones count from the end."""
+    values = np.arange(10) * 10
+    v, A = gb.Vector.from_dense(values), gb.Matrix.from_dense(np.arange(100).reshape(10, 10))
+    assert v[index].new().to_dense().tolist() == values[list(index)].tolist()
+    assert A[index, index].new().to_dense().tolist() == np.arange(100).reshape(10, 10)[np.ix_(index, index)].tolist()
+    v[index] = 7
+    values[list(index)] = 7
+    assert v.to_dense().tolist() == values.tolist()
