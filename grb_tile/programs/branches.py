@@ -24,7 +24,7 @@ from .captured import NUMBERS, ONE_BRANCH, Undefined, as_number, value_of
 def branch(test: Any, then: Callable, otherwise: Callable, named: tuple) -> tuple:
     """The values of the names after `if test: then, else: otherwise`.
 
-    named: (name, function that gives its value).  A name that only one of two computed branches binds is unbound after.
+    named: (name, function that gives its value).  What only one of two computed branches binds is ONE_BRANCH after.
     Raises: CaptureError where the branches leave what cannot be chosen on the device.
     """
     values = [value_of(get) for _, get in named]

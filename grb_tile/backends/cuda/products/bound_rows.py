@@ -13,7 +13,7 @@ from ....planner.choose_precision import setting
 from ....planner.record import FREE, Plan, forced
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, forms_of
-from .segments import gathers, segments_of
+from .segments import arguments_of, gathers, segments_of
 
 if TYPE_CHECKING:
     from ....storage.store import Compressed
@@ -48,10 +48,7 @@ def bind_rows(device: Device, A: Compressed, s: Lowered, occupied: tuple[int, An
     if known * conversions.BITMAP_TO_SPARSE < A.nrows or forced() is not FREE or setting() != "exact":
         return
     kernel, blocks, threads, shared, cached, parts, flags = launch
-    first = (
-        form.begins, form.before, form.names, form.rows, form.entries, form.slices, columns.codes, columns.offsets,
-        columns.bases, A.values if s.reads_a else None,
-    )  # fmt: skip
+    first = arguments_of(A, form, s, columns)
     last, nrows, dtype, reads_x = (parts, flags, form.arrived), A.nrows, s.dtype, s.reads_x
 
     def run(x: Any, plan: Plan) -> BitmapVector:

@@ -438,11 +438,17 @@ def _run(device, A, form, s, columns, x_values, w, kind=None, gaps=()):
     if launch is None:
         launch = form.launches[s, columns.kind, kind] = _launch(device, A, form, s, columns, x_values, kind)
     kernel, blocks, threads, shared, cached, parts, flags = launch
-    kernel(blocks, threads, (
+    x_values = x_values if s.reads_x else None
+    first = arguments_of(A, form, s, columns)
+    kernel(blocks, threads, (*first, x_values, cached, w, parts, flags, form.arrived, *gaps), shared=shared)
+
+
+def arguments_of(A: Compressed, form: RowSegments, s: Lowered, columns: Columns) -> tuple:
+    """The first arguments of the kernels, which are those of the matrix."""
+    return (
         form.begins, form.before, form.names, form.rows, form.entries, form.slices, columns.codes, columns.offsets,
-        columns.bases, A.values if s.reads_a else None, x_values if s.reads_x else None, cached, w, parts, flags,
-        form.arrived, *gaps,
-    ), shared=shared)  # fmt: skip
+        columns.bases, A.values if s.reads_a else None,
+    )  # fmt: skip
 
 
 def _threads(device, A, s, x_item):
