@@ -18,11 +18,14 @@ import numpy as np
 
 from ..backends.select import current
 from ..core import elements, recorder, tracing
+from ..core.number import Number
 from ..core.scalar import Scalar
 from ..core.vector import Vector
 from ..exceptions import CaptureError, CaptureWarning
 from ..planner.record import FREE, forced
 from .captured import NUMBERS, UNDEFINED, Captured, is_matrix, value_of
+from .inner import Inner, run_within
+from .rewrite import RUN
 
 KEPT = 8  # captured loops of one place, the latest
 TRIES = 3  # captures of a loop, each in a call of its own
@@ -40,17 +43,28 @@ class Loop:
         self.line, self.strict = line, strict
         self.reason: str | None = "it has not run yet"
         self.turns = self.pulled = 0
+        self.inside = False  # did it run in the turns of another?
         self._told: set[str] = set()  # warnings that were given
         self.captured: dict[Any, Any] = {}  # signature: how often capturing failed, a Captured, or the reason why not
         self.nodes: dict[str, int] = {}
 
-    def run(self, test: Callable, body: Callable, named: tuple, most: int | None, own: tuple, always: tuple) -> tuple:
+    def run(
+        self, test: Callable, body: Callable, named: tuple, most: int | None, own: tuple, always: tuple,
+        plain: bool = False,
+    ) -> tuple:  # fmt: skip
         """The values of the names after the loop.
 
         named: (name, function that gives its value) of each; own: the names that each turn binds before it reads them
-        and nothing reads after the loop; always: those that each turn binds first, whatever its branches.
+        and nothing reads after the loop; always: those that each turn binds first, whatever its branches; plain: its
+        turns are numbered alone, `most` of them.
         """
         names, values = [name for name, _ in named], [value_of(get) for _, get in named]
+        around = tracing.current()
+        if around is not None:  # the loop around it runs on the device
+            self.reason, self.inside, self.turns, self.pulled = None, True, 0, 0
+            carried = _Carried(test, body, names, values, own, always)
+            return run_within(Inner(around, carried, most, plain))
+        self.inside = False
         refused = self._unsuited(most)
         if refused is None:
             try:
@@ -167,6 +181,12 @@ class _Carried:
             if type(value) is Vector:
                 vectors.setdefault(id(value), value)
         self.vectors = list(vectors.values())
+        self.others: list[Vector] = []  # which it only reads, of a loop within another
+
+    def divide(self, places: list[int]) -> None:
+        """Only the vectors of these places are carried, the others are read."""
+        self.others = [vector for k, vector in enumerate(self.vectors) if k not in places]
+        self.vectors = [self.vectors[k] for k in places]
 
     def _met(self, values):
         """Of the values of the names those that a turn begins with."""
@@ -183,7 +203,7 @@ class _Carried:
         scope = function.__globals__
         found += [(name, scope[name]) for name in _global_names(code) if name in scope]
         for name, value in found:
-            if isinstance(value, types.ModuleType) or getattr(builtins, name, self) is value:
+            if isinstance(value, types.ModuleType) or getattr(builtins, name, self) is value or name == RUN:
                 continue
             self.read.append((name, value))
             if isinstance(value, types.FunctionType) and not (value.__module__ or "").startswith("grb_tile"):
@@ -222,6 +242,8 @@ def _kind(name, value, order, bound):
             known == 0,
             (known == store.size),
         )
+    if type(value) is Number:  # of the loop around it
+        return ("number",)
     if bound and type(value) in NUMBERS:
         return (type(value).__name__,)
     if is_matrix(value):

@@ -169,6 +169,22 @@ class Slot:
         return store, pairs
 
 
+def store_apart(device: Any, store: Any) -> Any:
+    """The vector, over the same arrays, without what was found of it so far, and not to be written in place."""
+    if store.nvals_if_read == 0:
+        return store
+    store = to_bitmap(device, store)
+    words, values, known = store.words, store.values, store.nvals_if_read
+    if words is None or known is not None:
+        made = BitmapVector(store.size, store.dtype, words, values, store.size if words is None else known, store.iso)
+    else:
+        made = LateVector(
+            device, store.size, store.dtype, words, values, store.counter, store.iso, store.estimated_nvals
+        )
+    made.shared = True
+    return made
+
+
 def bits_of(value: Any, dtype: Any) -> int:
     """A number of 1 or 8 bytes of a NumPy type, as copy_arrays takes it."""
     return int.from_bytes(np.asarray(value, dtype).tobytes(), "little", signed=True)

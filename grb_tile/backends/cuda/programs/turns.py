@@ -40,7 +40,7 @@ PUSH, PULL = 0, 1
 _METHODS = {PUSH: "cols", PULL: "rows"}
 _STATE = 5  # numbers of TurnState: turns, pulled, goes, direction, left
 _STOP, _DONE, _TURNS, _PULLED, _INITIAL = 0, 1, 2, 3, 4  # page-locked words
-_MOST_FORMS = 4  # times that a loop begins again
+MOST_FORMS = 4  # times that a loop begins again
 _POLLED_S = 1e-3  # the host looks at the last word without a pause as long as this
 _PAUSE_S = 5e-5
 
@@ -69,6 +69,8 @@ class DeviceLoop:
 
     def __init__(self, device: Any) -> None:
         self.device = device
+        self.place: tuple | None = None  # (graph, stream, the body that is recorded)
+        self._inner: list[Any] = []  # loops within the turn
         self.capturing = False  # is what needs the host refused?
         self.turns = self.pulled = 0  # of the latest launch
         self.nodes: dict[str, int] = {}  # of the bodies
@@ -85,6 +87,7 @@ class DeviceLoop:
         self._words = (ctypes.c_int64 * (_INITIAL + _STATE)).from_address(memory.ptr)
         self._told = False  # has the latest launch told counts and numbers?
         self._found: Any = ()
+        self._stop_address = self._address
         self._state, self._edges = device.zeros(_STATE, np.int64), device.zeros(1, np.uint64)
 
     # ------------------------------------------------------------------ what it carries
@@ -220,7 +223,7 @@ class DeviceLoop:
             count, admitted, costs = choice.u.count, choice.admitted and choice.admitted.count, choice.costs
         kernel = device.launcher.kernel("programs/turns.cuh", "end_turn")
         kernel(1, 32, (
-            pointer, width, self._address, count, self._edges, admitted, costs, self._state, self._initial, begun,
+            pointer, width, self._stop_address, count, self._edges, admitted, costs, self._state, self._initial, begun,
             both, push, pull,
         ))  # fmt: skip
 
@@ -244,16 +247,16 @@ class DeviceLoop:
         """One turn at once, which may read from the device; does the loop go on?"""
         return self._one(turn, direction, left, False)[0]
 
-    def settle(self, turn: Callable, left: int) -> tuple[int, bool]:
+    def settle(self, turn: Callable, left: int, undone: bool = False) -> tuple[int, bool]:
         """(turns run, does the loop go on): turns from the beginning in each direction, after which forms stay.
 
-        A vector that has gaps, or several values, after a turn had none before: the slots take the wider form and begin
-        again.
+        undone: they run for the forms alone, whether the loop goes on or not.  Where a vector that has gaps, or several
+        values, after a turn had none before, the slots take the wider form and begin again.
         """
-        for _ in range(_MOST_FORMS):
+        for _ in range(MOST_FORMS):
             try:
                 going, turns = self.rehearse(turn, PUSH, left), 1
-                if going and left > 1 and self.can_pull():
+                if (going or undone) and left > 1 and self.can_pull():
                     going, turns = self.rehearse(turn, PULL, left - 1), 2
                 return turns, going
             except Wider:
@@ -280,9 +283,9 @@ class DeviceLoop:
         self._told = False
         return self.device.current_stream()
 
-    def _begin(self, **handles):
+    def _begin(self, test=True, **handles):
         """Queue the kernel that takes the state from _start and decides on the first turn."""
-        self._end(True, begun=False, **handles)
+        self._end(test, begun=False, **handles)
 
     def can_pull(self) -> bool:
         """Has a turn a product that may run either way?"""
@@ -296,6 +299,7 @@ class DeviceLoop:
         if self._choice is not None:
             self._choice.weigh(self.device)
         if self.device.launcher.has_graphs:
+            self._weigh_inner()
             with self._within(True):
                 self._record(turn)
             self._held += [_parts_of(store) for store in matrices]
@@ -304,9 +308,19 @@ class DeviceLoop:
     def _record(self, turn):
         from .graph import Graph
 
-        device, graph, two = self.device, Graph(), self.can_pull()
-        root, container, both, pull = graph.graph, graph.graph, 0, 0
-        node = None
+        graph = Graph()
+        with _recording(self.device) as (stream, held):
+            self.place = graph, stream, graph.graph
+            last = self._record_nodes(turn, [])
+            graph.capture(stream, graph.graph, self._tell, after=last)
+        graph.instantiate()
+        self._graph = graph
+        self._held += held
+
+    def _record_nodes(self, turn, after, test=True):
+        """The WHILE nodes of the loop, after those nodes of the body or graph of self.place; the last node."""
+        (graph, stream, root), device, two = self.place, self.device, self.can_pull()
+        container, both, pull, node = root, 0, 0, None
         if two:
             both = graph.new_handle(root)
             node, container = graph.add_while(root, [], both)
@@ -322,16 +336,29 @@ class DeviceLoop:
         def body():
             self._end(self._run(turn), **handles)
 
-        with _recording(device) as (stream, held):
-            begins = graph.capture(stream, root, lambda: self._begin(**handles))
-            graph.add_order(root, begins, outer)
-            for direction, found in bodies:
-                self._now = direction
+        begins = graph.capture(stream, root, lambda: self._begin(test, **handles), after=after)
+        graph.add_order(root, begins, outer)
+        for direction, found in bodies:
+            self._now, self.place = direction, (graph, stream, found)
+            with _apart(device) as held:
                 graph.capture(stream, found, body)
-                self.nodes[_METHODS[direction]] = graph.nodes_of(found)
-            graph.capture(stream, root, self._tell, after=[outer])
-        graph.instantiate()
-        self._graph, self._held = graph, held
+            self._held += held
+            self.nodes[_METHODS[direction]] = graph.nodes_of(found)
+        return [outer]
+
+    def inner(self) -> Any:
+        """A loop within the turn, which `run_within` runs."""
+        from .inner import InnerLoop
+
+        self._inner.append(InnerLoop(self))
+        return self._inner[-1]
+
+    def _weigh_inner(self):
+        """Before a capture, which nothing can be uploaded in."""
+        for loop in self._inner:
+            if loop._choice is not None:
+                loop._choice.weigh(self.device)
+            loop._weigh_inner()
 
     def _prepare_to_tell(self):
         """Page-locked words for the counts of vectors with gaps and for the numbers, and where these lie: (address,
@@ -408,22 +435,35 @@ def _parts_of(store):
 def _recording(device):
     """(a stream to capture from, a list of what its kernels use and must be kept as long as the graph).
 
-    Within it memory comes from a pool of its own, and launches neither take what others left for them nor leave
-    anything for others.
+    Within it memory comes from a pool of its own.
     """
     xp, pool, held = device.xp, device.xp.cuda.MemoryPool(), []
     stream, before = xp.cuda.Stream(non_blocking=True), device.stream
-    left = device.partial, [(kept, kept.item) for kept in device.all_kept()]
+    with _apart(device) as kept:
+        try:
+            with stream, xp.cuda.using_allocator(pool.malloc):
+                device.stream = device.current_stream()
+                yield device.stream, held
+        finally:
+            held += [pool, stream]
+            device.stream = before
+    held += kept
+
+
+@contextmanager
+def _apart(device):
+    """A list of what launches within it leave for one another: they neither take what others left for them nor leave
+    anything for others, whose turns may run without theirs.
+    """
+    held, left = [], (device.partial, [(kept, kept.item) for kept in device.all_kept()])
     device.partial = None
     for kept, _ in left[1]:
         kept.item = None
     try:
-        with stream, xp.cuda.using_allocator(pool.malloc):
-            device.stream = device.current_stream()
-            yield device.stream, held
+        yield held
     finally:
-        held += [pool, stream, device.partial, *(kept.item for kept in device.all_kept())]
-        device.stream, device.partial = before, left[0]
+        held += [device.partial, *(kept.item for kept in device.all_kept())]
+        device.partial = left[0]
         for kept in device.all_kept():
             kept.item = None
         for kept, item in left[1]:
