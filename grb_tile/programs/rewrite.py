@@ -280,6 +280,11 @@ class _Loops:
         # The first test reads what was bound before the loop, in a loop around it perhaps by this loop's last turn.
         if (self._within_loop or within_turn) and _mentions([test], name) or _mentions(self._moved, name):
             return False
+        own = {id(inner) for inner in ast.walk(loop)}
+        for inner in ast.walk(self._definition):  # a function may be called at any time
+            if isinstance(inner, SCOPES) and inner is not self._definition and id(inner) not in own:
+                if _mentions([inner], name):
+                    return False
         return bool(_dead_after(self._definition.body, name, loop))
 
     def _calls_of_branches(self, body):
@@ -368,7 +373,7 @@ def _binds_first(body, name, branches=True):
 
 
 def _dead_after(block, name, loop):
-    """Does whatever may run after the loop bind the name before it reads it?  None where the loop is not in the block."""
+    """Does what may run after the loop bind the name before it reads it?  None where the loop is not in the block."""
     for k, part in enumerate(block):
         others, found = [block[:k], block[k + 1 :]], True if part is loop else None
         for inner in [] if part is loop or isinstance(part, SCOPES) else _blocks_of(part):
@@ -379,9 +384,9 @@ def _dead_after(block, name, loop):
                 found = dead
         if found is None:
             continue
-        heads = (
-            [] if part is loop else [x for x in ast.iter_child_nodes(part) if isinstance(x, (ast.expr, ast.withitem))]
-        )
+        target = getattr(part, "target", None)  # which each turn binds
+        heads = [x for x in ast.iter_child_nodes(part) if isinstance(x, (ast.expr, ast.withitem)) and x is not target]
+        heads = [] if part is loop else heads
         return found and not _mentions(heads, name) and all(
             not _mentions(other, name) or _binds_first(other, name) for other in others
         )  # fmt: skip
