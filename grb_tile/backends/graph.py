@@ -313,6 +313,7 @@ class GraphOperations:
 
     # ------------------------------------------------------------------ loops of programs
 
+    has_loops = False  # do loops of programs run on a device?
     turns: Any = None  # the loop whose turn runs: it decides on the direction of products
 
     def device_loop(self) -> AbstractContextManager:

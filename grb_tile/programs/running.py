@@ -29,7 +29,10 @@ from .rewrite import RUN
 
 KEPT = 8  # captured loops of one place, the latest
 TRIES = 3  # captures of a loop, each in a call of its own
-_FIXED = ("grb_tile.operators", "grb_tile.dtypes", "grb_tile.core.aggregate", "grb_tile.core.updater")  # never change
+_FIXED = (  # never change
+    "grb_tile.operators", "grb_tile.dtypes", "grb_tile.core.aggregate", "grb_tile.core.updater",
+    "grb_tile.graph.passes",
+)  # fmt: skip
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, np.generic, np.dtype)
 
 
@@ -39,8 +42,9 @@ class Loop:
     reason: why it ran turn by turn the last time, None where it did not; turns, pulled: of the last call.
     """
 
-    def __init__(self, line: int, strict: bool) -> None:
-        self.line, self.strict = line, strict
+    def __init__(self, line: int, strict: bool, at_once: bool = False) -> None:
+        """at_once: the first call of a kind is captured, too: kernels have been compiled, forms have settled."""
+        self.line, self.strict, self._at_once = line, strict, at_once
         self.reason: str | None = "it has not run yet"
         self.turns = self.pulled = 0
         self.inside = False  # did it run in the turns of another?
@@ -118,7 +122,9 @@ class Loop:
                 self.captured[key] = 0
                 while len(self.captured) > KEPT:
                     del self.captured[next(iter(self.captured))]
-                return None
+                if not self._at_once:
+                    return None
+                known = 0
             if type(known) is str:
                 self.reason = known
                 return None
@@ -150,6 +156,11 @@ class Loop:
             self.turns, self.pulled, self.nodes = known.turns, known.pulled, known.device.nodes
             self.reason = None if known.device.captured else "it ended before it was captured"
             return found
+
+
+def on_device() -> bool:
+    """Do loops of programs run on the device of the backend in use?"""
+    return current().has_loops and recorder.active is None and forced() is FREE and tracing.active is None
 
 
 @contextmanager

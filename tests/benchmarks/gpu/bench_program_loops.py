@@ -19,7 +19,8 @@ import numpy as np
 from device_graphs import rmat
 
 import grb_tile as gb
-from grb_tile import generators
+from grb_tile import algorithms as alg, generators
+from grb_tile.algorithms import iteration
 from grb_tile.backends.select import current
 from grb_tile.cli.timing import timed
 
@@ -127,6 +128,43 @@ def row_of(function, name, A, most, calls):
     )
 
 
+ALGORITHMS = {
+    "PageRank": lambda G: alg.pagerank(G),
+    "PageRank, 20 steps": lambda G: alg.pagerank(G, tol=0, max_iter=20),
+    "HITS": lambda G: alg.hits(G, strict=False),
+    "Katz": lambda G: alg.katz(G, alpha=0.5 / float(G.out_degree.reduce("max").new().value), strict=False),
+    "eigenvector": lambda G: alg.eigenvector(G, strict=False),
+}
+
+
+KEYS = {"PageRank": "pagerank", "PageRank, 20 steps": "pagerank", "HITS": "hits", "Katz": "katz"}
+KEYS["eigenvector"] = "eigenvector"
+
+
+def algorithm_row(name, graph, G, calls):
+    """The line of an algorithm of the library.  Raises: AssertionError where the two ways differ."""
+    run, most = ALGORITHMS[name], iteration.MOST_NODES
+    iteration.MOST_NODES = 0  # turn by turn from Python
+    wanted = run(G)
+    plain = median_ms(lambda: run(G), calls)
+    iteration.MOST_NODES = most
+    seconds = [timed(lambda: run(G))[1] for _ in range(4)]
+    found = run(G)
+    ours = median_ms(lambda: run(G), calls)
+    last = run(G)
+    for result in (found, last):
+        assert result.values.isclose(wanted.values, rel_tol=1e-9, abs_tol=1e-15), f"{name}, {graph}: results differ"
+        same = [(r.iterations, r.converged, r.stopped_by) for r in (result.report, wanted.report)]
+        assert same[0] == same[1], f"{name}, {graph}: the reports differ: {same}"
+        residuals = [[row.get("residual", 0) for row in r.rounds] for r in (result.report, wanted.report)]
+        assert np.allclose(*residuals, rtol=1e-6, atol=1e-13), f"{name}, {graph}: the residuals differ: {residuals}"
+    ran = iteration.turns_of(G, KEYS[name], False).loop
+    return (
+        f"| {name} | {graph} | {found.report.iterations} | {plain:.3f} | {ours:.3f} | {plain / ours:.2f} "
+        f"| {seconds[1] * 1e3:.1f} | {'from Python' if ran is None else ran.reason or ran.nodes} |"
+    )
+
+
 LOOPS = ((searches, 3), (restarted, 4), (short, 10), (first_near, 30))
 
 
@@ -141,19 +179,27 @@ def main():
     end = time.perf_counter() + options.seconds
     lines = [HEAD, "|" + "---|" * (HEAD.count("|") - 1)]
     print("\n".join(lines), flush=True)
-    for graph in options.graphs.split(","):
-        A = GRAPHS[graph]()
-        for function, most in LOOPS:
-            if time.perf_counter() > end:
-                print("no time is left", flush=True)
-                break
-            try:
-                line = row_of(function, graph, A, most, options.calls)
-            except Exception as error:  # noqa: BLE001  # the other rows still tell something
-                traceback.print_exc()
-                line = f"| {function.__name__} | {graph} | {type(error).__name__}: {error} |"
-            print(line, flush=True)
-            lines.append(line)
+    graphs = {graph: GRAPHS[graph]() for graph in options.graphs.split(",")}
+    of = {graph: alg.Graph(A, directed=False) for graph, A in graphs.items()}
+    rows = [
+        (lambda a=name, g=graph, G=G: algorithm_row(a, g, G, options.calls), name, graph)
+        for graph, G in of.items() for name in ALGORITHMS
+    ]  # fmt: skip
+    rows += [
+        (lambda f=function, g=graph, A=A, m=most: row_of(f, g, A, m, options.calls), function.__name__, graph)
+        for graph, A in graphs.items() for function, most in LOOPS
+    ]  # fmt: skip
+    for make, name, graph in rows:
+        if time.perf_counter() > end:
+            print("no time is left", flush=True)
+            break
+        try:
+            line = make()
+        except Exception as error:  # noqa: BLE001  # the other rows still tell something
+            traceback.print_exc()
+            line = f"| {name} | {graph} | {type(error).__name__}: {str(error)[:300]} |"
+        print(line, flush=True)
+        lines.append(line)
     if options.record:
         RESULTS.write_text(
             "# Loops within loops as programs on a GPU\n\n"

@@ -103,6 +103,8 @@ class WholeLoops:
             else x
         )
 
+    has_loops = True
+
     @contextmanager
     def device_loop(self):
         device = self.device
