@@ -4,7 +4,8 @@ A search over ranks is a loop of calls with exchanges in each level; the compile
 most graphs that fit its memory.  Getting the whole graph to each rank costs the bytes of its entries once.  So the loop
 runs over the ranks until that has lost as much time as the copy takes (ski rental); then the matrix is kept whole with
 its part, every rank runs the local loop, and keeps its positions of the result.  All ranks decide from facts that all
-know.
+know.  The in-edges are fetched before the local loop begins: it holds its device, and a rank that waits for others within
+it would keep those on the same device from coming.
 """
 
 from __future__ import annotations
@@ -35,16 +36,15 @@ class WholeLoops:
         whole = self._whole_for("sssp", A)
         if whole is None:
             return NotImplemented
-        found = self.local.sssp(
-            whole, lambda: self._kept_whole(in_edges(), "sssp"), source, greatest, delta, tree
-        )  # fmt: skip
-        return self._own_results(found, A)
+        back = self._kept_whole(in_edges(), "sssp")
+        return self._own_results(self.local.sssp(whole, lambda: back, source, greatest, delta, tree), A)
 
     def components(self: Any, A, in_edges, symmetric):
         whole = self._whole_for("components", A)
         if whole is None:
             return NotImplemented
-        found = self.local.components(whole, lambda: self._kept_whole(in_edges(), "components"), symmetric)
+        back = self._kept_whole(in_edges(), "components")
+        found = self.local.components(whole, lambda: back, symmetric)
         if found is NotImplemented:
             return NotImplemented
         labels, count, outcome = found
