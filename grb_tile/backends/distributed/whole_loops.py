@@ -3,8 +3,9 @@
 A search over ranks is a loop of calls with exchanges in each level; the compiled loop of one process takes less, on
 most graphs that fit its memory.  Getting the whole graph to each rank costs the bytes of its entries once.  So the loop
 runs over the ranks until that has lost as much time as the copy takes (ski rental); then the matrix is kept whole with
-its part, every rank runs the local loop, and keeps its positions of the result.  All ranks decide from facts that all know.  The in-edges are fetched before the local loop
-begins: it holds its device, and a rank that waits for others within it would keep those on the same device from coming.
+its part, every rank runs the local loop, and keeps its positions of the result.  All ranks decide from facts that all
+know.  The in-edges are fetched before the local loop begins: it holds its device, and a rank that waits for others
+within it would keep those on the same device from coming.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Instances of base/costs.cuh and of structure/build.cuh, convert.cuh, gather.cuh, radix_sort.cuh, transpose.cuh."""
+"""Instances of base/costs.cuh and of structure/: arrivals, build, convert, gather, radix_sort, transpose."""
 
 from grb_tile import binary, dtypes
 from grb_tile.backends.cuda.structure.arrays import complex_cast
@@ -13,6 +13,7 @@ def instances():
     """(header, name, functors, template) of each."""
     for name in ("read_words", "gather_words", "add_words", "count_barriers"):
         yield "base/costs.cuh", name, "", ()
+    yield "structure/arrivals.cuh", "arrive_and_wait", "", ()
     for index in INDICES:
         yield "structure/build.cuh", "order_facts", "", (index, index)
         yield "structure/build.cuh", "segment_flags", "", (index, index)
