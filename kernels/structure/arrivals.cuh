@@ -31,14 +31,14 @@ GRB_DEVICE unsigned arrived(unsigned* flag) {
   return found;
 }
 
-// Tell the other ranks that this one's data of exchange `number` is there, and wait until theirs is here.
+// TELL: tell the other ranks that this one's data of exchange `number` is there.  WAIT: wait until theirs is here.
 // stop: a word of the host that ends the wait when it is not 0.
-template <int = 0>
+template <bool TELL, bool WAIT>
 __global__ void arrive_and_wait(const uint64_t* flags, int size, int rank, unsigned number, const uint64_t* stop) {
-  for (int other = threadIdx.x; other < size; other += blockDim.x)
+  for (int other = threadIdx.x; TELL && other < size; other += blockDim.x)
     if (other != rank) arrive(reinterpret_cast<unsigned*>(flags[other]) + rank * ARRIVAL_WORDS, number);
   __syncthreads();  // no thread waits before all have told
-  for (int other = threadIdx.x; other < size; other += blockDim.x) {
+  for (int other = threadIdx.x; WAIT && other < size; other += blockDim.x) {
     if (other == rank) continue;
     unsigned* flag = reinterpret_cast<unsigned*>(flags[rank]) + other * ARRIVAL_WORDS;
     while (int(arrived(flag) - number) < 0) {

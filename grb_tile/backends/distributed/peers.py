@@ -6,6 +6,9 @@ its place in half k mod 2 of the other ranks' windows, says so in their arrivals
 written again two exchanges later: by then the other ranks have said that they came to the exchange between, which their
 streams did after they had read the half.
 
+Ranks that are threads of one process meet on the host before their devices wait: the driver loads kernels one thread
+after another, and of some threads when their device is idle.  What a device then waits for is queued already.
+
 On two H200s a copy moves 387 GB/s and 0.25 MB take 9 us; NCCL's allgather 243 GB/s and 23 us.
 """
 
@@ -50,6 +53,7 @@ class PeerWindows:
         self._bases: list[int] = []
         self._opened: list[int] = []
         self._stop = device.flag()
+        self._are_threads = False
 
     @classmethod
     def join(cls, host: Communicator, device: Any) -> PeerWindows | None:
@@ -83,7 +87,13 @@ class PeerWindows:
                 other = (rank + step) % self.size  # at any time each rank gets from one other
                 device.copy(self._bases[other] + first + offset + before, source, own, stream)
             device.copy(target + before, source, own, stream)
-        device.arrive(self._table, self.size, rank, self._number & 0xFFFFFFFF, self._stop)
+        arguments = self._table, self.size, rank, self._number & 0xFFFFFFFF, self._stop
+        if self._are_threads:
+            device.arrive(*arguments, waits=False)
+            self._host.barrier("meet")
+            device.arrive(*arguments, tells=False)
+        else:
+            device.arrive(*arguments)
         base = self._bases[rank]
         for target, start, before, own, after in parts:
             device.copy(target, base + start, before, stream)
@@ -117,6 +127,7 @@ class PeerWindows:
             self._half = self.limit = 0  # NCCL does it from now on
             return False
         self._half, self._number = half, 0
+        self._are_threads = len({place.process for place in places}) < self.size
         return True
 
     def _mapped(self, place: _Place, mine: _Place) -> int:
@@ -206,9 +217,12 @@ class PeerDevice:
         with self.in_order():
             return self._device.xp.asarray(np.array(addresses, np.uint64))
 
-    def arrive(self, flags: Any, size: int, rank: int, number: int, stop: Any) -> None:
+    def arrive(
+        self, flags: Any, size: int, rank: int, number: int, stop: Any, tells: bool = True, waits: bool = True
+    ) -> None:
         """Queue the kernel of structure/arrivals.cuh."""
-        kernel = self._device.launcher.kernel("structure/arrivals.cuh", "arrive_and_wait")
+        parts = "true" if tells else "false", "true" if waits else "false"
+        kernel = self._device.launcher.kernel("structure/arrivals.cuh", "arrive_and_wait", "", parts)
         kernel(1, 32, (flags, np.int32(size), np.int32(rank), np.uint32(number), stop.ptr))
 
     def in_order(self) -> Any:

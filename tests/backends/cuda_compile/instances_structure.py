@@ -13,7 +13,8 @@ def instances():
     """(header, name, functors, template) of each."""
     for name in ("read_words", "gather_words", "add_words", "count_barriers"):
         yield "base/costs.cuh", name, "", ()
-    yield "structure/arrivals.cuh", "arrive_and_wait", "", ()
+    for parts in (("true", "true"), ("true", "false"), ("false", "true")):
+        yield "structure/arrivals.cuh", "arrive_and_wait", "", parts
     for index in INDICES:
         yield "structure/build.cuh", "order_facts", "", (index, index)
         yield "structure/build.cuh", "segment_flags", "", (index, index)
