@@ -100,8 +100,8 @@ class WholeLoops:
     def share_of_lookups(self: Any, A):
         """Rows of the matrix kept whole in which [+_ij A A'(i, j)] over its entries (i, j) takes 1 / p of the work.
 
-        An entry costs the shorter of its two rows, and one.  Ranges of equal numbers of entries give one of two ranks
-        two thirds of that (kron 21).
+        An entry (i, j) costs the entries of row j, which are looked up in row i, and one.  Ranges of equal numbers of
+        entries give one of two ranks two thirds of that (kron 21).
         """
         forms = forms_of(A)
         if "share_of_lookups" not in forms:
@@ -113,7 +113,7 @@ class WholeLoops:
     def _cuts_by_lookups(self: Any, W):
         xp = self.local.xp
         lengths = W.indptr[1:] - W.indptr[:-1]
-        work = xp.minimum(lengths[self.local.line_numbers(W.indptr)], lengths[W.indices]) + 1
+        work = lengths[W.indices] + 1
         done = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(work, dtype=np.int64)])[W.indptr]
         shares = [int(done[-1]) * r // self.size for r in range(self.size + 1)]
         cuts = host_array(xp.searchsorted(done, xp.asarray(shares))).tolist()
