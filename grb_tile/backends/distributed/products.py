@@ -3,9 +3,9 @@
 w<mask> = A u          u on every rank, each computes the rows that it owns
 w<mask> = A' u         each rank's rows of A with its entries of u give terms of w, which their owners add; from the
                        call on at which as many terms may have moved as A has entries, with the transpose, kept
-C<mask> = A B          with the whole of B where every rank has room for it (whole_loops.py): each computes its rows at
-                       once.  Else in as many stages as there are ranks: in stage r every rank has the rows of B that
-                       rank r owns, and adds the products of its rows of A with them
+C<mask> = A B          with the whole of B where every rank has room for it (whole_loops.py), kept from the second time
+                       on: each computes its rows at once.  Else in as many stages as there are ranks: in stage r every
+                       rank has the rows of B that rank r owns, and adds the products of its rows of A with them
 C<mask> = A B'         in stage r the columns of C that rank r's rows of B give, so that nothing is added
 """
 
@@ -109,11 +109,15 @@ class DistributedProducts:
         if axis is not None or keep is not None or not bt or semiring.positional in ROW_READERS:
             return self.reduced(self.mxm(A, at, B, bt, semiring, mask, keep), False, monoid, axis)
         A = self.transpose(A) if at else self.part(A)
-        mask = self._local(_sparse(mask), A.layout, "mxm")
-        found = [
-            self.local.reduce_mxm(A.local, False, block, True, semiring, mask, None, monoid, None)
-            for block in self._blocks(B, "mxm")
-        ]
+        own, mask = A.local, _sparse(mask)
+        of_itself = A is B and mask is not None and mask.pattern is A and not mask.complement
+        mask = self._local(mask, A.layout, "mxm")
+        found = []
+        for block in self._blocks(B, "mxm"):
+            if of_itself and block is forms_of(A).get("kept_whole") and block.rows is None:
+                own = self.share_of_lookups(A)
+                mask = StoredMask(own)
+            found.append(self.local.reduce_mxm(own, False, block, True, semiring, mask, None, monoid, None))
         return self.combined(self._sum(found, monoid), monoid, "mxm")
 
     def _blocks(self: Any, B, call):
@@ -126,7 +130,7 @@ class DistributedProducts:
             yield without_dense(self.local.copy_here(B))
             return
         if self.size > 1 and self.fits_whole(B):
-            yield self.whole_for_now(B, call)
+            yield self.whole_for_product(B, call)
             return
         mine = spread(B)
         for root in range(self.size):
