@@ -322,6 +322,10 @@ class GraphOperations:
         """
         return nullcontext(None)
 
+    def inner_loop(self, around: Any) -> Any:
+        """A loop within the turn of one that `device_loop` made (cuda/programs/inner.py)."""
+        return NotImplemented
+
     def count_as_vector(self, store: Any) -> Any:
         """The number of entries of a vector, INT64, as a full vector of size 1 on the device, in such a turn."""
         return NotImplemented

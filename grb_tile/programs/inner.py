@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..backends.select import current
 from ..core import elements
 from ..core.number import Number
 from ..core.vector import Vector
@@ -80,7 +81,7 @@ def _apart(known, carried):
 
 def _tried(frame, carried):
     """The Captured of a loop that is met the first time; vectors and numbers stay as they were."""
-    device = frame.captured.device.inner()
+    device = current().inner_loop(frame.captured.device)
     values, vectors = carried.values, carried.vectors
     entered = [vector._store for vector in vectors]
     with frame.trial() as log, device.trial():

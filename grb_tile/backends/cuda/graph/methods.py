@@ -113,6 +113,9 @@ class WholeLoops:
             make = self._find("programs.turns", "DeviceLoop")
             yield lambda: make(device)
 
+    def inner_loop(self, around):
+        return self._find("programs.inner", "InnerLoop")(around)
+
     def count_as_vector(self, store):
         counter = store.counter
         return BitmapVector(1, INT64, None, counter[:1].view(np.int64), 1)

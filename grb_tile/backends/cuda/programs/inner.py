@@ -1,6 +1,6 @@
 """A loop in the turn of a loop on the device: WHILE nodes in the body of the other's.
 
-    loop = around.inner()
+    loop = InnerLoop(around)
     loop.enter(stores, others)           # slots for vectors and numbers like these
     loop.settle(turn, 2, True)           # turns for the forms, which are undone
     stores = loop.run_within(turn, stores, test, left)
@@ -29,6 +29,7 @@ class InnerLoop(DeviceLoop):
     def __init__(self, around: DeviceLoop) -> None:
         super().__init__(around.device)
         self._around = around
+        around.inner.append(self)
         self._stop_address = around._stop_address
 
     def trial(self) -> AbstractContextManager:

@@ -70,7 +70,7 @@ class DeviceLoop:
     def __init__(self, device: Any) -> None:
         self.device = device
         self.place: tuple | None = None  # (graph, stream, the body that is recorded)
-        self._inner: list[Any] = []  # loops within the turn
+        self.inner: list[Any] = []  # loops within the turn
         self.capturing = False  # is what needs the host refused?
         self.turns = self.pulled = 0  # of the latest launch
         self.nodes: dict[str, int] = {}  # of the bodies
@@ -346,16 +346,9 @@ class DeviceLoop:
             self.nodes[_METHODS[direction]] = graph.nodes_of(found)
         return [outer]
 
-    def inner(self) -> Any:
-        """A loop within the turn, which `run_within` runs."""
-        from .inner import InnerLoop
-
-        self._inner.append(InnerLoop(self))
-        return self._inner[-1]
-
     def _weigh_inner(self):
         """Before a capture, which nothing can be uploaded in."""
-        for loop in self._inner:
+        for loop in self.inner:
             if loop._choice is not None:
                 loop._choice.weigh(self.device)
             loop._weigh_inner()
