@@ -67,7 +67,12 @@ class Loop:
         if around is not None:  # the loop around it runs on the device
             self.reason, self.inside, self.turns, self.pulled = None, True, 0, 0
             carried = _Carried(test, body, names, values, own, always)
-            return run_within(Inner(around, carried, most, plain))
+            try:
+                return run_within(Inner(around, carried, most, plain))
+            except CaptureError as error:
+                if " within)" in str(error):  # of a loop within this one
+                    raise
+                raise CaptureError(f"{error} (in the loop of line {self.line}, within)") from error
         self.inside = False
         refused = self._unsuited(most)
         if refused is None:

@@ -210,3 +210,101 @@ def test_drawn_loops(number, tmp_path):
             warnings.simplefilter("ignore", CaptureWarning)
             found = program(A, u.dup(), w.dup(), *given)
         assert agree(found, wanted), f"{text}\n{program.explain()}"
+
+
+def swapping(A, u):
+    w = u.dup()
+    for _ in range(3):
+        for _ in range(10):
+            u, w = w, u
+            u << A.mxv(w, "max_times")
+    return u, w
+
+
+def indexing(A, u):
+    k = 0
+    for _ in range(3):
+        while k < 3:
+            u << u * int(k)
+            k += 1
+    return u, k
+
+
+def counted_by_the_device(A, u):
+    for _ in range(3):
+        for _ in range(u.nvals):
+            u << A.mxv(u, "max_times")
+        u(u > 0.5, replace=True) << u
+    return u, 0
+
+
+def of_a_branch(A, u):
+    k = 0
+    for _ in range(3):
+        while k < 30:
+            found = u.nvals
+            k += found
+        u << A.mxv(u, "max_times")
+        k = 0
+    return u, found
+
+
+REFUSED = {
+    swapping: r"`u` stands for another vector after a turn of a loop within: write into it instead .*line 5, within",
+    indexing: r"int\(\) needs a number of the loop on the host.*line 5, within",
+    counted_by_the_device: "an index or a range needs a number of the loop on the host",
+    of_a_branch: "`found` is bound in a branch or a loop within alone; bind it before the loop",
+}
+
+
+@pytest.mark.parametrize("function", REFUSED)
+def test_what_is_refused_runs_from_python(function):
+    """With the line of the outer loop, that of the inner one, and a remedy; the inner loops still run on the device."""
+    program, strict, A = gb.program(function), gb.program(function, strict=True), matrix(3)
+    u = gb.Vector.from_coo(np.arange(0, N, 2), 0.75, size=N).apply("ainv").new().apply("ainv").new()
+    wanted, first = function(A, u.dup()), function.__code__.co_firstlineno
+    texts = []
+    for _ in range(6):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert agree(program(A, u.dup()), wanted)
+        texts += [str(warning.message) for warning in caught if warning.category is CaptureWarning]
+    message = REFUSED[function].replace("line 5,", f"line {first + 3},")
+    assert any(text.startswith("line ") for text in texts), texts
+    with pytest.raises(gb.exceptions.CaptureError, match=message):
+        for _ in range(6):
+            strict(A, u.dup())
+
+
+def test_an_error_in_a_loop_within_leaves_the_vectors():
+    def wrong(v, A):
+        for _ in range(3):
+            v << v * 2.0
+            for _ in gb.loop(max_turns=9):
+                v << v + 1.0
+                v << A.mxv(v, "plus_times")
+
+    program, v = gb.program(wrong), gb.Vector.from_dense(np.arange(70.0))
+    for A in [matrix(7) for _ in range(3)]:
+        with pytest.raises(gb.exceptions.DimensionMismatch):
+            program(v, A)
+        v << gb.Vector.from_dense(np.arange(70.0))
+
+
+@pytest.mark.parametrize("value", [0.5, 3])
+def test_a_number_that_its_later_type_does_not_hold(value):
+    """It is read before it is bound anew, as INT64 or BOOL."""
+
+    def read_first(v):
+        x = value
+        for _ in gb.loop(max_turns=3):
+            v << v * x
+            x = v.nvals > 80 if value == 3 else v.nvals
+        return v
+
+    program = gb.program(read_first)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CaptureWarning)
+        for _ in range(4):
+            found = program(gb.Vector.from_dense(np.arange(70.0)))
+            assert agree(found, read_first(gb.Vector.from_dense(np.arange(70.0))))
