@@ -73,6 +73,9 @@ def _apart(known, carried):
 
     What a call finds of a vector and keeps with it, in a turn of the inner loop, may not be there after it.
     """
+    for value in (*carried.values, *(value for _, value in carried.read)):
+        if type(value) is Number:
+            known.device.apart(value.vector._store)  # it is computed before the loop
     read = [(vector, vector._store) for vector in carried.others]
     for vector, store in read:
         elements.reset(vector, known.device.apart(store))

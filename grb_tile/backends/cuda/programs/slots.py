@@ -174,13 +174,12 @@ def store_apart(device: Any, store: Any) -> Any:
     if store.nvals_if_read == 0:
         return store
     store = to_bitmap(device, store)
+    counter = None if store.nvals_if_read is not None else store.counter  # which may find the number
     words, values, known = store.words, store.values, store.nvals_if_read
     if words is None or known is not None:
         made = BitmapVector(store.size, store.dtype, words, values, store.size if words is None else known, store.iso)
     else:
-        made = LateVector(
-            device, store.size, store.dtype, words, values, store.counter, store.iso, store.estimated_nvals
-        )
+        made = LateVector(device, store.size, store.dtype, words, values, counter, store.iso, store.estimated_nvals)
     made.shared = True
     return made
 
