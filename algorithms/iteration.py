@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 ROUNDINGS = 16  # of a step, together: a sum of many terms rounds more than once
 GREATEST_GAIN = 1e8  # with more the change of an iteration that diverges slowly would pass for rounding
-MOST_NODES = 1 << 22  # of a graph whose loop runs on the device: a step of more takes longer than Python's part of it
+# Nodes and edges of a graph whose loop runs on the device: a step of more takes 100 us and longer, in which Python has
+# queued the next one.
+MOST_WORK = 1 << 23
 SHORT = 4  # launches of fewer steps than that, after which an iteration whose change does not fall leaves the device
 HISTORY = 1024  # steps of a launch, whose changes a vector notes
 GREATEST = float(np.finfo(np.float64).max)
@@ -161,13 +163,14 @@ def _note(history: Any, places: Any, limits: Any, change: Any, last: Any) -> Any
 class Turns:
     """The loop of one iteration on one graph, which runs on the device from the second call on, where there is one."""
 
-    def __init__(self) -> None:
-        self.calls = 0
+    def __init__(self, work: int) -> None:
+        """work: nodes and edges of the graph."""
+        self.work, self.calls = work, 0
         self.loop: Loop | None = None
 
-    def begins(self, report: Report, n: int) -> bool:
+    def begins(self, report: Report) -> bool:
         """Is the loop of this call to run on the device?"""
-        if report.has_callback or n > MOST_NODES or not on_device():
+        if report.has_callback or self.work > MOST_WORK or not on_device():
             return False
         self.calls += 1
         if self.calls == 2:
@@ -221,7 +224,7 @@ def _number(x):
 
 def turns_of(G: Graph, name: str, *key: Any) -> Turns:
     """The Turns of that name, kept with the graph's matrix."""
-    return G.keep(("turns", name, *key), Turns)
+    return G.keep(("turns", name, *key), lambda: Turns(G.n + G.A.nvals))
 
 
 def until(
@@ -259,7 +262,7 @@ def until(
         return True
 
     last, short = GREATEST, 0
-    here = turns is not None and limit > 0 and turns.begins(report, state[0].size)
+    here = turns is not None and limit > 0 and turns.begins(report)
     while here and left and short < SHORT:
         ran = turns.descend(step, state, limit, last, left)  # type: ignore[union-attr]
         if ran is None:

@@ -156,7 +156,7 @@ def _until(walk: Walk, r: Vector, limit: float, gain: float, max_iter: int, repo
 def _fixed(walk: Walk, r: Vector, max_iter: int, report: Report) -> Vector:
     report.finish("iterations", True)
     w, s = walk.depart(r)
-    if max_iter and walk.turns.begins(report, r.size):
+    if max_iter and walk.turns.begins(report):
         found = walk.turns.repeat(walk.step_of(), (r, w, s), max_iter)
         if found is not None:
             for _ in range(max_iter):

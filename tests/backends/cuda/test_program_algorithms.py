@@ -117,5 +117,7 @@ def test_what_the_device_refuses_runs_from_python(monkeypatch):
     monkeypatch.setattr(turns.loop, "run", refused)
     assert same(alg.pagerank(G), alg.pagerank(G, callback=lambda record: None))
     assert turns.loop is None
-    monkeypatch.setattr(iteration, "MOST_NODES", N - 1)
-    assert not iteration.Turns().begins(alg.Report("x"), N)
+    assert iteration.turns_of(G, "other").work == N + G.A.nvals
+    assert iteration.Turns(iteration.MOST_WORK).begins(alg.Report("x")) is False  # the first call
+    turns = iteration.Turns(iteration.MOST_WORK + 1)
+    assert not any(turns.begins(alg.Report("x")) for _ in range(3))
