@@ -132,7 +132,27 @@ def never(A, u, turns):
     return u, w, total
 
 
-LOOPS = (components, restarted, sweeps, three, first_found, found_within, never)
+def endless(A, u, turns):
+    """Loops that never end, in branches that are not taken, and one whose test does not hold."""
+    x = 1.0
+    for _ in range(turns):
+        u << A.mxv(u, "max_times")
+        if u.reduce("max").new().value < 0.0:
+            while x > 0.0:
+                x = x + 1.0
+        else:
+            x = x + 0.5
+            if x < 0.0:
+                while True:
+                    u << u + 1.0
+                    if u.nvals == -1:
+                        break
+        while x < 0.0:
+            x = x - 1.0
+    return u, x
+
+
+LOOPS = (components, restarted, sweeps, three, first_found, found_within, never, endless)
 
 
 @pytest.mark.parametrize("turns", [1, 4, 12])
