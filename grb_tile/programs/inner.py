@@ -86,7 +86,6 @@ def _tried(frame, carried):
     """The Captured of a loop that is met the first time; vectors and numbers stay as they were."""
     device = current().inner_loop(frame.captured.device)
     values, vectors = carried.values, carried.vectors
-    entered = [vector._store for vector in vectors]
     with frame.trial() as log, device.trial():
         _, after = carried.body(*values)
     bound = {id(value) for value in (*values, *after)}
@@ -113,7 +112,7 @@ def _tried(frame, carried):
             device.enter(own.begin(values), left)
             device.settle(own.turn, _TRIED, True)
     finally:
-        for vector, store in (*before, *read, *zip(vectors, entered, strict=True)):
+        for vector, store in (*before, *read):
             elements.reset(vector, store)
     return known
 

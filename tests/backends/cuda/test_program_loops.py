@@ -155,6 +155,14 @@ def endless(A, u, turns):
 LOOPS = (components, restarted, sweeps, three, first_found, found_within, never, endless)
 
 
+def test_a_loop_within_that_has_no_turn():
+    program, A = gb.program(never), matrix(3)
+    for _ in range(4):
+        u = gb.Vector.from_coo(np.arange(0, N, 2), 0.5, size=N).apply("ainv").new()
+        assert agree(program(A, u.dup(), 3), never(A, u.dup(), 3))
+    assert "in the turns of the loop around it" in program.explain()
+
+
 @pytest.mark.parametrize("turns", [1, 4, 12])
 @pytest.mark.parametrize("function", LOOPS)
 def test_as_from_python(function, turns):
