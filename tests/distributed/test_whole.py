@@ -50,7 +50,7 @@ def test_a_graph_that_does_not_fit_stays_distributed(monkeypatch):
 
 @pytest.mark.parametrize("size", (2, 3))
 def test_triangles_share_the_lookups_of_a_matrix_kept_whole(size):
-    """An entry costs the shorter of its two rows; each row is some rank's once, and no rank has more than its share."""
+    """An entry (i, j) costs row j and one; each row is some rank's once, and no rank has more than its share."""
     A0 = generators.rmat(9, 8, directed=False, seed=3)
     L0 = gb.select.tril(A0, -1).new()
     product = gb.semiring.plus_pair[int]
@@ -75,3 +75,31 @@ def test_triangles_share_the_lookups_of_a_matrix_kept_whole(size):
     starts = np.cumsum([0, *(share.nrows for share in shares)])
     works = [int(cost[(rows >= start) & (rows < stop)].sum()) for start, stop in zip(starts, starts[1:], strict=False)]
     assert max(works) < 1.1 * sum(works) / size + cost[rows == rows[cost.argmax()]].sum()
+
+
+@pytest.mark.parametrize("reach", (gb.semiring.any_pair, gb.semiring.ss.any_secondi, gb.semiring.min_first))
+def test_only_the_structure_of_a_vector_travels_where_its_values_are_not_read(reach):
+    """A bitmap of n / 8 bytes in place of n values of 8; values that differ, that are one, and none."""
+    n = 1 << 12
+    A0 = generators.rmat(12, 8, directed=False, weights=(1, 9), seed=3)
+    vectors = [
+        gb.Vector.from_dense(np.arange(n) % 7, missing_value=3), gb.Vector.from_coo(np.arange(0, n, 2), 5, size=n),
+        gb.Vector.from_coo([n - 1], 5, size=n), gb.Vector(int, n),
+    ]  # fmt: skip
+    want = [A0.mxv(v, reach[int]).new() for v in vectors]
+    later = [A0.mxv(v, gb.semiring.plus_times[int]).new().to_dict() for v in vectors]
+
+    def call(world):
+        A, found = dist.distribute(A0 if world.rank == 0 else None), []
+        for v in vectors:
+            u = dist.distribute(v if world.rank == 0 else None)
+            before = world.traffic["bytes_received"]
+            w = A.mxv(u, reach[int]).new()
+            moved = world.traffic["bytes_received"] - before
+            assert moved < n / 8 + 500, moved
+            found.append((w.gather(), A.mxv(u, gb.semiring.plus_times[int]).new().to_dict()))
+        return found
+
+    for found in dist.run(2, call):
+        for (w, sums), right, sums_wanted in zip(found, want, later, strict=True):
+            assert w.isequal(right, check_dtype=True) and sums == sums_wanted
