@@ -76,7 +76,7 @@ REASONS = {
         backends/distributed/whole_loops.py: WholeLoops._kept_whole,
         backends/distributed/whole_loops.py: WholeLoops._whole_for,
         backends/distributed/whole_loops.py: WholeLoops.whole_for_product,
-        backends/distributed/whole_loops.py: WholeLoops.share_of_lookups,
+        backends/distributed/whole_loops.py: WholeLoops.every_pth_row,
         backends/distributed/products.py: DistributedProducts.reduce_mxm,
         graph/operands.py: mark_each_once,
         planner/choose_matvec_gpu.py: _try_tiles, planner/statistics.py: _degrees, planner/statistics.py: sample_of,
