@@ -131,7 +131,7 @@ class DistributedProducts:
         found = []
         for block in self._blocks(B, "mxm"):
             if of_itself and block is forms_of(A).get("kept_whole"):
-                own = self.every_pth_row(A)
+                own = self.drawn_rows(A)
                 mask = StoredMask(own)
             found.append(self.local.reduce_mxm(own, False, block, True, semiring, mask, None, monoid, None))
         return self.combined(self._sum(found, monoid), monoid, "mxm")

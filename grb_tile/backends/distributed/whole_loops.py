@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...planner import choose_ranks, tuning
 from ...storage.host_memory import free_bytes
 from ...storage.store import forms_of
@@ -94,17 +96,18 @@ class WholeLoops:
         forms["product_seen"] = True
         return self.local.copy_here(whole_matrix(self, A, call))
 
-    def every_pth_row(self: Any, A):
-        """Of the matrix kept whole the rows r, r + p, r + 2 p ... of rank r, kept.
+    def drawn_rows(self: Any, A):
+        """Of the matrix kept whole 1 / p of the rows, drawn by a hash of their numbers, for each rank others; kept.
 
-        Where a result is a sum over all rows it does not matter who computes them, and neighbouring rows cost about the
-        same: ranges of equal numbers of entries gave one of two ranks two thirds of the triangles' lookups (kron 21).
+        Where a result is a sum over all rows it does not matter who computes them.  Ranges of equal numbers of entries
+        gave one of two ranks two thirds of the triangles' lookups (kron 21), every p-th row is no better: the bits of
+        an R-MAT vertex say how many edges it has.
         """
         forms = forms_of(A)
-        if "every_pth_row" not in forms:
-            rows = range(self.rank, A.nrows, self.size)
-            forms["every_pth_row"] = self.local.gather_matrix(forms["kept_whole"], rows, None)
-        return forms["every_pth_row"]
+        if "drawn_rows" not in forms:
+            rows = self.local.run_reported(lambda: _drawn(self.local.xp, A.nrows, self.rank, self.size), "mxm")
+            forms["drawn_rows"] = self.local.gather_matrix(forms["kept_whole"], rows, None)
+        return forms["drawn_rows"]
 
     def fits_whole(self: Any, *matrices: Part) -> bool:
         """Has every rank room for the whole of these?"""
@@ -133,3 +136,9 @@ class WholeLoops:
 def whole_bytes(A: Part) -> int:
     """Bytes of the whole matrix as CSR."""
     return A.nbytes + 8 * (A.shape[0] + 1)
+
+
+def _drawn(xp, n, rank, size):
+    """Ascending numbers of 0 .. n - 1, of which each rank gets about as many."""
+    hashed = xp.arange(n, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)
+    return xp.flatnonzero(hashed % np.uint64(size) == np.uint64(rank))
