@@ -5,6 +5,7 @@ import pytest
 
 import grb_tile as gb
 from grb_tile import algorithms, dist, generators
+from grb_tile.backends.distributed.whole_loops import _drawn as drawn
 
 
 def test_a_loop_runs_on_the_whole_graph_once_it_has_lost_as_much_time():
@@ -49,8 +50,8 @@ def test_a_graph_that_does_not_fit_stays_distributed(monkeypatch):
 
 
 @pytest.mark.parametrize("size", (2, 3))
-def test_triangles_share_the_lookups_of_a_matrix_kept_whole(size):
-    """An entry costs the shorter of its two rows; each row is some rank's once, and no rank has more than its share."""
+def test_triangles_are_shared_by_rows_of_a_matrix_kept_whole(size):
+    """Rows are drawn by a hash: each is some rank's once, and the lookups are about the same."""
     A0 = generators.rmat(9, 8, directed=False, seed=3)
     L0 = gb.select.tril(A0, -1).new()
     product = gb.semiring.plus_pair[int]
@@ -63,15 +64,44 @@ def test_triangles_share_the_lookups_of_a_matrix_kept_whole(size):
         found = [triangles(L) for _ in range(3)]
         before = world.traffic["bytes_received"]
         found.append(triangles(L))
-        return found, world.traffic["bytes_received"] - before, L._store.forms["share_of_lookups"]
+        return found, world.traffic["bytes_received"] - before, L._store.forms["drawn_rows"]
 
     counts = np.array([L0[i, :].new().nvals for i in range(L0.nrows)])
     rows, cols, _ = L0.to_coo()
-    cost, shares = counts[cols] + 1, []
-    for found, moved, share in dist.run(size, call):
+    works, seen = [], []
+    for rank, (found, moved, share) in enumerate(dist.run(size, call)):
         assert found == [triangles(L0)] * 4 and moved < 200 * size  # a number of each rank
-        shares.append(share)
-    assert sum(share.nrows for share in shares) == L0.nrows and sum(share.nvals for share in shares) == L0.nvals
-    starts = np.cumsum([0, *(share.nrows for share in shares)])
-    works = [int(cost[(rows >= start) & (rows < stop)].sum()) for start, stop in zip(starts, starts[1:], strict=False)]
-    assert max(works) < 1.1 * sum(works) / size + cost[rows == rows[cost.argmax()]].sum()
+        mine = drawn(np, L0.nrows, rank, size)
+        assert share.nvals == counts[mine].sum() and share.nrows == mine.size
+        works.append(counts[cols][np.isin(rows, mine)].sum())
+        seen.extend(mine)
+    assert sorted(seen) == list(range(L0.nrows))
+    assert max(works) < 1.2 * sum(works) / size
+
+
+@pytest.mark.parametrize("reach", (gb.semiring.any_pair, gb.semiring.ss.any_secondi, gb.semiring.min_first))
+def test_only_the_structure_of_a_vector_travels_where_its_values_are_not_read(reach):
+    """A bitmap of n / 8 bytes in place of n values of 8; values that differ, that are one, and none."""
+    n = 1 << 12
+    A0 = generators.rmat(12, 8, directed=False, weights=(1, 9), seed=3)
+    vectors = [
+        gb.Vector.from_dense(np.arange(n) % 7, missing_value=3), gb.Vector.from_coo(np.arange(0, n, 2), 5, size=n),
+        gb.Vector.from_coo([n - 1], 5, size=n), gb.Vector(int, n),
+    ]  # fmt: skip
+    want = [A0.mxv(v, reach[int]).new() for v in vectors]
+    later = [A0.mxv(v, gb.semiring.plus_times[int]).new().to_dict() for v in vectors]
+
+    def call(world):
+        A, found = dist.distribute(A0 if world.rank == 0 else None), []
+        for v in vectors:
+            u = dist.distribute(v if world.rank == 0 else None)
+            before = world.traffic["bytes_received"]
+            w = A.mxv(u, reach[int]).new()
+            moved = world.traffic["bytes_received"] - before
+            assert moved < n / 8 + 500, moved
+            found.append((w.gather(), A.mxv(u, gb.semiring.plus_times[int]).new().to_dict()))
+        return found
+
+    for found in dist.run(2, call):
+        for (w, sums), right, sums_wanted in zip(found, want, later, strict=True):
+            assert w.isequal(right, check_dtype=True) and sums == sums_wanted
