@@ -71,6 +71,16 @@ def test_as_from_python(name):
         assert turns.loop.reason is None and turns.loop.turns == wanted.report.iterations
 
 
+def test_an_iteration_that_overflows():
+    """The change rises from the first step on, and the last one is infinite, in the first launch or long after it."""
+    G = graph_of(5)
+    for alpha in (9.5, 1e308):
+        wanted = alg.katz(G, alpha=alpha, strict=False, callback=lambda record: None)
+        assert wanted.report.stopped_by == "diverged" and wanted.report.residual == np.inf
+        for _ in range(3):
+            assert same(alg.katz(G, alpha=alpha, strict=False), wanted)
+
+
 def test_what_changes_between_calls():
     """The tolerance, the start, the limit, alpha; and the matrix."""
     G = graph_of(1)

@@ -163,6 +163,15 @@ def test_a_loop_within_that_has_no_turn():
     assert "in the turns of the loop around it" in program.explain()
 
 
+def test_a_return_out_of_a_captured_loop():
+    program, A = gb.program(first_found), matrix(3)
+    for _ in range(4):
+        u = gb.Vector.from_coo(np.arange(N), np.arange(N) / N, size=N)
+        found = program(A, u.dup(), 12)
+        assert agree(found, first_found(A, u.dup(), 12)) and found[1] == 105
+    assert "turns on the device" in program.explain()
+
+
 @pytest.mark.parametrize("turns", [1, 4, 12])
 @pytest.mark.parametrize("function", LOOPS)
 def test_as_from_python(function, turns):

@@ -156,13 +156,6 @@ FAULTS = [
     ),
     Fault(
         "algorithms/iteration.py",
-        "the first change of a launch is compared with nothing",
-        "left, last = left - len(residuals), residuals[-1]",
-        "left = left - len(residuals)",
-        ITERATIONS,
-    ),
-    Fault(
-        "algorithms/iteration.py",
         "the last change of a launch is the one that the history has",
         "[: self.loop.turns - 1].tolist(), last]",
         "[: self.loop.turns].tolist()]",
