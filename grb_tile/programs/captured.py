@@ -70,6 +70,7 @@ class Captured:
         self.device = device
         self.turns = self.pulled = 0
         self.tries = 0  # captures that failed before it
+        self.changed: set[int] = set()  # of the vectors, those that a turn writes
         self.places: list[int] = []  # of a loop within: which of the vectors that it names are carried
         self.inner: dict[int, Captured] = {}  # the loops within, in the order in which a turn comes to them
         self.roles: list[str] = []
@@ -108,7 +109,7 @@ class Captured:
                 self.device.launch(frame.turn, left - self.turns)
                 self.turns += self.device.turns
             self.pulled = self.device.pulled
-        return frame.finish(self.device.results(), values, self.turns - 1)
+        return frame.finish(self.device.results(self._unchanged(carried)), values, self.turns - 1)
 
     def again(self, carried: Any, most: int | None) -> tuple:
         """Any later call."""
@@ -123,7 +124,10 @@ class Captured:
             self.device.load(stores)
             self.device.launch(frame.turn, left)
         self.turns, self.pulled = self.device.turns, self.device.pulled
-        return frame.finish(self.device.results(), carried.values, self.turns)
+        return frame.finish(self.device.results(self._unchanged(carried)), carried.values, self.turns)
+
+    def _unchanged(self, carried):
+        return set(range(len(carried.vectors))) - self.changed
 
     def settle(self, carried, values):
         """What the names are bound to from turn to turn, by the turn that ended with `values`."""
@@ -203,6 +207,7 @@ class Frame:
         self._written: dict[int, Any] = {}
         self._logs: list[dict[int, Any]] = []
         self._fixed: list = []
+        self._begun: list = []
         self._slots: dict[int, Vector] = {}
 
     def begin(self, values: Any) -> list:
@@ -213,6 +218,7 @@ class Frame:
         for role, home, value in zip(captured.roles, captured.homes, values, strict=True):
             if role == "object":
                 stores[home] = value._store
+        self._begun = list(stores)
         for k in captured.vectors:
             stores.append(values[k]._store if type(values[k]) is Vector else None)
         for k in captured.numbers:
@@ -257,6 +263,7 @@ class Frame:
         captured, carried = self.captured, self._carried
         places = {id(vector): k for k, vector in enumerate(carried.vectors)}
         stores = [vector._store for vector in carried.vectors]
+        captured.changed.update(places[key] for key in self._written if key in places)
         for k, (role, value) in enumerate(zip(captured.roles, values, strict=True)):
             name = carried.names[k]
             if role == "object":
@@ -264,6 +271,8 @@ class Frame:
                     raise CaptureError(f"programs: `{name}` is a vector of before the loop in one turn, not in another")
                 stores[captured.homes[k]] = value._store
                 captured.next[k] = captured.homes.index(places[id(value)])
+                if captured.next[k] != k:
+                    captured.changed.update((captured.homes[k], places[id(value)]))
             elif is_matrix(value) and value is not self._fixed[k]:
                 raise CaptureError(f"programs: `{name}` becomes a Matrix; a loop carries Vectors and numbers")
             elif value is ONE_BRANCH and role != "own":
@@ -310,7 +319,10 @@ class Frame:
     def finish(self, results: list, values: Any, turns: int) -> tuple:
         """The values of the names after `turns` turns that began with `values`; vectors get their entries."""
         captured, vectors = self.captured, self._carried.vectors
-        found, contents = list(values), list(results[: len(vectors)])
+        found = list(values)
+        contents = [
+            self._begun[k] if store is None else store for k, store in enumerate(results[: len(vectors)])
+        ]  # fmt: skip
         rest = iter(results[len(vectors) :])
         for k in captured.vectors:
             store = next(rest)
@@ -325,7 +337,8 @@ class Frame:
                 for _ in range(turns % _period(captured.next, k)):
                     end = captured.next[end]
                 found[k] = values[end]
-                contents[places[id(values[end])]] = results[captured.homes[k]]
+                if results[captured.homes[k]] is not None:
+                    contents[places[id(values[end])]] = results[captured.homes[k]]
         for vector, store in zip(vectors, contents, strict=True):
             elements.reset(vector, store)
         return tuple(found)

@@ -161,4 +161,16 @@ FAULTS = [
         "[: self.loop.turns].tolist()]",
         ITERATIONS,
     ),
+    Fault(
+        "grb_tile/programs/captured.py",
+        "a vector that a turn writes keeps the entries of before the loop",
+        "        captured.changed.update(places[key] for key in self._written if key in places)\n",
+        "        pass\n",
+    ),
+    Fault(
+        "grb_tile/programs/captured.py",
+        "vectors that swap names keep the entries of before the loop",
+        "                if captured.next[k] != k:\n",
+        "                if False:\n",
+    ),
 ]

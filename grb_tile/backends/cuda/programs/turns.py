@@ -5,7 +5,7 @@
     loop.rehearse(turn, PUSH, left)          # a turn that runs at once: kernels get compiled, forms made
     loop.capture(turn)                       # the turn as a graph: nothing runs
     loop.launch(turn, left)                  # turns until the condition fails, at most `left`
-    stores = loop.results()
+    stores = loop.results(unchanged)
 
 `turn(stores)` gives (the stores that it leaves, the vector of size 1 that is the condition, or a bool).  While it runs
 `device.turns` is the loop: in a capture, what would read from the device or write to it from the host raises
@@ -136,8 +136,8 @@ class DeviceLoop:
                 pairs += slot.load(store)
         copy_arrays(self.device, pairs)
 
-    def results(self) -> list:
-        """What the slots hold: vectors of their own, NumPy scalars."""
+    def results(self, unchanged: set[int]) -> list:
+        """What the slots hold: vectors of their own, NumPy scalars; None for those slots that no turn writes."""
         vectors, numbers = self._slots[: self._vectors], [slot.values for slot in self._slots[self._vectors :]]
         counts, found = [None] * len(vectors), []
         if self._told:  # by the launch
@@ -145,7 +145,10 @@ class DeviceLoop:
             counts = [None if slot.count is None else found.pop(0) for slot in vectors]
         elif numbers:
             found = self.device.read(*(x.view(np.uint8 if x.dtype.itemsize == 1 else np.int64) for x in numbers))
-        made = [slot.result(nvals) for slot, nvals in zip(vectors, counts, strict=True)]
+        made = [
+            (None, []) if k in unchanged else slot.result(nvals)
+            for k, (slot, nvals) in enumerate(zip(vectors, counts, strict=True))
+        ]
         copy_arrays(self.device, [pair for _, pairs in made for pair in pairs])
         return [store for store, _ in made] + [number_of(bits, x.dtype) for bits, x in zip(found, numbers, strict=True)]
 
