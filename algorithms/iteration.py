@@ -275,7 +275,7 @@ def until(
     waiting: list[tuple[Any, Any]] = []  # steps whose change has not been read, the oldest first
     near = False
     for k in range(left):
-        *state, change = step(*state)  # type: ignore[assignment]
+        *state, change = step(*state)
         waiting.append((state, change.send()))
         behind = 0 if near or report.has_callback or change.is_ready or k + 1 == left else 1
         while len(waiting) > behind:
