@@ -359,6 +359,8 @@ def _binds_first(body, name, branches=True):
     for part in body:
         if not _mentions([part], name):
             continue
+        if _is_counted(part) and (_mentions([part.target], name) or _binds_first(part.body, name, False)):
+            return True
         if branches and isinstance(part, ast.For) and not _mentions([part.iter], name):
             found = _mentions([part.target], name) or _binds_first(part.body, name)
         elif branches and isinstance(part, (ast.If, ast.While)) and not _mentions([ast.Expr(part.test)], name):
@@ -370,6 +372,14 @@ def _binds_first(body, name, branches=True):
         if not found:
             return False
     return found
+
+
+def _is_counted(part):
+    """Is it `for k in range(n)` with a number n > 0 of the text?"""
+    call = part.iter if isinstance(part, ast.For) and isinstance(part.iter, ast.Call) else None
+    if call is None or getattr(call.func, "id", "") != "range" or len(call.args) != 1:
+        return False
+    return isinstance(call.args[0], ast.Constant) and type(call.args[0].value) is int and call.args[0].value > 0
 
 
 def _dead_after(block, name, loop):

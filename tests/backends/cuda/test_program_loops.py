@@ -104,19 +104,23 @@ def first_found(A, u, turns):
 
 def found_within(A, u, turns):
     """`return` in a loop within, and after it."""
-    k = 0
+    k, last = 0, 0
     for turn in range(turns):
         w = u.dup()
+        for step in range(10):
+            size = w.nvals
+            k += step * 0
+        last = last + step + size
         while w.reduce("max").new().value < 8.0:
             w << w * 2.0
             k += 1
             if k > 25:
-                return w, k, turn
+                return w, k, turn, step, last
         u << A.mxv(w, "max_times")
         if u.nvals == 0:
             return u, k
         u << u * 0.25
-    return u, k, -1
+    return u, k, -1, last
 
 
 def never(A, u, turns):
