@@ -70,6 +70,7 @@ class Captured:
         self.device = device
         self.turns = self.pulled = 0
         self.tries = 0  # captures that failed before it
+        self._recorded: Any = None  # the frame of the call that captured it, where the device has no graphs
         self.changed: set[int] = set()  # of the vectors, those that a turn writes
         self.places: list[int] = []  # of a loop within: which of the vectors that it names are carried
         self.inner: dict[int, Captured] = {}  # the loops within, in the order in which a turn comes to them
@@ -105,6 +106,7 @@ class Captured:
             turns, going = self.device.settle(frame.turn, left - 1)
             self.turns += turns
             self.device.capture(frame.turn, [store for _, store in self._stores])
+            self._recorded = None if self.device.has_graph else frame
             if going and self.turns < left:
                 self.device.launch(frame.turn, left - self.turns)
                 self.turns += self.device.turns
@@ -122,9 +124,29 @@ class Captured:
             if not self.device.fits(stores):
                 raise CaptureError("programs: a vector does not have the form that it had when the loop was captured")
             self.device.load(stores)
-            self.device.launch(frame.turn, left)
+            with self._as_recorded(frame) as turn:
+                self.device.launch(turn, left)
         self.turns, self.pulled = self.device.turns, self.device.pulled
         return frame.finish(self.device.results(self._unchanged(carried)), carried.values, self.turns)
+
+    @contextmanager
+    def _as_recorded(self, frame):
+        """The turn that was captured: where the device has no graphs, that of the call that captured it, whose
+        functions, constants and vectors it reads as a graph would.
+        """
+        recorded = self._recorded
+        if self.device.has_graph or recorded is None:
+            yield frame.turn
+            return
+        vectors = recorded._carried.vectors
+        before = [vector._store for vector in vectors]
+        tracing.active, self.device.slot_of = recorded, recorded.slot_of
+        try:
+            yield recorded.turn
+        finally:
+            tracing.active = frame
+            for vector, store in zip(vectors, before, strict=True):
+                elements.reset(vector, store)
 
     def _unchanged(self, carried):
         return set(range(len(carried.vectors))) - self.changed

@@ -222,7 +222,7 @@ class _Carried:
             if isinstance(value, types.ModuleType) or getattr(builtins, name, self) is value or name == RUN:
                 continue
             self.read.append((name, value))
-            if isinstance(value, types.FunctionType) and not (value.__module__ or "").startswith("grb_tile"):
+            if isinstance(value, types.FunctionType) and not _is_of_the_library(value):
                 self._names_of(value)
                 given = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
                 self.read += [(f"{name}'s default", x) for x in given]
@@ -232,6 +232,12 @@ class _Carried:
         every = [*zip(self.names, self._met(self.values), strict=True), *self.read]
         order = {id(vector): k for k, vector in enumerate(self.vectors)}
         return tuple((name, *_kind(name, value, order, k < len(self.names))) for k, (name, value) in enumerate(every))
+
+
+def _is_of_the_library(function):
+    """Is it a function of the library that reads nothing which may change?  Steps of algorithms/ are closures."""
+    module = function.__module__ or ""
+    return module.startswith("grb_tile") and not module.startswith("grb_tile.algorithms")
 
 
 def _global_names(code):

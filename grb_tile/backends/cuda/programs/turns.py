@@ -290,6 +290,11 @@ class DeviceLoop:
         """Queue the kernel that takes the state from _start and decides on the first turn."""
         self._end(test, begun=False, **handles)
 
+    @property
+    def has_graph(self) -> bool:
+        """Is the turn recorded?"""
+        return self._graph is not None
+
     def can_pull(self) -> bool:
         """Has a turn a product that may run either way?"""
         return self._choice is not None
