@@ -216,8 +216,8 @@ def update(self, expr: Any, desc: ops.Descriptor = ops.PLAIN, input_mask: Mask |
         ops.checks.output_shape(record.name, self.shape, record.shape)
     mask = desc.mask
     if mask is not None:
-        check_mask(mask, self)
         if mask.parent.shape != self.shape:
+            check_mask(mask, self)
             if mask.parent.ndim != self.ndim:
                 raise TypeError(
                     f"Mask object must be a mask of a {type(self).__name__}, as the output is; "
@@ -231,7 +231,9 @@ def update(self, expr: Any, desc: ops.Descriptor = ops.PLAIN, input_mask: Mask |
         if desc.is_anew:  # what self held is not looked at
             if tracing.active is not None:
                 elements.note_write(self)
-            elements.reset(self, ops.write(None, record, self.dtype, desc))
+            self._store = ops.write(None, record, self.dtype, desc)  # these three as in elements.reset
+            self._pending = None
+            self._base = None
         else:
             _write(self, record, desc)
     except MemoryError as exc:

@@ -112,12 +112,17 @@ def reach(c, desc, stored=None, t=None):
 def write(c, record, dtype, desc=PLAIN):
     """The store of C after C<mask, replace> accum= record; `c` is C's store before, `dtype` C's type."""
     t, mask = compute(record, desc)
+    if desc.is_anew:  # what C held does not matter
+        return t if t.dtype is dtype else current().cast(t, dtype)
     return finish(c, t, dtype, mask, desc)
 
 
 def compute(record, desc):
     """(T, the StoredMask): the record computed inside the mask, everywhere without one."""
-    mask = None if desc.mask is None else stored_mask(desc.mask)
+    mask = desc.mask
+    if mask is not None:
+        store = mask.parent._store
+        mask = StoredMask(store if mask.structure else true_entries(store), mask.complement)
     return record.compute(mask), mask
 
 
@@ -210,7 +215,7 @@ def accumulate_scalar(c, t, accum):
 def put_value(c, value, dtype, desc):
     """The store of the vector C after C<M> = value (a NumPy scalar) by Backend.fill, or NotImplemented."""
     mask = desc.mask
-    if desc.accum is not None or mask is None or mask.complement or desc.replace or is_known_empty(c):
+    if desc.accum is not None or mask is None or mask.complement or desc.replace or c.nvals_if_read == 0:
         return NotImplemented
     backend = current()
     if not isinstance(value, np.generic) or backend.updates_in_place and c.size > tuning.MERGED_SIZE:

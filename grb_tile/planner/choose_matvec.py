@@ -76,17 +76,64 @@ def _of_small(A, transposed, transpose, u):
     return "cols" if saved >= price else "rows"
 
 
-def _by_costs(A, transposed, transpose, u, mask, semiring, backend):
-    """The Plan by the current costs of both methods: compiled, or in NumPy while they are not compiled."""
-    early, iso = can_stop_early(semiring), is_iso_product(semiring, A, u)
+def _costs(A, transposed, transpose, u, mask, semiring, early, iso):
+    """(Work, ns of the row-wise method, of the column-wise one, is the work sampled?), both compiled."""
     by_rows, by_columns = (transpose, A) if transposed else (A, transpose)
     dense = is_dense_sum(by_columns or A, u, semiring)
     work = estimate_work(A, transposed, by_rows, by_columns, u, mask)
     rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, mask, True, iso, dense)
     low, high = (rows, columns) if rows < columns else (columns, rows)
-    if low > 2 * tuning.CPU_SAMPLE_NS and high < low * tuning.CPU_SURE:  # a wrong choice may cost more than a sample
-        work = sample_work(A, transposed, by_rows, by_columns, u, mask, early)
-        rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, mask, True, iso, dense)
+    if low <= 2 * tuning.CPU_SAMPLE_NS or high >= low * tuning.CPU_SURE:
+        return work, rows, columns, False
+    work = sample_work(A, transposed, by_rows, by_columns, u, mask, early)  # a wrong choice may cost more than a sample
+    return work, row_wise_ns(work, u, early, True), column_wise_ns(work, u, mask, True, iso, dense), True
+
+
+class Settled:
+    """choose_matvec on the host for operands whose kinds stay the same and whose kernels are compiled.
+
+    What the choice reads of the semiring and the kinds is kept; so is the last Plan's content, which equal numbers of
+    entries give again where no list of entries was counted, nothing sampled and no counter moved.
+    """
+
+    __slots__ = ("_early", "_iso", "_key", "_last", "_semiring")
+
+    def __init__(self, A, u, semiring):
+        self._semiring = semiring
+        self._early, self._iso = can_stop_early(semiring), is_iso_product(semiring, A, u)
+        self._key = self._last = None
+
+    def choose(self, A, transposed: bool, transpose, u, mask, backend) -> Plan:
+        """The Plan; nothing is forced.  transpose: the cached one, or None."""
+        entries, count = A.indices.shape[0], u.nvals
+        if count == 0:
+            return Plan("matvec", "cols" if transposed else "rows", "csr", "vector_empty")
+        if entries <= tuning.CPU_SMALL_MATRIX:
+            return Plan("matvec", _of_small(A, transposed, transpose, u), "csr", "matrix_small", (entries,))
+        key = None
+        if u.format == "bitmap" and (mask is None or mask.complement):
+            key = count, None if mask is None else mask.pattern.nvals, transpose is None, A.forms.get("last_method")
+            if key == self._key:
+                return Plan("matvec", *self._last)
+        _, rows, columns, sampled = _costs(A, transposed, transpose, u, mask, self._semiring, self._early, self._iso)
+        price = 0.0
+        if transpose is None:
+            if (columns < rows) != transposed:
+                key = None  # the counter of a transpose moves
+                compiled = backend.is_ready("transpose", A)
+                price = tuning.CPU_TRANSPOSE_NS if compiled else tuning.NUMPY_TRANSPOSE_NS
+            else:
+                price = tuning.CPU_TRANSPOSE_NS
+        plan = cheaper(A, transposed, transpose, rows, columns, count, price)
+        if key is not None and not sampled and A.forms.get("last_method") == key[3]:
+            self._key, self._last = key, (plan.method, "csr", plan.rule, plan.figures)
+        return plan
+
+
+def _by_costs(A, transposed, transpose, u, mask, semiring, backend):
+    """The Plan by the current costs of both methods: compiled, or in NumPy while they are not compiled."""
+    early, iso = can_stop_early(semiring), is_iso_product(semiring, A, u)
+    work, rows, columns, _ = _costs(A, transposed, transpose, u, mask, semiring, early, iso)
     sure = columns * tuning.CPU_SURE < rows or max(rows, columns) < tuning.CPU_UNASKED_NS
     if backend is None or sure and transpose is not None:
         return cheaper(A, transposed, transpose, rows, columns, u.nvals, tuning.CPU_TRANSPOSE_NS)

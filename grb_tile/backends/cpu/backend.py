@@ -250,6 +250,9 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
                 return ran_compiled(plan, w)
         return self._matvec_cols(AT, x, semiring, mask, plan)
 
+    def bind_mxv(self, A, transposed, u, semiring, mask):
+        return bound_matvec.bind(self, A, transposed, u, semiring, mask)
+
     def union(self, x, y, op, mask=None, left_default=None, right_default=None, dtype=None):
         if len(x.shape) == 1 and forced().engine != "numpy":
             if mask is not None:
@@ -282,6 +285,13 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
             if result is not NotImplemented:
                 return result
         return super().overwrite(c, t, mask)
+
+    def fill(self, c, value, pattern):
+        if len(c.shape) == 1 and forced().engine != "numpy":
+            result = bound_merge.fill(c, value, pattern)
+            if result is not NotImplemented:
+                return result
+        return super().fill(c, value, pattern)
 
     def matmul(self, A, B, semiring, mask=None, plan=None, BT=None, keep=None):
         if keep is None and forced().engine != "numpy" and not matmul.is_better_scaled(A, BT if B is None else B):

@@ -3,6 +3,7 @@
     union(x, y, op)        t[p] = x[p] (op) y[p] where both are present, the one entry where only one is
     intersect(x, y, op)    t[p] = x[p] (op) y[p] where both are present
     restrict(x, mask)      t[p] = x[p] where the mask admits p
+    fill(c, value, at)     c with `value` at each entry of `at`
 
 Two lists are merged (templates/merge_rows.py); where one operand is a bitmap the other is made one, and the words are
 merged (templates/merge_bitmaps.py).  Kernels and results are those of transpose_and_merge.py.
@@ -196,6 +197,56 @@ _unions = Bound(_prepare_union)
 _meets = Bound(_prepare_meet)
 _pairs = Bound(_prepare_pairs)
 _seconds = Bound(lambda dtype: get_typed_op("second", dtype, kind="binary"))  # of a type
+
+
+# ---------------------------------------------------------------------- one value
+
+
+def fill(c, value, at):
+    """C with an entry `value`, a NumPy scalar of C's type, wherever `at` has one; NotImplemented for other kinds."""
+    a, b = vector_kind(c), vector_kind(at)
+    if a is None or b is None or same_structure(c, at):
+        return NotImplemented
+    try:
+        return _fills[a, b](c, value, at)
+    except KernelError:
+        return NotImplemented
+
+
+def _prepare_fill(c, at):
+    (form, dtype, iso, filled), (at_form, _, _, at_filled) = c, at
+    if ABSENT in (filled, at_filled) or dtype._is_udt:
+        return None
+    np_type, second = dtype.np_type, _seconds[(dtype,)]
+    if form is SparseVector or at_form is BitmapVector or iso:
+        merge = _unions[second, dtype, (form, dtype, False, filled), (at_form, dtype, True, at_filled), False]
+
+        def merged(c, value, at):
+            values = np.array((value,), np_type)
+            if iso:
+                places = c.size if form is BitmapVector else c.indices.shape[0]
+                c = c.with_values(dtype, c.values.repeat(places), False)
+            return merge(c, at.with_values(dtype, values, True), c.values, values)
+
+        return merged
+    kernel = vector_kernel(True, np_type)
+
+    def put(c, value, at):
+        functions = kernel.functions or kernel.of_small_calls(tuning.SMALL_FORM_SECONDS)
+        if functions is None:
+            return NotImplemented
+        words, values, count = c.words, c.values.copy(), c.nvals
+        if words is None:
+            values[at.indices] = value
+        else:
+            words = words.copy()
+            count += functions.put_entries(at.indices, np.array((value,), np_type), words, values)
+        return BitmapVector(c.size, dtype, None if count == c.size else words, values, count)
+
+    return put
+
+
+_fills = Bound(_prepare_fill)
 
 
 # ---------------------------------------------------------------------- masks
