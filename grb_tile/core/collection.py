@@ -183,7 +183,8 @@ class Collection:
         x, xt = (self._matrix, True) if self._is_transposed else (self, False)
         if left is None and right is None:
             op = get_typed_op(op, self.dtype, kind="unary")
-            expect_op(self, op, "UnaryOp", within="apply", argname="op", extra_message=_APPLY_HINT)
+            if op.opclass != "UnaryOp":
+                expect_op(self, op, "UnaryOp", within="apply", argname="op", extra_message=_APPLY_HINT)
             return _expression(ops.apply(x, op, xt), ("{0.name}.apply({1})", self, op))
         if right is None:
             value, dtype, text = bound_scalar(self, left, "apply", "left", op, self._udt())
@@ -422,10 +423,11 @@ def _pair(self, other, within):
 def reduce_expression(self, op, allow_empty, within):
     """The ScalarExpression of a reduction by a Monoid (or the BinaryOp of one)."""
     op = get_typed_op(op, self.dtype, kind="binary")
-    if op.opclass == "BinaryOp" and op.monoid is not None:
-        op = op.monoid
-    else:
-        expect_op(self, op, ("Monoid", "Aggregator"), within=within, argname="op")
+    if op.opclass != "Monoid":
+        if op.opclass == "BinaryOp" and op.monoid is not None:
+            op = op.monoid
+        else:
+            expect_op(self, op, ("Monoid", "Aggregator"), within=within, argname="op")
     x = self._matrix if self._is_transposed else self  # the order of entries does not matter to a monoid
     identity = None if allow_empty else op.identity
     return ScalarExpression(

@@ -111,10 +111,15 @@ def reach(c, desc, stored=None, t=None):
 
 def write(c, record, dtype, desc=PLAIN):
     """The store of C after C<mask, replace> accum= record; `c` is C's store before, `dtype` C's type."""
-    t, mask = compute(record, desc)
-    if desc.is_anew:  # what C held does not matter
-        return t if t.dtype is dtype else current().cast(t, dtype)
-    return finish(c, t, dtype, mask, desc)
+    if not desc.is_anew:
+        t, mask = compute(record, desc)
+        return finish(c, t, dtype, mask, desc)
+    mask = desc.mask  # as in `compute`; what C held does not matter
+    if mask is not None:
+        store = mask.parent._store
+        mask = StoredMask(store if mask.structure else true_entries(store), mask.complement)
+    t = record.compute(mask)
+    return t if t.dtype is dtype else current().cast(t, dtype)
 
 
 def compute(record, desc):

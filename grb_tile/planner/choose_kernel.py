@@ -21,7 +21,7 @@ SEGMENTS = ("segments", "segments_delta16", "segments_relabelled", BINNED, "bit_
 
 
 def _record(plan, kernel, rule, figures=()):
-    plan.use_kernel(kernel, rule, figures)
+    plan.kernel, plan.kernel_rule, plan.kernel_figures = kernel, rule, figures  # as use_kernel, in each product
     return kernel
 
 

@@ -9,13 +9,12 @@ arrays over the result when they are first used.
 from __future__ import annotations
 
 import weakref
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....planner import tuning
-from ....planner.choose_kernel import forced_kernel, merge_kernel, presence_is_found_later
+from ....planner.choose_kernel import forced_kernel, merge_kernel, presence_is_found_later, stays_bitmap
 from ....planner.record import UNRECORDED
 from ....storage.store import forms_of
 from ..runtime.array_block import layout
@@ -51,7 +50,7 @@ def high_degree_bytes(limits: DeviceLimits) -> int:
 
 def merge_of(device: Device, AT: Compressed, s: Lowered, masked: bool, x_indices: Any, x_words: Any) -> Merge:
     """The Merge for these operands, kept with AT."""
-    forms = forms_of(AT)
+    forms = AT.forms or forms_of(AT)
     key = "merge", s, masked, "b" if x_words is not None else "f" if x_indices is None else x_indices.dtype.char
     found = forms.get(key)
     if found is None:
@@ -73,6 +72,7 @@ class Merge:
                           "true" if masked else "false", "true" if self._bitmap else "false")  # fmt: skip
         self._size = size = AT.ncols
         self._type = None if s.structure_only else s.dtype.np_type
+        self.stays_bitmap = stays_bitmap(size, 0 if s.structure_only else self._type.itemsize, device.profile)
         self._clean = size, self._type, np.asarray(s.start).tobytes() if s.has_start else None
         self._raw = size, self._type
         # shared with other matrices of such products, and dropped with the last of them
@@ -158,9 +158,11 @@ class Merge:
             *rest,
         )
         if renew:
-            self.keep(fresh)
-            with suppress(MemoryError):  # the first allocation of the next call, while the device is busy
-                kept.item = self._fresh()
+            self._kept_clean.item = fresh
+            try:
+                kept.item = self._fresh()  # the first allocation of the next call, while the device is busy
+            except MemoryError:
+                pass
         return result
 
     def _high_degree_rows(self, plan, edges):

@@ -1,0 +1,75 @@
+"""Bound products: w<mask> = E u of operands whose kinds stay the same, without what is decided once for them.
+
+The planner still chooses the method in each call, by the numbers of entries, and the plan says so; what is skipped are
+checks of types, sizes and placement, the look-up of the semiring's code, and two of three entrances of primitives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from ....planner import tuning
+from ....planner.choose_matvec import can_stop_early
+from ....planner.choose_matvec_gpu import choose_on_gpu
+from ....storage.convert import cached_transpose
+from ..lowering.semirings import lowered_plain
+from ..runtime.errors import HostOnly, reporting
+from ..structure.arrays import empty_vector
+from .bound_rows import bound_rows
+from .columns import merged
+from .matvec import mask_of, matvec_rows, multiply_rows, operand_types
+
+if TYPE_CHECKING:
+    from ....storage.store import BitmapVector, Compressed, SparseVector, StoredMask
+
+    VectorStore = SparseVector | BitmapVector
+
+
+def bind(
+    backend: Any, A: Compressed, transposed: bool, u: VectorStore, semiring: Any, mask: StoredMask | None
+) -> Callable[[Compressed, VectorStore, StoredMask | None], Any] | None:
+    """The function of (A, u, mask) that PlannedProducts.bind_mxv asks for, or None.
+
+    None where products are sorted, where vectors may not be allocated, and for a matrix that is not on the device.
+    """
+    device = backend.device
+    if any(type(array) is not device.array_class for array in (A.values, A.indptr, A.indices)):
+        return None
+    if A.rows is not None or A.indices.shape[0] == 0 or max(A.nrows, A.ncols) > tuning.ALWAYS_ALLOCATED:
+        return None
+    s = lowered_plain(device, semiring, A.dtype, A.iso, u.dtype, u.iso) if operand_types(semiring, A, u) else None
+    if s is None or not s.atomic:
+        return None
+    early = can_stop_early(semiring)
+
+    def mxv(backend, A, u, mask):
+        if device.turns is not None:
+            return NotImplemented
+        try:
+            A, u, mask = device.operands_to_device(A, u, mask)
+        except HostOnly:  # a mask of a user-defined type
+            return NotImplemented
+        plan = choose_on_gpu(A, transposed, u, mask, early, backend)
+        rows, held = plan.method == "rows", u.nvals_if_read
+        E = A if rows != transposed else cached_transpose(A) or backend.transpose(A)
+        if held == 0:
+            w = empty_vector(device, E.nrows if rows else E.ncols, s.dtype)
+        elif not rows:
+            nothing = False
+            if mask is not None:
+                mask, nothing = mask_of(device, mask)
+            w = empty_vector(device, E.ncols, s.dtype) if nothing else merged(device, E, u, s, mask, plan)
+        elif plan.format != "csr":
+            w = matvec_rows(device, E, u, semiring, mask, plan)
+        elif mask is None and held == u.size and (run := bound_rows(E, s)) is not None:
+            w = run(u, plan)
+        else:
+            w = multiply_rows(device, E, u, held, s, mask, plan, "exact")
+        plan.engine = backend.name
+        plan.seconds = perf_counter() - plan.started
+        return w
+
+    return partial(reporting(mxv), backend)
