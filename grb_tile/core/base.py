@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-
 class ToolsProperty:
     """`A.ss`: the tools of an object; `Matrix.ss`: their class, for what makes new objects."""
 
