@@ -286,13 +286,15 @@ class Collection:
     def _compare(self, other, within, check_dtype, opts, tolerance):
         if opts:
             check_options(opts)
-        accepted = kinds.Vector if self.ndim == 1 else (kinds.Matrix, kinds.TransposedMatrix)
-        other = expect_type(self, other, accepted, within=within, argname="other")
+        if type(other) is not type(self):
+            accepted = kinds.Vector if self.ndim == 1 else (kinds.Matrix, kinds.TransposedMatrix)
+            other = expect_type(self, other, accepted, within=within, argname="other")
         if check_dtype and self.dtype is not other.dtype or self.shape != other.shape:
             return False
         op = get_typed_op("eq", self.dtype, other.dtype, kind="binary")
         backend = current()
-        x, y = (backend.transpose(v._matrix._store) if v._is_transposed else v._store for v in (self, other))
+        x = backend.transpose(self._matrix._store) if self._is_transposed else self._store
+        y = backend.transpose(other._matrix._store) if other._is_transposed else other._store
         found = backend.is_equal(x, y, op, tolerance)
         if tracing.active is not None and (trace := tracing.current()) is not None:
             return trace.number(found, BOOL)
