@@ -99,9 +99,11 @@ class Collection:
         if type(other) is not type(self):
             other = self._expect_collection(other, "ewise_add", op)
         shown, op = binary_op(self, other, default_op("monoid", "plus") if op is None else op, "ewise_add")
+        text = ("{0.name}.ewise_add({1.name}, op={2})", self, other, shown)
+        if self.ndim == other.ndim == 1:
+            return VectorExpression(ops.ewise_add(self, other, op), text)
         x, xt, y, yt = _pair(self, other, "ewise_add")
-        record = ops.ewise_add(x, y, op, xt, yt)
-        return _expression(record, ("{0.name}.ewise_add({1.name}, op={2})", self, other, shown))
+        return _expression(ops.ewise_add(x, y, op, xt, yt), text)
 
     def ewise_mult(self, other: VectorLike | MatrixLike, op: OperatorLike | None = None) -> Any:
         """C = A (op) B on the intersection.
@@ -117,9 +119,11 @@ class Collection:
         if type(other) is not type(self):
             other = self._expect_collection(other, "ewise_mult", op)
         shown, op = binary_op(self, other, default_op("binary", "times") if op is None else op, "ewise_mult")
+        text = ("{0.name}.ewise_mult({1.name}, op={2})", self, other, shown)
+        if self.ndim == other.ndim == 1:
+            return VectorExpression(ops.ewise_mult(self, other, op), text)
         x, xt, y, yt = _pair(self, other, "ewise_mult")
-        record = ops.ewise_mult(x, y, op, xt, yt)
-        return _expression(record, ("{0.name}.ewise_mult({1.name}, op={2})", self, other, shown))
+        return _expression(ops.ewise_mult(x, y, op, xt, yt), text)
 
     def ewise_union(
         self, other: VectorLike | MatrixLike, op: OperatorLike, left_default: ScalarLike, right_default: ScalarLike

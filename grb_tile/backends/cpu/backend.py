@@ -229,6 +229,9 @@ def compiled_first(cls):
     return cls
 
 
+_VECTORS = frozenset(("sparse", "bitmap"))
+
+
 @compiled_first
 class CpuPrimitives(CompiledLoops, NumpyPrimitives):
     """NumPy for everything, Numba where a compiled kernel accepts the operands.  Meanings: backends/protocol.py."""
@@ -254,7 +257,7 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
         return bound_matvec.bind(self, A, transposed, u, semiring, mask)
 
     def union(self, x, y, op, mask=None, left_default=None, right_default=None, dtype=None):
-        if len(x.shape) == 1 and forced().engine != "numpy":
+        if x.format in _VECTORS and forced().engine != "numpy":
             if mask is not None:
                 x, y, mask = self.restrict(x, mask), self.restrict(y, mask), None
             want = dtype or (x.dtype if op is None else op.return_type)
@@ -264,7 +267,7 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
         return self._union(x, y, op, mask, left_default, right_default, dtype)
 
     def intersect(self, x, y, op, mask=None):
-        if len(x.shape) == 1 and forced().engine != "numpy":
+        if x.format in _VECTORS and forced().engine != "numpy":
             if mask is not None:
                 x, mask = self.restrict(x, mask), None
             t = bound_merge.intersect(x, y, op)
@@ -286,8 +289,15 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
                 return result
         return super().overwrite(c, t, mask)
 
+    def apply(self, x, op, mask=None, left=None, right=None, thunk=None):
+        if mask is left is right is thunk is None and x.format in _VECTORS and forced().engine != "numpy":
+            t = bound_merge.apply(x, op)
+            if t is not NotImplemented:
+                return t
+        return super().apply(x, op, mask, left, right, thunk)
+
     def fill(self, c, value, pattern):
-        if len(c.shape) == 1 and forced().engine != "numpy":
+        if c.format in _VECTORS and forced().engine != "numpy":
             result = bound_merge.fill(c, value, pattern)
             if result is not NotImplemented:
                 return result
