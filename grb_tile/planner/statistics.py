@@ -9,7 +9,6 @@ import numpy as np
 from ..storage.store import forms_of
 from . import tuning
 
-
 _ONES = np.ones(tuning.CPU_COUNTED)
 
 
