@@ -236,9 +236,9 @@ def is_known_empty(store):
 def accumulate(c, t, dtype, accum):
     """The union of C and T by the accumulator, in C's type; entries of one operand are cast to C's type directly."""
     backend = current()
-    if is_known_empty(t):
+    if t.nvals_if_read == 0:
         return c
-    if is_known_empty(c):
+    if c.nvals_if_read == 0:
         return t if t.dtype is dtype else backend.cast(t, dtype)
     return backend.union(c, t, accum, dtype=dtype)
 

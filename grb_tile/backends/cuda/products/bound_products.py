@@ -18,9 +18,10 @@ from ....storage.convert import cached_transpose
 from ..lowering.semirings import lowered_plain
 from ..runtime.errors import HostOnly, reporting
 from ..structure.arrays import empty_vector
-from .bound_rows import bound_rows
 from .columns import merged
 from .matvec import mask_of, matvec_rows, multiply_rows, operand_types
+
+_NONE: dict = {}
 
 if TYPE_CHECKING:
     from ....storage.store import BitmapVector, Compressed, SparseVector, StoredMask
@@ -64,8 +65,8 @@ def bind(
             w = empty_vector(device, E.ncols, s.dtype) if nothing else merged(device, E, u, s, mask, plan)
         elif plan.format != "csr":
             w = matvec_rows(device, E, u, semiring, mask, plan)
-        elif mask is None and held == u.size and (run := bound_rows(E, s)) is not None:
-            w = run(u, plan)
+        elif mask is None and held == u.size and (run := (E.forms or _NONE).get("bound_rows", _NONE).get(s)):
+            w = run(u, plan)  # as bound_rows(E, s): no plan is forced
         else:
             w = multiply_rows(device, E, u, held, s, mask, plan, "exact")
         plan.engine = backend.name
