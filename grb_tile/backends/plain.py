@@ -101,7 +101,8 @@ def _bitmaps_equal(x, y, op, tolerance):
         return bool(_holds(x.values, y.values, op, tolerance).all())
     if a is not b and not (a == b).all():
         return False
-    flags = _holds(x.values, y.values, op, tolerance)
+    with np.errstate(all="ignore"):  # signalling NaN at absent positions
+        flags = _holds(x.values, y.values, op, tolerance)
     return bool(flags.all()) or bool(((from_bool(flags) & a) == a).all())
 
 
