@@ -21,8 +21,6 @@ from ..structure.arrays import empty_vector
 from .columns import merged
 from .matvec import mask_of, matvec_rows, multiply_rows, operand_types
 
-_NONE: dict = {}
-
 if TYPE_CHECKING:
     from ....storage.store import BitmapVector, Compressed, SparseVector, StoredMask
 
@@ -65,7 +63,7 @@ def bind(
             w = empty_vector(device, E.ncols, s.dtype) if nothing else merged(device, E, u, s, mask, plan)
         elif plan.format != "csr":
             w = matvec_rows(device, E, u, semiring, mask, plan)
-        elif mask is None and held == u.size and (run := (E.forms or _NONE).get("bound_rows", _NONE).get(s)):
+        elif mask is None and held == u.size and (run := E.forms and E.forms.get("bound_rows", {}).get(s)):
             w = run(u, plan)  # as bound_rows(E, s): no plan is forced
         else:
             w = multiply_rows(device, E, u, held, s, mask, plan, "exact")
