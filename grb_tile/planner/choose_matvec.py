@@ -59,21 +59,24 @@ def choose_matvec(A, transposed: bool, u, mask, semiring, backend=None) -> Plan:
         return Plan("matvec", "cols" if transposed else "rows", "csr", "vector_empty")
     transpose = cached_transpose(A)
     if entries <= tuning.CPU_SMALL_MATRIX:
-        return Plan("matvec", _of_small(A, transposed, transpose, u), "csr", "matrix_small", (entries,))
+        method = _of_small(A, transposed, transpose, u, semiring, can_stop_early(semiring))
+        return Plan("matvec", method, "csr", "matrix_small", (entries,))
     return _by_costs(A, transposed, transpose, u, mask, semiring, backend)
 
 
-def _of_small(A, transposed, transpose, u):
-    """The method for a matrix of few entries: cols for a list, rows for a bitmap where both orientations are stored.
+def _of_small(A, transposed, transpose, u, semiring, early):
+    """The method for a matrix of few entries where both orientations are stored: cols for a list, and for a bitmap with
+    gaps whose rows do not stop early; else rows.
 
-    The orientation that is not stored is made once it has paid: for lists, and for full vectors, whose sums by rows
-    are faster.
+    The orientation that is not stored is made once it has paid: for lists, and for full vectors whose sums by rows are
+    faster.
     """
     other, here = ("rows", "cols") if transposed else ("cols", "rows")
+    listed, full = u.format == "sparse", u.nvals == u.size
     if transpose is not None:
-        return "cols" if u.format == "sparse" else "rows"
-    entries, full = A.indices.shape[0], u.nvals == u.size
-    if transposed == (u.format == "sparse") or transposed and not full:
+        return "rows" if not listed and (early or full) else "cols"
+    entries = A.indices.shape[0]
+    if transposed == listed or transposed and not (full and (early or is_dense_sum(A, u, semiring))):
         return here
     if transposed:
         saved = entries * (tuning.CPU_SUM_NS - tuning.CPU_ENTRY_NS)
@@ -118,7 +121,8 @@ class Settled:
         if count == 0:
             return Plan("matvec", "cols" if transposed else "rows", "csr", "vector_empty")
         if entries <= tuning.CPU_SMALL_MATRIX:
-            return Plan("matvec", _of_small(A, transposed, transpose, u), "csr", "matrix_small", (entries,))
+            method = _of_small(A, transposed, transpose, u, self._semiring, self._early)
+            return Plan("matvec", method, "csr", "matrix_small", (entries,))
         key = None
         if u.format == "bitmap" and (mask is None or mask.complement):
             key = count, None if mask is None else mask.pattern.nvals, transpose is None, A.forms.get("last_method")
