@@ -146,7 +146,7 @@ class Merge:
             which, rest = (True, red, False, high[-1]), (*rest, *high)
         launch = self._launches.get(which) or self._launch(which)
         launch(
-            device.current_stream().ptr,
+            device.stream.ptr,  # within a primitive the caller's
             0 if x_indices is None else x_indices.data.ptr,
             0 if x_words is None else x_words.data.ptr,
             0 if x_values is None else x_values.data.ptr,
