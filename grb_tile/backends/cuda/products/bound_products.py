@@ -58,7 +58,7 @@ def bind(
             w = empty_vector(device, E.nrows if rows else E.ncols, s.dtype)
         elif not rows:
             nothing = False
-            if mask is not None:
+            if mask is not None and mask.pattern.nvals_if_read is not None:
                 mask, nothing = mask_of(device, mask)
             w = empty_vector(device, E.ncols, s.dtype) if nothing else merged(device, E, u, s, mask, plan)
         elif plan.format != "csr":

@@ -48,13 +48,13 @@ def high_degree_bytes(limits: DeviceLimits) -> int:
     return min(HIGH_DEGREE_BYTES, limits.shared_per_block - REST_BYTES)
 
 
-def merge_of(device: Device, AT: Compressed, s: Lowered, masked: bool, x_indices: Any, x_words: Any) -> Merge:
-    """The Merge for these operands, kept with AT."""
+def merge_of(device: Device, AT: Compressed, s: Lowered, masked: bool, kind: str) -> Merge:
+    """The Merge for these operands, kept with AT.  kind: of x, "b" a bitmap, "f" full, else its indices' type."""
     forms = AT.forms or forms_of(AT)
-    key = "merge", s, masked, "b" if x_words is not None else "f" if x_indices is None else x_indices.dtype.char
+    key = "merge", s, masked, kind
     found = forms.get(key)
     if found is None:
-        found = forms[key] = Merge(device, AT, s, masked, key[3])
+        found = forms[key] = Merge(device, AT, s, masked, kind)
     return found
 
 
@@ -91,6 +91,7 @@ class Merge:
         self._can_share = s.start_marks_absent and AT.indices.dtype == np.int32
         self._launches = {}
         self._entries, self._AT = entries, weakref.ref(AT)
+        self.value: Any = None  # the one value of structure-only products, where it is the same for all operands
 
     def _launch(self, which):
         """The Launch for (merge_evenly?, without return values?, small?, slots of high-degree rows)."""
@@ -232,6 +233,10 @@ class Accumulator:
     def count_in(self, array: Any) -> None:
         """Another array gets the counts."""
         self._counts, self.addresses = array, (*self.addresses[:2], array.data.ptr)
+
+    def words(self) -> Any:
+        """The words of presence."""
+        return self._block.array(0)
 
     def arrays(self) -> tuple:
         """(values or None, words)"""

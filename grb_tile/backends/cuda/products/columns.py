@@ -50,7 +50,8 @@ def merged(device, AT, x, s, mask, plan=UNRECORDED):
         if s.reads_x and not s.x_iso:
             x_values = gather(device, x_values, AT.rows)
         x_indices, count = AT.rows, AT.rows.shape[0]
-    merge = merge_of(device, AT, s, mask_words is not None, x_indices, x_words)
+    kind = "b" if x_words is not None else "f" if x_indices is None else x_indices.dtype.char
+    merge = merge_of(device, AT, s, mask_words is not None, kind)
     edges = int(x.estimated_nvals * merge.mean)
     renew = merge.stays_bitmap or device.turns is not None
     space = merge(
@@ -61,7 +62,12 @@ def merged(device, AT, x, s, mask, plan=UNRECORDED):
     estimate = edges + 1 if edges < size else size
     if not s.structure_only:
         return LateVector.of_arrays(device, size, s.dtype, space.arrays, space.counted, estimate)
-    result = LateVector(device, size, s.dtype, space.arrays()[1], s.value(device, AT, x), space.counted, True, estimate)
+    value = merge.value
+    if value is None:
+        value = s.value(device, AT, x)
+        if s.one.fixed:  # the same constant for all
+            merge.value = value
+    result = LateVector(device, size, s.dtype, space.words(), value, space.counted, True, estimate)
     result.shared = True
     return result
 
