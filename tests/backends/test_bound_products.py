@@ -146,6 +146,39 @@ def test_one_thing_changes_from_call_to_call(backend, seed, monkeypatch):
     assert most >= (3 if backend != "cpu" else 0)
 
 
+@pytest.mark.parametrize("form", ["list", "bitmap", "full"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_one_thing_there_and_back(backend, form):
+    """Of an FP64 matrix, for which the types of x have one semiring: each axis alone, its choices in turn, twice."""
+    rng = generator("bound products, there and back", form)
+    i, j = np.unravel_index(np.unique(rng.integers(0, N * N, 6 * N)), (N, N))
+    values = rng.integers(1, 6, i.size)
+    usual = {"semiring": "plus_times", "side": "vxm", "form": form, "dtype": "FP64", "mask": "~S", "mask form": "list",
+             "accum": None, "replace": True, "output": "FP64", "plan": None}  # fmt: skip
+    wanted = {}
+    with BACKENDS[backend]():
+        matrices = [gb.Matrix.from_coo(i, j, values, "FP64", nrows=N, ncols=N)]
+    matrices.append(gb.Matrix.from_coo(i, j, values, "FP64", nrows=N, ncols=N))  # on the host, wherever is computed
+    for axis in AXES:
+        choices = [x for x in AXES[axis] if x != "last"]
+        for turn, choice in enumerate([*choices, *choices[-2::-1]] * 2):
+            chosen = {**usual, axis: choice}
+            mine = generator("bound products, operands", axis, choice)
+            x, mask = vector(mine, chosen["form"], chosen["dtype"]), vector(mine, chosen["mask form"], "INT64")
+            key = axis, choice
+            if key not in wanted:
+                with engine("reference"):
+                    out = gb.Vector(chosen["output"], N)
+                    call(gb.Matrix.from_coo(i, j, values, "FP64", nrows=N, ncols=N), out, made(x), made(mask), chosen)
+                    wanted[key] = plain(out)
+            forced = contextlib.nullcontext() if chosen["plan"] is None else gb.plan(force=chosen["plan"])
+            with BACKENDS[backend](), forced:
+                for A in matrices:
+                    out = gb.Vector(chosen["output"], N)
+                    call(A, out, made(x), made(mask), chosen)
+                    assert plain(out) == wanted[key], f"turn {turn}: {chosen}"
+
+
 def test_a_plan_that_is_forced_passes_bound_calls_by():
     """The prepared function is there, and the forced method runs all the same, and the other way round."""
     for block in (compiled, using_shim):

@@ -32,11 +32,9 @@ def bind(
 ) -> Callable[[Compressed, VectorStore, StoredMask | None], Any] | None:
     """The function of (A, u, mask) that PlannedProducts.bind_mxv asks for, or None.
 
-    None where products are sorted, where vectors may not be allocated, and for a matrix that is not on the device.
+    None where products are sorted, and where vectors may not be allocated.
     """
     device = backend.device
-    if any(type(array) is not device.array_class for array in (A.values, A.indptr, A.indices)):
-        return None
     if A.rows is not None or A.indices.shape[0] == 0 or max(A.nrows, A.ncols) > tuning.ALWAYS_ALLOCATED:
         return None
     s = lowered_plain(device, semiring, A.dtype, A.iso, u.dtype, u.iso) if operand_types(semiring, A, u) else None
