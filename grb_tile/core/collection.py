@@ -194,7 +194,7 @@ class Collection:
             value, dtype, text = bound_scalar(self, left, "apply", "left", op, self._udt())
             op = get_typed_op(op, dtype, self.dtype, is_left_scalar=True, kind="binary")
             op = self._bindable(op)
-            record = ops.apply_bind(x, op, left=value, xt=xt)
+            record: Any = ops.apply_bind(x, op, left=value, xt=xt)
             return _expression(record, ("{0.name}.apply({1}, left={2})", self, op, text))
         if left is not None:
             raise TypeError("Cannot provide both `left` and `right` to apply")

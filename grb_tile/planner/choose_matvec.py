@@ -15,7 +15,7 @@ from . import tuning
 from .choose_direction import cheaper
 from .choose_kernel import BINNED
 from .choose_matvec_gpu import choose_on_gpu
-from .matvec_work import column_wise_ns, estimate_work, is_dense_sum, row_wise_ns, sample_work
+from .matvec_work import admitted_rows, column_wise_ns, estimate_work, is_dense_sum, row_wise_ns, sample_work
 from .record import FREE, KERNEL_METHODS, Plan, forced
 from .statistics import stored_rows
 
@@ -108,12 +108,12 @@ class Settled:
     entries give again where no list of entries was counted, nothing sampled and no counter moved.
     """
 
-    __slots__ = ("_early", "_iso", "_key", "_last", "_semiring")
+    __slots__ = ("_early", "_iso", "_key", "_last", "_longest_ns", "_semiring")
 
     def __init__(self, A, u, semiring):
         self._semiring = semiring
         self._early, self._iso = can_stop_early(semiring), is_iso_product(semiring, A, u)
-        self._key = self._last = None
+        self._key = self._last = self._longest_ns = None
 
     def choose(self, A, transposed: bool, transpose, u, mask, backend) -> Plan:
         """The Plan; nothing is forced.  transpose: the cached one, or None."""
@@ -123,6 +123,10 @@ class Settled:
         if entries <= tuning.CPU_SMALL_MATRIX:
             method = _of_small(A, transposed, transpose, u, self._semiring, self._early)
             return Plan("matvec", method, "csr", "matrix_small", (entries,))
+        if u.format == "sparse" and count < u.size:
+            plan = self._surely_columns(A, transposed, transpose, count, mask)
+            if plan is not None:
+                return plan
         key = None
         if u.format == "bitmap" and (mask is None or mask.complement):
             key = count, None if mask is None else mask.pattern.nvals, transpose is None, A.forms.get("last_method")
@@ -141,6 +145,26 @@ class Settled:
         if key is not None and not sampled and A.forms.get("last_method") == key[3]:
             self._key, self._last = key, (plan.method, "csr", plan.rule, plan.figures)
         return plan
+
+    def _surely_columns(self, A, transposed, transpose, count, mask):
+        """The Plan of columns where they cost less even if each were as long as the longest; None where that is open.
+
+        The rows that are admitted are looked at, whatever they hold: nothing is counted.
+        """
+        by_columns = A if transposed else transpose
+        if by_columns is None or by_columns.rows is not None:
+            return None
+        longest = self._longest_ns
+        if longest is None:
+            each = tuning.CPU_SET_BIT_NS if self._iso else tuning.CPU_SCATTER_NS + tuning.CPU_BRANCH_NS
+            lengths = by_columns.indptr[1:] - by_columns.indptr[:-1]
+            longest = self._longest_ns = int(lengths.max()) * each + tuning.CPU_COLUMN_NS
+        rows = admitted_rows(by_columns, True, mask) * tuning.CPU_LOOKED_ROW_NS
+        if count * longest * tuning.HYSTERESIS >= rows:
+            return None
+        if transpose is not None:
+            A.forms["last_method"] = "cols"
+        return Plan("matvec", "cols", "csr", "columns_surely", (rows, count * longest, count))
 
 
 def _by_costs(A, transposed, transpose, u, mask, semiring, backend):
