@@ -216,5 +216,15 @@ def copy_arrays(device: Any, pairs: list[tuple[Any, Any]], flag: Any = None) -> 
         kernel.over(words, (words, flag, *flat, *(None, None, 0, 0) * (_TOGETHER - len(some))))
 
 
+def clear_memory(device: Any, parts: list[tuple[int, int]]) -> None:
+    """Zeros in each (address, bytes)."""
+    for k in range(0, len(parts), _TOGETHER):
+        some = parts[k : k + _TOGETHER]
+        flat = [x for address, count in some for x in (address, None, count, 0)]
+        words = max(count for _, count in some) + 7 >> 3
+        kernel = device.launcher.kernel("programs/copy.cuh", "copy_arrays")
+        kernel.over(words, (words, None, *flat, *(None, None, 0, 0) * (_TOGETHER - len(some))))
+
+
 def _is_array(source):
     return source is not None and type(source) is not int

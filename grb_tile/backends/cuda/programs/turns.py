@@ -22,18 +22,19 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from ....dtypes import lookup_dtype
-from ....exceptions import CaptureError, GraphblasException
+from ....exceptions import CaptureError, GraphblasException, JitError
 from ....planner.choose_matvec_gpu import DirectionCosts
 from ....storage.convert import cached_transpose
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
+from .persistent import LOWERING, Persistent
 from .slots import Form, Slot, bits_of, chosen, copy_arrays, form_of, number_of
 
 PUSH, PULL = 0, 1
@@ -85,7 +86,10 @@ class DeviceLoop:
         self._words = (ctypes.c_int64 * (_INITIAL + _STATE)).from_address(memory.ptr)
         self._told = False  # has the latest launch told counts and numbers?
         self._found: Any = ()
-        self._state, self._edges = device.zeros(_STATE, np.int64), device.zeros(1, np.uint64)
+        self.state, self._edges = device.zeros(_STATE, np.int64), device.zeros(1, np.uint64)
+        self.lowering = ""  # how the turns run, and why not as one kernel
+        self._kernel: Persistent | None = None
+        self.one_kernel = LOWERING["persistent"] != "never"  # are products to be by kernels that take any grid?
 
     # ------------------------------------------------------------------ what it carries
 
@@ -154,6 +158,10 @@ class DeviceLoop:
             for x in stores
         ]
 
+    def copy(self, to: Any, source: Any) -> None:
+        """to[:] = source, arrays of the same bytes, as a launch of a turn."""
+        copy_arrays(self.device, [(to, source)] * (to.nbytes > 0))
+
     def chosen(self, flag: Any, first: Any, second: Any) -> Any:
         """A vector with the entries of `first` where the one BOOL of the vector `flag` is true, else of `second`.
 
@@ -220,7 +228,7 @@ class DeviceLoop:
             count, admitted, costs = choice.u.count, choice.admitted and choice.admitted.count, choice.costs
         kernel = device.launcher.kernel("programs/turns.cuh", "end_turn")
         kernel(1, 32, (
-            pointer, width, self._address, count, self._edges, admitted, costs, self._state, self._initial, begun,
+            pointer, width, self._address, count, self._edges, admitted, costs, self.state, self._initial, begun,
             both, push, pull,
         ))  # fmt: skip
 
@@ -269,7 +277,7 @@ class DeviceLoop:
         with self._within(capturing):
             test = self._run(turn)
         self._end(test)
-        _, _, goes, direction, _ = self.device.read(self._state)
+        _, _, goes, direction, _ = self.device.read(self.state)
         return bool(goes), direction
 
     def _start(self, direction, left):
@@ -295,11 +303,61 @@ class DeviceLoop:
         self._prepare_to_tell()
         if self._choice is not None:
             self._choice.weigh(self.device)
-        if self.device.launcher.has_graphs:
+        self._kernel = self._as_one_kernel(turn, matrices)
+        if self._kernel is None and self.device.launcher.has_graphs:
             with self._within(True):
                 self._record(turn)
-            self._held += [_parts_of(store) for store in matrices]
+        self._held += [_parts_of(store) for store in matrices]
         self.captured = True
+
+    def _as_one_kernel(self, turn, matrices):
+        """The Persistent of the loop, or None where WHILE nodes are to run it."""
+        if not self.one_kernel:
+            self.lowering = "WHILE nodes"
+            return None
+        try:
+            found = Persistent(self, turn)
+        except (CaptureError, JitError) as error:
+            self.one_kernel = False
+            self.lowering = f"WHILE nodes, not one kernel: {str(error).removeprefix('programs: ')}"
+            return None
+        self.nodes = {name: count for name, (count, _) in found.steps.items()}
+        phases = ", ".join(str(barriers) for _, barriers in found.steps.values())
+        self.lowering = f"one kernel, {phases} grid barriers a turn"
+        return found
+
+    def directions(self) -> list[str]:
+        """Of the bodies."""
+        return [_METHODS[PUSH], _METHODS[PULL]] if self.can_pull() else [_METHODS[PUSH]]
+
+    def parts(self, turn: Callable) -> list[Callable]:
+        """What is queued before the first turn, in a turn of each direction, and after the last one."""
+
+        def body(direction):
+            self._now = direction
+            with self._within(True):
+                self._end(self._run(turn))
+
+        bodies = [lambda d=d: body(d) for d in ((PUSH, PULL) if self.can_pull() else (PUSH,))]
+        return [self._begin, *bodies, self._tell]
+
+    @contextmanager
+    def set_aside(self, held: list) -> Iterator[None]:
+        """Within it launches neither take what others left for them nor leave anything; what they leave goes to `held`."""
+        device = self.device
+        before = device.partial, [(kept, kept.item) for kept in device.all_kept()]
+        device.partial = None
+        for kept, _ in before[1]:
+            kept.item = None
+        try:
+            yield
+        finally:
+            held += [device.partial, *(kept.item for kept in device.all_kept())]
+            device.partial = before[0]
+            for kept in device.all_kept():
+                kept.item = None
+            for kept, item in before[1]:
+                kept.item = item
 
     def _record(self, turn):
         from .graph import Graph
@@ -322,7 +380,8 @@ class DeviceLoop:
         def body():
             self._end(self._run(turn), **handles)
 
-        with _recording(device) as (stream, held):
+        held: list = []
+        with self.set_aside(held), _recording(device, held) as stream:
             begins = graph.capture(stream, root, lambda: self._begin(**handles))
             graph.add_order(root, begins, outer)
             for direction, found in bodies:
@@ -348,18 +407,21 @@ class DeviceLoop:
 
     def _tell(self):
         kernel = self.device.launcher.kernel("programs/turns.cuh", "tell_host")
-        kernel(1, 32, (self._state, self._address, *self._telling))
+        kernel(1, 32, (self.state, self._address, *self._telling))
 
     def launch(self, turn: Callable, left: int) -> None:
         """Turns until the condition fails, at most `left`; self.turns of them ran.  turn: as `capture` was given it.
 
         Raises: KeyboardInterrupt and errors of the device, after the turn that runs.
         """
-        if self._graph is None:
+        if self._graph is None and self._kernel is None:
             self._one_by_one(turn, left)
             return
         words, stream = self._words, self._start(PUSH, left)
-        self._graph.launch(stream)
+        if self._kernel is not None:
+            self._kernel.launch()
+        else:
+            self._graph.launch(stream)
         try:
             self._wait(words, stream)
         except BaseException:
@@ -382,7 +444,7 @@ class DeviceLoop:
         self.turns = self.pulled = 0
         self._start(PUSH, left)
         self._begin()
-        _, _, goes, direction, _ = self.device.read(self._state)
+        _, _, goes, direction, _ = self.device.read(self.state)
         while goes:
             self.turns += 1
             self.pulled += direction == PULL
@@ -405,26 +467,14 @@ def _parts_of(store):
 
 
 @contextmanager
-def _recording(device):
-    """(a stream to capture from, a list of what its kernels use and must be kept as long as the graph).
-
-    Within it memory comes from a pool of its own, and launches neither take what others left for them nor leave
-    anything for others.
-    """
-    xp, pool, held = device.xp, device.xp.cuda.MemoryPool(), []
+def _recording(device, held):
+    """A stream to capture from; memory comes from a pool of its own, which is put into `held`."""
+    xp, pool = device.xp, device.xp.cuda.MemoryPool()
     stream, before = xp.cuda.Stream(non_blocking=True), device.stream
-    left = device.partial, [(kept, kept.item) for kept in device.all_kept()]
-    device.partial = None
-    for kept, _ in left[1]:
-        kept.item = None
     try:
         with stream, xp.cuda.using_allocator(pool.malloc):
             device.stream = device.current_stream()
-            yield device.stream, held
+            yield device.stream
     finally:
-        held += [pool, stream, device.partial, *(kept.item for kept in device.all_kept())]
-        device.stream, device.partial = before, left[0]
-        for kept in device.all_kept():
-            kept.item = None
-        for kept, item in left[1]:
-            kept.item = item
+        held += [pool, stream]
+        device.stream = before

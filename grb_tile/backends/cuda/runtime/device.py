@@ -158,12 +158,23 @@ class Device:
         return (
             self.xp.empty(count, dtype)
             if size >= 4
-            else self.xp.zeros((count * size + 3) // 4 * 4 // size, dtype)[:count]
+            else self.zeros((count * size + 3) // 4 * 4 // size, dtype)[:count]
         )
 
     def zeros(self, count: Any, dtype: Any) -> Any:
         """`count` zeros."""
-        return self.xp.zeros(count, dtype)
+        if self.launcher.recorder is None:
+            return self.xp.zeros(count, dtype)
+        array = self.empty(count, dtype)
+        self.clear(array)
+        return array
+
+    def clear(self, array: Any) -> None:
+        """Zeros in an array that was made just now."""
+        if self.launcher.recorder is None:
+            array.fill(0)
+        else:
+            self.launcher.recorder.clear(array)
 
     def counters(self) -> Any:
         """A fresh array of four zeros (uint64), for counts that kernels add to: costs no launch, zeros(4) does."""

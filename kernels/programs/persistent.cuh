@@ -1,0 +1,76 @@
+// A loop of a program as one persistent kernel: the launches of a turn one after the other, with barriers between.
+//
+// Who includes it: the source that backends/cuda/programs/persistent.py makes, after the headers of all steps; it
+//   defines run_turns.
+// Step<kernel>::run(words)   the kernel, called as a function; an argument has 8 bytes, as a launch packs them
+// Turns                      the blocks of the launch, those of a step, barriers
+// Launch: cooperative, one block a multiprocessor.
+#pragma once
+#include "graph/level_loop.cuh"
+#include "programs/turns.cuh"
+
+namespace grb {
+
+template <int N> struct Words { word of[N]; };  // the only parameter: in constant memory
+
+template <int... K> struct Numbers {};
+template <int N, int... K> struct Upto : Upto<N - 1, N - 1, K...> {};
+template <int... K> struct Upto<0, K...> { using type = Numbers<K...>; };
+
+// An argument of type P from its words: a struct has as many as it needs, all else one.
+template <class P> struct Argument {
+  static GRB_DEVICE P from(const word* w) {
+    P value;
+    memcpy(&value, w, sizeof(P));
+    return value;
+  }
+};
+template <class P> struct Argument<P*> {
+  static GRB_DEVICE P* from(const word* w) { return reinterpret_cast<P*>(uintptr_t(*w)); }
+};
+template <> struct Argument<bool> {
+  static GRB_DEVICE bool from(const word* w) { return (*w & 0xff) != 0; }
+};
+
+template <auto KERNEL> struct Step;
+template <class... P, void (*KERNEL)(P...)> struct Step<KERNEL> {
+  template <int... K> static GRB_DEVICE void call(const word* w, Numbers<K...>) {
+    KERNEL(Argument<P>::from(w + K)...);
+  }
+  static GRB_DEVICE void run(const word* w) { call(w, typename Upto<sizeof...(P)>::type()); }
+};
+
+struct TurnsControl { unsigned arrivals, departures; };  // zero between launches
+
+struct Turns {
+  TurnsControl* control;
+  const volatile TurnState* state;
+  unsigned blocks, of_step, goal = 0;
+
+  GRB_DEVICE Turns(word control, word state, unsigned launched)
+      : control(reinterpret_cast<TurnsControl*>(uintptr_t(control))),
+        state(reinterpret_cast<const volatile TurnState*>(uintptr_t(state))), blocks(launched), of_step(0) {}
+  // The steps from here on have at most `most` blocks.  Every thread of the launch calls.
+  GRB_DEVICE void set_blocks(unsigned most) {
+    const unsigned wanted = most < blocks ? most : blocks;
+    __syncthreads();
+    if (wanted != of_step && threadIdx.x == 0) {
+#ifdef SIMT_CPU
+      gridDim.x = wanted;
+#else
+      step_blocks = wanted;
+#endif
+    }
+    of_step = wanted;
+    __syncthreads();
+  }
+  GRB_DEVICE bool has_part() const { return blockIdx.x < of_step; }
+  GRB_DEVICE void barrier() { level_barrier(&control->arrivals, goal, blocks); }
+  GRB_DEVICE bool goes() const { return state->goes != 0; }
+  GRB_DEVICE bool pushes() const { return state->direction == PUSH; }
+  GRB_DEVICE void leave() {
+    if (is_last_to_leave(&control->departures, blocks)) control->arrivals = control->departures = 0;
+  }
+};
+
+}  // namespace grb
