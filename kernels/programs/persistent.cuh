@@ -66,8 +66,15 @@ struct Turns {
   }
   GRB_DEVICE bool has_part() const { return blockIdx.x < of_step; }
   GRB_DEVICE void barrier() { level_barrier(&control->arrivals, goal, blocks); }
-  GRB_DEVICE bool goes() const { return state->goes != 0; }
-  GRB_DEVICE bool pushes() const { return state->direction == PUSH; }
+  // Is there another turn, and is it a push?  After a barrier; one thread of a block reads, because the reads of one
+  // address take turns.
+  GRB_DEVICE bool next(bool& pushes) {
+    __shared__ int64_t found[2];
+    if (threadIdx.x == 0) found[0] = state->goes, found[1] = state->direction;
+    __syncthreads();
+    pushes = found[1] == PUSH;
+    return found[0] != 0;
+  }
   GRB_DEVICE void leave() {
     if (is_last_to_leave(&control->departures, blocks)) control->arrivals = control->departures = 0;
   }

@@ -20,7 +20,7 @@ import numpy as np
 
 from ....exceptions import CaptureError
 from .slots import clear_memory
-from .steps import GRID, Recorder, Step, barriers
+from .steps import Recorder, Step, levels, places_of_clears
 
 LAUNCH = {"threads": 1024, "per_processor": 1}
 # "auto": where the planner expects a gain; "always"; "never".  Tests and benchmarks set it.
@@ -35,21 +35,22 @@ class Persistent:
     def __init__(self, loop: Any, turn: Callable) -> None:
         device = loop.device
         self._held: list = []
-        begin, bodies, tell = _recorded(loop, turn, self._held)
+        launcher = device.launcher
+        most = LAUNCH["per_processor"] * launcher.processors
+        begin, bodies, tell = _recorded(loop, turn, self._held, most)
         control = device.zeros(2, np.uint32)
         source = Source([int(control.data.ptr), int(loop.state.data.ptr)])
-        text = source.text(begin, bodies, tell)
+        text = source.text(begin, list(bodies.values()), tell)
         if len(source.words) > MOST_WORDS:
             raise CaptureError(f"programs: the steps of a turn take {len(source.words)} arguments")
-        launcher = device.launcher
         kernel = launcher.kernel(source.headers(), "run_turns", text)
         threads = launcher.threads(LAUNCH["threads"])
-        blocks = min(kernel.resident_blocks(threads), LAUNCH["per_processor"] * launcher.processors)
+        blocks = min(kernel.resident_blocks(threads), most)
         if blocks < 1:
             raise CaptureError("programs: no block of the persistent kernel fits on a multiprocessor")
         self._kernel, self._shape, self._words = kernel, (blocks, threads), tuple(map(_signed, source.words))
         self._held.append(control)
-        self.steps = {name: (len(steps), source.barriers[name]) for name, steps in bodies.items()}
+        self.steps = {name: (sum(map(len, ordered)), len(ordered)) for name, ordered in bodies.items()}
 
     def launch(self) -> None:
         """Queue it on the current stream."""
@@ -60,26 +61,36 @@ def _signed(word):
     return word - (1 << 64) if word >> 63 else word
 
 
-def _recorded(loop, turn, held):
-    """(steps before the first turn, {direction: steps of a turn}, steps after the last)."""
+def _recorded(loop, turn, held, most):
+    """(steps before the first turn, {direction: levels of a turn}, steps after the last); most: blocks of the grid."""
     device = loop.device
-    recorder, found = Recorder(device.launcher), []
+    recorder, found = Recorder(device.launcher, most), []
 
     def note(function):
         with recorder:
             function()
-            steps, clears = recorder.steps, recorder.clears
+        found.append((recorder.steps, recorder.clears))
+
+    def clearing(parts):
         with recorder:
-            clear_memory(device, clears)
-            found.append(recorder.steps + steps)
+            clear_memory(device, parts)
+        return recorder.steps
 
     with loop.set_aside(held):
         for function in loop.parts(turn):
             _without_launching(device, held, lambda function=function: note(function))
     if recorder.reason is not None:
         raise CaptureError(f"programs: {recorder.reason}")
-    begin, *bodies, tell = found
-    return begin, dict(zip(loop.directions(), bodies, strict=True)), tell
+    (begin, _), *bodies, (tell, _) = found
+    made = {}
+    for name, (steps, clears) in zip(loop.directions(), bodies, strict=True):
+        ordered = levels(steps)
+        early, within, before = places_of_clears(ordered, clears)
+        begin = begin + clearing(early)
+        for k, parts in within.items():
+            ordered[k] = clearing(parts) + ordered[k]
+        made[name] = [clearing(before)] * bool(before) + ordered
+    return begin, made, tell
 
 
 def _without_launching(device, held, function):
@@ -115,11 +126,10 @@ def _without_launching(device, held, function):
 
 
 class Source:
-    """The text of the kernel.  words: its arguments, those given first.  barriers: of the grid, by the body's name."""
+    """The text of the kernel.  words: its arguments, those given first."""
 
     def __init__(self, words: list[int]) -> None:
         self.words = words
-        self.barriers: dict[str, int] = {}
         self._instances: dict[tuple, int] = {}
         self._headers: dict[str, None] = {}
 
@@ -127,15 +137,14 @@ class Source:
         """All that the text needs, in their order."""
         return " ".join(["programs/persistent_names.cuh", *self._headers, "programs/persistent.cuh"])
 
-    def text(self, begin: list[Step], bodies: dict[str, list[Step]], tell: list[Step]) -> str:
-        """The steps' namespaces and run_turns."""
-        lines = ["  turns.set_blocks(1u << 31);", *self._lines("begin", begin), "turns.barrier();"]
-        lines.append("while (turns.goes()) {")
-        for k, (name, steps) in enumerate(bodies.items()):
+    def text(self, begin: list[Step], bodies: list[list[list[Step]]], tell: list[Step]) -> str:
+        """The steps' namespaces and run_turns.  bodies: levels of a turn that pushes, of one that pulls."""
+        lines = [*self._lines([begin]), "bool pushes;", "while (turns.next(pushes)) {"]
+        for k, ordered in enumerate(bodies):
             if len(bodies) > 1:
-                lines.append("if (turns.pushes()) {" if k == 0 else "} else {")
-            lines += self._lines(name, steps)
-        lines += ["}"] * (len(bodies) > 1) + ["turns.barrier();", "}", *self._lines("tell", tell), "turns.leave();"]
+                lines.append("if (pushes) {" if k == 0 else "} else {")
+            lines += self._lines(ordered)
+        lines += ["}"] * (len(bodies) > 1) + ["}", *self._lines([tell]), "turns.leave();"]
         spaces = [self._namespace(key, number) for key, number in self._instances.items()]
         body = "\n  ".join(lines)
         return (
@@ -145,24 +154,20 @@ class Source:
             f"  {body}\n}}\n}}\n"
         )  # fmt: skip
 
-    def _lines(self, name, steps):
-        lines, blocks, grid = [], None, 0
-        wanted = barriers(steps)
-        if name not in ("begin", "tell") and GRID not in wanted:
-            wanted[-1] = GRID  # the last step changes what all blocks have looked at as the turn began
-        for step, barrier in zip(steps, wanted, strict=True):
-            if barrier == GRID:
-                lines.append("turns.barrier();")
-                grid += 1
-            if step.blocks != blocks:
-                lines.append(f"turns.set_blocks({step.blocks}u);")
-                blocks = step.blocks
-            elif barrier != GRID:
-                lines.append("__syncthreads();")
-            number = self._instances.setdefault(step.instance, len(self._instances))
-            lines.append(f"if (turns.has_part()) step_{number}::Kernel::run(w + {len(self.words)});")
-            self.words += step.words
-        self.barriers[name] = grid + 1
+    def _lines(self, ordered):
+        """The calls of the steps in levels, with a barrier of the grid after each level."""
+        lines, blocks = [], None
+        for level in ordered:
+            for k, step in enumerate(level):
+                if step.blocks != blocks:
+                    lines.append(f"turns.set_blocks({step.blocks}u);")
+                    blocks = step.blocks
+                elif k > 0:
+                    lines.append("__syncthreads();")
+                number = self._instances.setdefault(step.instance, len(self._instances))
+                lines.append(f"if (turns.has_part()) step_{number}::Kernel::run(w + {len(self.words)});")
+                self.words += step.words
+            lines.append("turns.barrier();")
         return lines
 
     def _namespace(self, instance, number):

@@ -5,9 +5,10 @@
         turn()
     recorder.reason, recorder.steps
 
-A step is a kernel that runs on any grid: a grid-stride loop that `Kernel.over` launched, or one of ANY_GRID.  Between
-two steps stands a barrier of the block where no block can need what another one wrote (`barriers`): the steps touch
-different memory, only read what both touch, or each thread touches the same positions in both.
+A step is a kernel that runs on any grid: a grid-stride loop that `Kernel.over` launched, or one of ANY_GRID.  A turn is a
+list of levels with a barrier of the grid between them (`levels`).  A step is in the first level in which no block can
+need what another one does in the same: steps of a level touch different memory, only read what both touch, or each
+thread touches the same positions in both; or one block runs both.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ from ....exceptions import CaptureError
 # Launched with a grid of their own, and right with any other: what a block does depends on gridDim and blockDim alone.
 ANY_GRID = {"end_turn", "tell_host", "matvec_pull", "merge_columns", "merge_evenly"}
 # Thread k of the grid touches element k, k + threads, ... of each array with an element for each item, and no other.
-POSITIONS = {"combine", "apply_values", "cast_values", "overlay", "copy_arrays", "join_words"}
-BLOCK, GRID = "block", "grid"  # barriers
+# Kernel -> which argument is the number of elements.
+POSITIONS = {
+    "combine": 4, "apply_values": 2, "cast_values": 1, "overlay": 2, "join_words": 2, "reduce_values": 2, "agreeing": 4,
+}  # fmt: skip
+COPIES = "copy_arrays"  # likewise, in units of 8 bytes
 ALL = 1 << 31  # blocks
 
 
@@ -60,8 +64,10 @@ class Recorder:
     zeros.
     """
 
-    def __init__(self, launcher: Any) -> None:
+    def __init__(self, launcher: Any, most_blocks: int) -> None:
+        """most_blocks: of the persistent kernel's grid, at most."""
         self._launcher = launcher
+        self._most = most_blocks
         self.steps: list[Step] = []
         self.clears: list[tuple[int, int]] = []
         self.reason: str | None = None
@@ -87,8 +93,8 @@ class Recorder:
         elif "namespace" in functors:
             self._refuse(f"{name} has an operator that declares a namespace")
         else:
-            touched = _touched(kernel, args, items) if known else None
-            wanted = 1 if blocks == 1 else ALL if most is None else most
+            touched = _touched(kernel, args) if known else None
+            wanted = 1 if blocks == 1 else ALL if most is None or most >= self._most else most
             self.steps.append(Step(name, kernel.key, tuple(map(word_of(self._launcher), args)), wanted, touched))
 
     def clear(self, array: Any) -> None:
@@ -130,45 +136,80 @@ def constant_parameters(header: str, name: str) -> tuple[bool, ...] | None:
     return None
 
 
-def _touched(kernel, args, items):
+def _touched(kernel, args):
     """What a launch touches: an array where its parameter is not `const` may be written."""
     header, name, _, _ = kernel.key
     constant = constant_parameters(header, name)
     if constant is None or len(constant) != len(args):
         return None
     found = []
-    if name == "copy_arrays" and isinstance(args[2], int):  # clear_memory
+    if name == COPIES and isinstance(args[2], int):  # clear_memory
         return tuple(Touched(a, a + n, True, 8) for a, n in zip(args[2::4], args[4::4], strict=True) if a is not None)
     for k, a in enumerate(args):
         if not hasattr(a, "nbytes") or isinstance(a, np.generic):
             continue
         start, stride = int(a.data.ptr), 0
-        if name == "copy_arrays":
+        if name == COPIES:
             stride = 8
-        elif name in POSITIONS and a.size == items:
+        elif name in POSITIONS and a.size == args[POSITIONS[name]]:
             stride = a.dtype.itemsize
         found.append(Touched(start, start + a.nbytes, not constant[k], stride))
     return tuple(found)
 
 
-def _meet(s: Step, t: Step) -> bool:
-    """May a block need in `t` what another one did in `s`?"""
-    if s.blocks == t.blocks == 1:
-        return False
+def _order(s: Step, t: Step) -> int:
+    """0 where `t` may run at any time after or before `s`; 1 where a block runs it after `s`; 2 where the grid does."""
     if s.touched is None or t.touched is None:
-        return True
-    return any(
-        a.start < b.stop and b.start < a.stop and (a.written or b.written)
-        and not (a.stride and a.stride == b.stride and a.start == b.start and s.blocks == t.blocks)
-        for a in s.touched for b in t.touched
-    )  # fmt: skip
-
-
-def barriers(steps: list[Step]) -> list[str]:
-    """Of each step the barrier before it; of the first that of the block."""
-    found, group = [], []
-    for step in steps:
-        meets = any(_meet(earlier, step) for earlier in group)
-        found.append(GRID if meets else BLOCK)
-        group = [step] if meets else [*group, step]
+        return 1 if s.blocks == t.blocks == 1 else 2
+    found = 0
+    for a in s.touched:
+        for b in t.touched:
+            if a.start < b.stop and b.start < a.stop and (a.written or b.written):
+                aligned = a.stride and a.stride == b.stride and a.start == b.start and s.blocks == t.blocks
+                found = max(found, 1 if aligned or s.blocks == t.blocks == 1 else 2)
     return found
+
+
+def levels(steps: list[Step]) -> list[list[Step]]:
+    """The steps of a turn in levels, each in the order in which they were launched.
+
+    The last step, which changes what all blocks look at as a turn begins, is not in the first level.
+    """
+    at: list[int] = []
+    for k, step in enumerate(steps):
+        level = int(k == len(steps) - 1)
+        for earlier, its in zip(steps, at, strict=False):
+            order = _order(earlier, step)
+            if order:
+                level = max(level, its + order - 1)
+        at.append(level)
+    return [[step for step, its in zip(steps, at, strict=True) if its == level] for level in range(max(at) + 1)]
+
+
+def _uses(step: Step, start: int, stop: int) -> bool:
+    """May the step touch that memory?"""
+    if step.touched is None:
+        return any(start <= word < stop for word in step.words)
+    return any(touched.start < stop and start < touched.stop for touched in step.touched)
+
+
+def places_of_clears(
+    found: list[list[Step]], clears: list[tuple[int, int]]
+) -> tuple[list[tuple[int, int]], dict[int, list[tuple[int, int]]], list[tuple[int, int]]]:
+    """Where (address, bytes) become zeros: (before the first turn, {level: those in it}, in a level before all others).
+
+    In the first level where that does not use them, else in one after the last that does, for the turn to come.
+    """
+    early: list[tuple[int, int]] = []
+    within: dict[int, list[tuple[int, int]]] = {}
+    before: list[tuple[int, int]] = []
+    for start, count in clears:
+        users = [k for k, level in enumerate(found) if any(_uses(step, start, start + count) for step in level)]
+        if not users or users[0] > 0:
+            within.setdefault(0, []).append((start, count))
+        elif users[-1] + 1 < len(found):
+            within.setdefault(users[-1] + 1, []).append((start, count))
+            early.append((start, count))
+        else:
+            before.append((start, count))
+    return early, within, before
