@@ -2,8 +2,8 @@
 // backends/cuda/programs/persistent.py makes.
 //
 // A __global__ function becomes a __device__ one.  Its grid is that of the step, of step_blocks blocks, which may be
-// fewer than the launch has.  What changes from turn to turn must not be read through the path that is read-only for the
-// whole launch, so __ldg is a plain load.
+// fewer than the launch has.  What changes from turn to turn must not be read through the path that is read-only for
+// the whole launch, so __ldg is a plain load.
 #pragma once
 #ifdef SIMT_CPU
 #define GRB_ENTRY

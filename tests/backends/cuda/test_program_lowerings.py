@@ -1,7 +1,7 @@
 """Loops of programs as one persistent kernel: the same results as turn by turn, on grids of any size.
 
-On the emulation, whose cooperative launches have as many blocks as a test says, and threads in an order that each launch
-draws.  What cannot be one kernel runs as before, and explain() says why.
+On the emulation, whose cooperative launches have as many blocks as a test says, and threads in an order that each
+launch draws.  What cannot be one kernel runs as before, and explain() says why.
 """
 
 import linecache
@@ -9,12 +9,21 @@ import warnings
 
 import numpy as np
 import pytest
-from backends.cuda.test_programs import ENDS, STATEMENTS, agree, bellman_ford, bfs, on_the_device, pagerank, swapped  # noqa: F401
+from backends.cuda.test_programs import (  # noqa: F401  (one is a fixture of each test)
+    ENDS,
+    STATEMENTS,
+    agree,
+    bellman_ford,
+    bfs,
+    on_the_device,
+    pagerank,
+    swapped,
+)
 from cuda_emulation.backend import EMULATED
 from cuda_emulation.launcher import EmulatedKernel
 
 import grb_tile as gb
-from grb_tile.backends.cuda.programs import persistent, steps
+from grb_tile.backends.cuda.programs import persistent
 from grb_tile.exceptions import CaptureWarning
 from support import seeds
 

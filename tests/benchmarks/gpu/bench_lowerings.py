@@ -2,8 +2,8 @@
 
     python tests/benchmarks/gpu/bench_lowerings.py [--graphs grid64,grid2000] [--calls 7] [--shapes 1024x1,512x1]
 
-The loops and graphs are those of bench_programs.py; each result is compared with the plain loop's.  shapes: threads of a
-block and blocks a multiprocessor of the persistent kernel.  auto: what the planner takes.
+The loops and graphs are those of bench_programs.py; each result is compared with the plain loop's.  shapes: threads of
+a block and blocks a multiprocessor of the persistent kernel.  auto: what the planner takes.
 """
 
 import argparse

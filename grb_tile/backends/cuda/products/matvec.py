@@ -56,7 +56,7 @@ def matvec_rows(device, A, x, semiring, mask=None, plan=None):
     if s is None:
         return NotImplemented
     plan = plan or UNRECORDED
-    as_step = device.turns is not None and device.turns.one_kernel  # of one kernel, which takes any grid
+    as_step = device.turns is not None and device.turns.as_step(A, s)
     if mask is None and held == x.size and plan.format == "csr" and not as_step:
         run = bound_rows(A, s)
         if run is not None:
@@ -113,7 +113,7 @@ def _rows(device, A, x, held, s, mask, plan, precision):
     streams = mask is None and full
     if not streams and not (s.structure_only or s.any):
         streams = mask is None or _admits_many(mask, size)
-    if device.turns is not None and device.turns.one_kernel:
+    if device.turns is not None and device.turns.as_step(A, s):
         streams = False
     kernel = rows_kernel(
         plan, A.indices.shape[0], A.indptr.shape[0], size, full, streams, s.early_exit, s.has_terminal,

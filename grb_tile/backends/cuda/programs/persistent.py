@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from ....exceptions import CaptureError
+from ....planner.choose_lowering import one_kernel_pays
 from .slots import clear_memory
-from .steps import Recorder, Step, levels, places_of_clears
+from .steps import Recorder, Step, bytes_of, levels, places_of_clears
 
 LAUNCH = {"threads": 1024, "per_processor": 1}
 # "auto": where the planner expects a gain; "always"; "never".  Tests and benchmarks set it.
@@ -38,6 +39,8 @@ class Persistent:
         launcher = device.launcher
         most = LAUNCH["per_processor"] * launcher.processors
         begin, bodies, tell = _recorded(loop, turn, self._held, most)
+        if LOWERING["persistent"] == "auto":
+            self._check_gain(list(bodies.values()), device.profile)
         control = device.zeros(2, np.uint32)
         source = Source([int(control.data.ptr), int(loop.state.data.ptr)])
         text = source.text(begin, list(bodies.values()), tell)
@@ -51,6 +54,18 @@ class Persistent:
         self._kernel, self._shape, self._words = kernel, (blocks, threads), tuple(map(_signed, source.words))
         self._held.append(control)
         self.steps = {name: (sum(map(len, ordered)), len(ordered)) for name, ordered in bodies.items()}
+
+    @staticmethod
+    def _check_gain(bodies, profile):
+        """Raises: CaptureError where WHILE nodes take less time."""
+        for ordered in bodies:
+            steps = [step for level in ordered for step in level]
+            pays, bytes_ns, saved_ns = one_kernel_pays(bytes_of(steps), len(steps), len(ordered), profile)
+            if not pays:
+                raise CaptureError(
+                    f"programs: a turn reads for {bytes_ns / 1e3:.1f} us, more than the {saved_ns / 1e3:.1f} us of "
+                    "launches that one kernel saves"
+                )
 
     def launch(self) -> None:
         """Queue it on the current stream."""

@@ -5,8 +5,8 @@
         turn()
     recorder.reason, recorder.steps
 
-A step is a kernel that runs on any grid: a grid-stride loop that `Kernel.over` launched, or one of ANY_GRID.  A turn is a
-list of levels with a barrier of the grid between them (`levels`).  A step is in the first level in which no block can
+A step is a kernel that runs on any grid: a grid-stride loop that `Kernel.over` launched, or one of ANY_GRID.  A turn is
+a list of levels with a barrier of the grid between them (`levels`).  A step is in the first level in which no block can
 need what another one does in the same: steps of a level touch different memory, only read what both touch, or each
 thread touches the same positions in both; or one block runs both.
 """
@@ -30,6 +30,8 @@ ANY_GRID = {"end_turn", "tell_host", "matvec_pull", "merge_columns", "merge_even
 POSITIONS = {
     "combine": 4, "apply_values": 2, "cast_values": 1, "overlay": 2, "join_words": 2, "reduce_values": 2, "agreeing": 4,
 }  # fmt: skip
+# Read little of their arrays: what a list, a bitmap or the first match leaves.
+PARTLY = {"matvec_pull", "merge_columns", "merge_evenly", "overwrite_words", "overwrite_listed", "edges_of_members"}
 COPIES = "copy_arrays"  # likewise, in units of 8 bytes
 ALL = 1 << 31  # blocks
 
@@ -128,7 +130,7 @@ def word_of(launcher: Any) -> Any:
 
 @cache
 def constant_parameters(header: str, name: str) -> tuple[bool, ...] | None:
-    """Of each parameter of a kernel whether it is a pointer to what the kernel only reads; None where it is not found."""
+    """Of each parameter of a kernel: is it a pointer to what the kernel only reads?  None where it is not found."""
     for file in header.split():
         found = re.search(rf"__global__ void (?:__launch_bounds__\([^)]*\)\s*)?{name}\(([^)]*)\)", kernels.source(file))
         if found is not None:
@@ -213,3 +215,8 @@ def places_of_clears(
         else:
             before.append((start, count))
     return early, within, before
+
+
+def bytes_of(steps: list[Step]) -> int:
+    """What the steps read and write of arrays that they go through as a whole."""
+    return sum(a.stop - a.start for step in steps if step.name not in PARTLY for a in step.touched or ())

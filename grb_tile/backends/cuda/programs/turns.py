@@ -30,6 +30,7 @@ import numpy as np
 
 from ....dtypes import lookup_dtype
 from ....exceptions import CaptureError, GraphblasException, JitError
+from ....planner.choose_lowering import product_fits
 from ....planner.choose_matvec_gpu import DirectionCosts
 from ....storage.convert import cached_transpose
 from ..products.columns import add_edges
@@ -326,6 +327,13 @@ class DeviceLoop:
         self.lowering = f"one kernel, {phases} grid barriers a turn"
         return found
 
+    def as_step(self, A: Any, s: Any) -> bool:
+        """Is a product with all of A's entries to be by a kernel that takes any grid?"""
+        item = 4 + (A.values.dtype.itemsize if s.reads_a and not A.iso else 0)
+        return self.one_kernel and (
+            LOWERING["persistent"] == "always" or product_fits(A.indices.shape[0], item, self.device.profile)
+        )
+
     def directions(self) -> list[str]:
         """Of the bodies."""
         return [_METHODS[PUSH], _METHODS[PULL]] if self.can_pull() else [_METHODS[PUSH]]
@@ -343,7 +351,7 @@ class DeviceLoop:
 
     @contextmanager
     def set_aside(self, held: list) -> Iterator[None]:
-        """Within it launches neither take what others left for them nor leave anything; what they leave goes to `held`."""
+        """Within it launches take nothing that others left for them, and leave nothing; that goes to `held`."""
         device = self.device
         before = device.partial, [(kept, kept.item) for kept in device.all_kept()]
         device.partial = None

@@ -326,7 +326,9 @@ class Launcher:
             if found is None:
                 module = Module()
                 module.load(cubin)
-                found = self._kernels[key] = Kernel(source_text(*key)[1], module.get_function(lowered), module, self, key)
+                found = self._kernels[key] = Kernel(
+                    source_text(*key)[1], module.get_function(lowered), module, self, key
+                )
         self._compilations.drop(key)
         return found
 
