@@ -19,10 +19,10 @@ from backends.cuda.test_programs import (  # noqa: F401  (one is a fixture of ea
     pagerank,
     swapped,
 )
-from cuda_emulation.backend import EMULATED
-from cuda_emulation.launcher import EmulatedKernel
 
 import grb_tile as gb
+from cuda_emulation.backend import EMULATED
+from cuda_emulation.launcher import EmulatedKernel
 from grb_tile.backends.cuda.programs import persistent
 from grb_tile.exceptions import CaptureWarning
 from support import seeds

@@ -26,7 +26,7 @@ from .steps import Recorder, Step, bytes_of, levels, places_of_clears
 LAUNCH = {"threads": 1024, "per_processor": 1}
 # "auto": where the planner expects a gain; "always"; "never".  Tests and benchmarks set it.
 LOWERING = {"persistent": "auto"}
-MOST_WORDS = 500  # of all arguments: 4 KiB, what every device takes
+MOST_WORDS = 4000  # of all arguments: 32 KiB, what drivers for CUDA 12.1 and later take
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"[^\n]*$', re.MULTILINE)
 
 

@@ -29,6 +29,7 @@ ANY_GRID = {"end_turn", "tell_host", "matvec_pull", "merge_columns", "merge_even
 # Kernel -> which argument is the number of elements.
 POSITIONS = {
     "combine": 4, "apply_values": 2, "cast_values": 1, "overlay": 2, "join_words": 2, "reduce_values": 2, "agreeing": 4,
+    "repeat_number": 1,
 }  # fmt: skip
 # Read little of their arrays: what a list, a bitmap or the first match leaves.
 PARTLY = {"matvec_pull", "merge_columns", "merge_evenly", "overwrite_words", "overwrite_listed", "edges_of_members"}
