@@ -174,6 +174,9 @@ ROW_BINS_ALL = define(
 ROW_BINS_EARLY = define(
     (48, 96, 192, 384, 768, 2048), "entries a row", "the same where rows stop early: most need one look", H200
 )
+ROW_BINS_STEP = define(
+    (8, 16, 32, 64, 256, 1024), "entries a row", "the same as a step of one kernel, which has fewer threads", H200
+)
 ROWS_ALIKE = define(0.8, "share of the rows", "in one bin: all rows go there, in their own order", H200)
 
 # ---------------------------------------------------------------------- matrix times matrix

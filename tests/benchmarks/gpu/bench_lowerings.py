@@ -41,7 +41,7 @@ def loops_of(A):
     yield "least label", least_labels, (A, labels)
 
 
-def measured(function, arguments, wanted, lowering, calls):
+def measured(function, arguments, wanted, lowering, calls, shown):
     """(us a turn, turns, turns pulled, what ran).  Raises: AssertionError where the result differs."""
     persistent.LOWERING["persistent"] = lowering
     program = gb.program(function)
@@ -50,6 +50,11 @@ def measured(function, arguments, wanted, lowering, calls):
     ms = median_ms(lambda: program(*arguments), calls)
     assert program(*arguments).isclose(wanted, rel_tol=1e-9), f"{lowering}: the last result differs"
     ran = program.loops[0]
+    for captured in ran.captured.values():
+        kernel = getattr(getattr(captured, "device", None), "_kernel", None)
+        if kernel is not None and shown:
+            for direction, levels in kernel.levels.items():
+                print(f"    {direction}: " + " | ".join(" ".join(level) for level in levels))
     return ms * 1e3 / max(ran.turns, 1), ran.turns, ran.pulled, ran.reason or ran.lowering
 
 
@@ -60,6 +65,7 @@ def main():
     parser.add_argument("--lowerings", default="never,always,auto")
     parser.add_argument("--shapes", default="1024x1")
     parser.add_argument("--calls", type=int, default=7)
+    parser.add_argument("--levels", action="store_true", help="print the steps between barriers")
     options = parser.parse_args()
     gb.config.set(backend="cuda")
     print(current().describe_device(), flush=True)
@@ -74,7 +80,9 @@ def main():
                 for shape in options.shapes.split(",") if lowering == "always" else ["1024x1"]:
                     threads, each = map(int, shape.split("x"))
                     persistent.LAUNCH.update(threads=threads, per_processor=each)
-                    us, turns, pulled, ran = measured(function, arguments, wanted, lowering, options.calls)
+                    us, turns, pulled, ran = measured(
+                        function, arguments, wanted, lowering, options.calls, options.levels
+                    )
                     how = f"{lowering} {shape}" if lowering == "always" else lowering
                     print(f"| {name}, {graph} | {how} | {us:.1f} | {turns} | {pulled} | {ran} |", flush=True)
 

@@ -31,7 +31,7 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"[^\n]*$', re.MULTILI
 
 
 class Persistent:
-    """The kernel of a loop, with what it uses."""
+    """The kernel of a loop, with what it uses.  levels: names of the kernels in each level of a turn, by direction."""
 
     def __init__(self, loop: Any, turn: Callable) -> None:
         device = loop.device
@@ -53,7 +53,7 @@ class Persistent:
             raise CaptureError("programs: no block of the persistent kernel fits on a multiprocessor")
         self._kernel, self._shape, self._words = kernel, (blocks, threads), tuple(map(_signed, source.words))
         self._held.append(control)
-        self.steps = {name: (sum(map(len, ordered)), len(ordered)) for name, ordered in bodies.items()}
+        self.levels = {name: [[s.name for s in level] for level in ordered] for name, ordered in bodies.items()}
 
     @staticmethod
     def _check_gain(bodies, profile):

@@ -322,8 +322,8 @@ class DeviceLoop:
             self.one_kernel = False
             self.lowering = f"WHILE nodes, not one kernel: {str(error).removeprefix('programs: ')}"
             return None
-        self.nodes = {name: count for name, (count, _) in found.steps.items()}
-        phases = ", ".join(str(barriers) for _, barriers in found.steps.values())
+        self.nodes = {name: sum(map(len, levels)) for name, levels in found.levels.items()}
+        phases = ", ".join(str(len(levels)) for levels in found.levels.values())
         self.lowering = f"one kernel, {phases} grid barriers a turn"
         return found
 
