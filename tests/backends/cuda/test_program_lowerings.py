@@ -25,6 +25,7 @@ from cuda_emulation.backend import EMULATED
 from cuda_emulation.launcher import EmulatedKernel
 from grb_tile.backends.cuda.programs import persistent
 from grb_tile.exceptions import CaptureWarning
+from grb_tile.planner import tuning
 from support import seeds
 
 N = 300  # more than the threads of a block
@@ -38,6 +39,9 @@ def shape(request, monkeypatch):
     monkeypatch.setitem(persistent.LOWERING, "persistent", "always")
     monkeypatch.setitem(persistent.LAUNCH, "threads", threads)
     monkeypatch.setitem(persistent.LAUNCH, "per_processor", blocks)
+    if blocks % 2:  # a matrix for which a turn's direction is chosen on the device
+        monkeypatch.setattr(tuning, "GPU_SMALL_MATRIX", 0)
+        monkeypatch.setattr(tuning, "GPU_UNCOUNTED", 0)
     if EMULATED:
         monkeypatch.setattr(EmulatedKernel, "resident_blocks", lambda self, threads, shared=0: blocks)
 

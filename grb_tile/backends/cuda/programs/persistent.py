@@ -21,7 +21,7 @@ import numpy as np
 from ....exceptions import CaptureError
 from ....planner.choose_lowering import one_kernel_pays
 from .slots import clear_memory
-from .steps import Recorder, Step, bytes_of, levels, places_of_clears
+from .steps import Recorder, Step, bytes_of, levels, places_of, starts_of
 
 LAUNCH = {"threads": 1024, "per_processor": 1}
 # "auto": where the planner expects a gain; "always"; "never".  Tests and benchmarks set it.
@@ -86,10 +86,10 @@ def _recorded(loop, turn, held, most):
             function()
         found.append((recorder.steps, recorder.clears))
 
-    def clearing(parts):
+    def made_of(starts):
         with recorder:
-            clear_memory(device, parts)
-        return recorder.steps
+            clear_memory(device, [(item.start, item.count) for item in starts if item.step is None])
+        return recorder.steps + [item.step for item in starts if item.step is not None]
 
     with loop.set_aside(held):
         for function in loop.parts(turn):
@@ -99,12 +99,13 @@ def _recorded(loop, turn, held, most):
     (begin, _), *bodies, (tell, _) = found
     made = {}
     for name, (steps, clears) in zip(loop.directions(), bodies, strict=True):
-        ordered = levels(steps)
-        early, within, before = places_of_clears(ordered, clears)
-        begin = begin + clearing(early)
-        for k, parts in within.items():
-            ordered[k] = clearing(parts) + ordered[k]
-        made[name] = [clearing(before)] * bool(before) + ordered
+        starts, rest = starts_of(steps, clears)
+        ordered = levels(rest)
+        early, within, before = places_of(ordered, starts)
+        begin = begin + made_of(early)
+        for k, items in within.items():
+            ordered[k] = made_of(items) + ordered[k]
+        made[name] = [made_of(before)] * bool(before) + ordered
     return begin, made, tell
 
 
@@ -113,28 +114,15 @@ def _without_launching(device, held, function):
 
     Raises: CaptureError where it asks for something of the device that is not a launch of the library's.
     """
-    launcher, xp = device.launcher, device.xp
-    if not launcher.has_graphs:
-        with launcher.without_launching(held):
+    if not device.launcher.has_graphs:
+        with device.launcher.without_launching(held):
             function()
         return
-    from .graph import Graph
+    from .graph import Graph, recording
 
-    graph, stream, pool = Graph(), xp.cuda.Stream(non_blocking=True), xp.cuda.MemoryPool()
-
-    def malloc(count):
-        memory = pool.malloc(count)
-        held.append(memory.mem)  # so that no two arrays of a turn share memory
-        return memory
-
-    held += [pool, stream]
-    before = device.stream
-    try:
-        with stream, xp.cuda.using_allocator(malloc):
-            device.stream = device.current_stream()
-            graph.capture(device.stream, graph.graph, function)
-    finally:
-        device.stream = before
+    graph = Graph()
+    with recording(device, held, apart=True) as stream:
+        graph.capture(stream, graph.graph, function)
     foreign = graph.nodes_of(graph.graph)
     if foreign:
         raise CaptureError(f"programs: {foreign} steps of a turn are not launches of the library's")

@@ -33,6 +33,7 @@ POSITIONS = {
 }  # fmt: skip
 # Read little of their arrays: what a list, a bitmap or the first match leaves.
 PARTLY = {"matvec_pull", "merge_columns", "merge_evenly", "overwrite_words", "overwrite_listed", "edges_of_members"}
+STARTS = {"fill_start"}  # write what an array starts with, and nothing else
 COPIES = "copy_arrays"  # likewise, in units of 8 bytes
 ALL = 1 << 31  # blocks
 
@@ -196,25 +197,45 @@ def _uses(step: Step, start: int, stop: int) -> bool:
     return any(touched.start < stop and start < touched.stop for touched in step.touched)
 
 
-def places_of_clears(
-    found: list[list[Step]], clears: list[tuple[int, int]]
-) -> tuple[list[tuple[int, int]], dict[int, list[tuple[int, int]]], list[tuple[int, int]]]:
-    """Where (address, bytes) become zeros: (before the first turn, {level: those in it}, in a level before all others).
+class Start(NamedTuple):
+    """What an array holds before a turn uses it.  step: the launch that writes it, None where these are zeros."""
+
+    start: int
+    count: int
+    step: Step | None
+
+
+def starts_of(steps: list[Step], clears: list[tuple[int, int]]) -> tuple[list[Start], list[Step]]:
+    """(the starts of arrays, the steps that are none of these)"""
+    rest = [step for step in steps if step.name not in STARTS or step.touched is None]
+    found = [
+        Start(step.touched[0].start, step.touched[0].stop - step.touched[0].start, step)
+        for step in steps
+        if step.name in STARTS and step.touched
+    ]
+    return found + [Start(start, count, None) for start, count in clears], rest
+
+
+def places_of(
+    ordered: list[list[Step]], starts: list[Start]
+) -> tuple[list[Start], dict[int, list[Start]], list[Start]]:  # fmt: skip
+    """Where arrays get what they start with: (before the first turn, {level: those in it}, before all levels).
 
     In the first level where that does not use them, else in one after the last that does, for the turn to come.
     """
-    early: list[tuple[int, int]] = []
-    within: dict[int, list[tuple[int, int]]] = {}
-    before: list[tuple[int, int]] = []
-    for start, count in clears:
-        users = [k for k, level in enumerate(found) if any(_uses(step, start, start + count) for step in level)]
+    early: list[Start] = []
+    within: dict[int, list[Start]] = {}
+    before: list[Start] = []
+    for item in starts:
+        stop = item.start + item.count
+        users = [k for k, level in enumerate(ordered) if any(_uses(step, item.start, stop) for step in level)]
         if not users or users[0] > 0:
-            within.setdefault(0, []).append((start, count))
-        elif users[-1] + 1 < len(found):
-            within.setdefault(users[-1] + 1, []).append((start, count))
-            early.append((start, count))
+            within.setdefault(0, []).append(item)
+        elif users[-1] + 1 < len(ordered):
+            within.setdefault(users[-1] + 1, []).append(item)
+            early.append(item)
         else:
-            before.append((start, count))
+            before.append(item)
     return early, within, before
 
 

@@ -78,6 +78,7 @@ class DeviceLoop:
         self._forms: list[Form] = []
         self._begun: list = []
         self._now, self._choice = PUSH, None
+        self._copied: dict[int, Any] = {}  # address of a slot's array -> what the turn has copied there
         self._graph, self._held = None, []
         self.captured = False
         self.slot_of: Callable[[Any], int | None] = lambda store: None  # the number of the slot whose vector has it
@@ -211,6 +212,10 @@ class DeviceLoop:
         for slot, store in zip(self._slots, stores, strict=True):
             pairs += slot.copies(store)
         copy_arrays(self.device, pairs)
+        written = {to.data.ptr for to, _ in pairs}
+        self._copied = {
+            to.data.ptr: x for to, x in pairs if x is not None and type(x) is not int and x.data.ptr not in written
+        }
         return test if isinstance(test, bool) else self._here([test])[0]
 
     def _end(self, test, begun=True, both=0, push=0, pull=0):
@@ -225,13 +230,21 @@ class DeviceLoop:
         count = admitted = costs = None
         if choice is not None:
             u = choice.u.store()
-            add_edges(device, choice.by_columns, None, u.words, u.size, self._edges)
-            count, admitted, costs = choice.u.count, choice.admitted and choice.admitted.count, choice.costs
+            add_edges(device, choice.by_columns, None, self._source_of(u.words), u.size, self._edges)
+            count, admitted = (
+                self._source_of(choice.u.count),
+                choice.admitted and self._source_of(choice.admitted.count),
+            )
+            costs = choice.costs
         kernel = device.launcher.kernel("programs/turns.cuh", "end_turn")
         kernel(1, 32, (
             pointer, width, self._address, count, self._edges, admitted, costs, self.state, self._initial, begun,
             both, push, pull,
         ))  # fmt: skip
+
+    def _source_of(self, array):
+        """The array that the turn has copied to that one, which need not wait for the copy; or that one."""
+        return self._copied.get(array.data.ptr, array)
 
     @contextmanager
     def _within(self, capturing):
@@ -291,6 +304,7 @@ class DeviceLoop:
 
     def _begin(self, **handles):
         """Queue the kernel that takes the state from _start and decides on the first turn."""
+        self._copied = {}
         self._end(True, begun=False, **handles)
 
     def can_pull(self) -> bool:
@@ -368,7 +382,7 @@ class DeviceLoop:
                 kept.item = item
 
     def _record(self, turn):
-        from .graph import Graph
+        from .graph import Graph, recording
 
         device, graph, two = self.device, Graph(), self.can_pull()
         root, container, both, pull = graph.graph, graph.graph, 0, 0
@@ -389,7 +403,7 @@ class DeviceLoop:
             self._end(self._run(turn), **handles)
 
         held: list = []
-        with self.set_aside(held), _recording(device, held) as stream:
+        with self.set_aside(held), recording(device, held) as stream:
             begins = graph.capture(stream, root, lambda: self._begin(**handles))
             graph.add_order(root, begins, outer)
             for direction, found in bodies:
@@ -472,17 +486,3 @@ def _parts_of(store):
             found += [item, forms]
             todo += [x for x in forms.values() if hasattr(x, "forms")]
     return found
-
-
-@contextmanager
-def _recording(device, held):
-    """A stream to capture from; memory comes from a pool of its own, which is put into `held`."""
-    xp, pool = device.xp, device.xp.cuda.MemoryPool()
-    stream, before = xp.cuda.Stream(non_blocking=True), device.stream
-    try:
-        with stream, xp.cuda.using_allocator(pool.malloc):
-            device.stream = device.current_stream()
-            yield device.stream
-    finally:
-        held += [pool, stream]
-        device.stream = before
