@@ -4,15 +4,19 @@ A search over ranks is a loop of calls with exchanges in each level; the compile
 most graphs that fit its memory.  Getting the whole graph to each rank costs the bytes of its entries once.  So the loop
 runs over the ranks until that has lost as much time as the copy takes (ski rental); then the matrix is kept whole with
 its part, every rank runs the local loop, and keeps its positions of the result.  All ranks decide from facts that all
-know.
+know.  The in-edges are fetched before the local loop begins: it holds its device, and a rank that waits for others
+within it would keep those on the same device from coming.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...planner import choose_ranks, tuning
 from ...storage.host_memory import free_bytes
+from ...storage.place import host_array
 from ...storage.store import forms_of
 from .movement import own_range, whole_matrix
 from .parts import Part, PartVector
@@ -35,16 +39,15 @@ class WholeLoops:
         whole = self._whole_for("sssp", A)
         if whole is None:
             return NotImplemented
-        found = self.local.sssp(
-            whole, lambda: self._kept_whole(in_edges(), "sssp"), source, greatest, delta, tree
-        )  # fmt: skip
-        return self._own_results(found, A)
+        back = self._kept_whole(in_edges(), "sssp")
+        return self._own_results(self.local.sssp(whole, lambda: back, source, greatest, delta, tree), A)
 
     def components(self: Any, A, in_edges, symmetric):
         whole = self._whole_for("components", A)
         if whole is None:
             return NotImplemented
-        found = self.local.components(whole, lambda: self._kept_whole(in_edges(), "components"), symmetric)
+        back = self._kept_whole(in_edges(), "components")
+        found = self.local.components(whole, lambda: back, symmetric)
         if found is NotImplemented:
             return NotImplemented
         labels, count, outcome = found
@@ -86,10 +89,35 @@ class WholeLoops:
             forms["kept_whole"] = self.local.copy_here(whole_matrix(self, self.part(A), call))
         return forms["kept_whole"]
 
-    def whole_for_now(self: Any, A, call):
-        """The whole matrix on this rank: the one that is kept, or one that is not."""
-        kept = forms_of(A).get("kept_whole")
-        return self.local.copy_here(whole_matrix(self, A, call)) if kept is None else kept
+    def whole_for_product(self: Any, A, call):
+        """The whole matrix on this rank, kept from the second time on: then the forms that products derive are, too."""
+        forms = forms_of(A)
+        if "kept_whole" in forms or "product_seen" in forms:
+            return self._kept_whole(A, call)
+        forms["product_seen"] = True
+        return self.local.copy_here(whole_matrix(self, A, call))
+
+    def share_of_lookups(self: Any, A):
+        """Rows of the matrix kept whole in which [+_ij A A'(i, j)] over its entries (i, j) takes 1 / p of the work.
+
+        An entry (i, j) costs the entries of row j, which are looked up in row i, and one.  Ranges of equal numbers of
+        entries give one of two ranks two thirds of that (kron 21).
+        """
+        forms = forms_of(A)
+        if "share_of_lookups" not in forms:
+            W = forms["kept_whole"]
+            cuts = self.local.run_reported(lambda: self._cuts_by_lookups(W), "mxm")
+            forms["share_of_lookups"] = self.local.gather_matrix(W, range(*cuts[self.rank : self.rank + 2]), None)
+        return forms["share_of_lookups"]
+
+    def _cuts_by_lookups(self: Any, W):
+        xp = self.local.xp
+        lengths = W.indptr[1:] - W.indptr[:-1]
+        work = lengths[W.indices] + 1
+        done = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(work, dtype=np.int64)])[W.indptr]
+        shares = [int(done[-1]) * r // self.size for r in range(self.size + 1)]
+        cuts = host_array(xp.searchsorted(done, xp.asarray(shares))).tolist()
+        return [0, *cuts[1:-1], W.nrows]
 
     def fits_whole(self: Any, *matrices: Part) -> bool:
         """Has every rank room for the whole of these?"""
