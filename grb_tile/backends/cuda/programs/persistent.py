@@ -135,6 +135,7 @@ class Source:
         self.words = words
         self._instances: dict[tuple, int] = {}
         self._headers: dict[str, None] = {}
+        self._calls: dict[int, int] = {}
 
     def headers(self) -> str:
         """All that the text needs, in their order."""
@@ -168,7 +169,8 @@ class Source:
                 elif k > 0:
                     lines.append("__syncthreads();")
                 number = self._instances.setdefault(step.instance, len(self._instances))
-                lines.append(f"if (turns.has_part()) step_{number}::Kernel::run(w + {len(self.words)});")
+                self._calls[number] = self._calls.get(number, 0) + 1
+                lines.append(f"if (turns.has_part()) step_{number}::run(w + {len(self.words)});")
                 self.words += step.words
             lines.append("turns.barrier();")
         return lines
@@ -178,4 +180,10 @@ class Source:
         for file in (*header.split(), *_INCLUDE.findall(functors)):
             self._headers[file] = None
         text = _INCLUDE.sub("", functors)
-        return f"namespace step_{number} {{\n{text}\nusing Kernel = grb::Step<&{name}<{', '.join(template)}>>;\n}}"
+        inline = (
+            "GRB_DEVICE" if self._calls[number] == 1 else "static __device__ __noinline__"
+        )  # else compiled so often
+        return (
+            f"namespace step_{number} {{\n{text}\n{inline} void run(const grb::word* w) {{ "
+            f"grb::Step<&{name}<{', '.join(template)}>>::run(w); }}\n}}"
+        )
