@@ -202,15 +202,13 @@ def copy_arrays(device: Any, pairs: list[tuple[Any, Any]], flag: Any = None) -> 
             (to, copied(device, source) if _is_array(source) and source.data.ptr in written else source)
             for to, source in pairs
         ]
-    kernel = device.launcher.kernel("programs/copy.cuh", "copy_arrays") if pairs else None
     for k in range(0, len(pairs), _TOGETHER):
         some = pairs[k : k + _TOGETHER]
         flat, most = [], 0
         for to, source in some:
             flat += (to, source, to.nbytes, 0) if _is_array(source) else (to, None, to.nbytes, source or 0)
             most = max(most, to.nbytes)
-        words = most + 7 >> 3
-        kernel.over(words, (words, flag, *flat, *(None, None, 0, 0) * (_TOGETHER - len(some))))
+        _launch(device, most + 7 >> 3, flag, flat)
 
 
 def clear_memory(device: Any, parts: list[tuple[int, int]]) -> None:
@@ -218,9 +216,18 @@ def clear_memory(device: Any, parts: list[tuple[int, int]]) -> None:
     for k in range(0, len(parts), _TOGETHER):
         some = parts[k : k + _TOGETHER]
         flat = [x for address, count in some for x in (address, None, count, 0)]
-        words = max(count for _, count in some) + 7 >> 3
-        kernel = device.launcher.kernel("programs/copy.cuh", "copy_arrays")
-        kernel.over(words, (words, None, *flat, *(None, None, 0, 0) * (_TOGETHER - len(some))))
+        _launch(device, max(count for _, count in some) + 7 >> 3, None, flat)
+
+
+def _launch(device, words, flag, flat):
+    """flat: destination, source, bytes and number of each copy; words: of 8 bytes, of the longest."""
+    launcher, count = device.launcher, len(flat) // 4
+    arguments = (words, flag, *flat, *(None, None, 0, 0) * (_TOGETHER - count))
+    kernel = launcher.kernel("programs/copy.cuh", "copy_arrays")
+    if launcher.recorder is None:
+        kernel.over(words, arguments)
+    else:  # for so many copies, which takes fewer registers
+        launcher.recorder.note(kernel, 1 + (words > 256), arguments, 0, words, template=(str(count),))
 
 
 def _is_array(source):

@@ -86,10 +86,13 @@ class Recorder:
 
     def note(
         self, kernel: Any, blocks: int, args: tuple, shared: int, items: int | None = None, most: int | None = None,
-        known: bool = True,
+        known: bool = True, template: tuple[str, ...] | None = None,
     ) -> None:  # fmt: skip
-        """A launch.  items: of a grid-stride loop, of at most `most` blocks; known: are the arrays among `args`?"""
-        _, name, functors, _ = kernel.key
+        """A launch.  items: of a grid-stride loop, of at most `most` blocks; known: are the arrays among `args`?
+
+        template: in place of the kernel's own.
+        """
+        header, name, functors, own = kernel.key
         if shared:
             self._refuse(f"{name} takes shared memory that a launch sizes")
         elif items is None and name not in ANY_GRID:
@@ -99,7 +102,15 @@ class Recorder:
         else:
             touched = _touched(kernel, args) if known else None
             wanted = 1 if blocks == 1 else ALL if most is None or most >= self._most else most
-            self.steps.append(Step(name, kernel.key, tuple(map(word_of(self._launcher), args)), wanted, touched))
+            self.steps.append(
+                Step(
+                    name,
+                    (header, name, functors, own if template is None else template),
+                    tuple(map(word_of(self._launcher), args)),
+                    wanted,
+                    touched,
+                )
+            )
 
     def clear(self, array: Any) -> None:
         """Zeros in an array that nothing used before."""
