@@ -82,6 +82,24 @@ def test_loops_as_one_kernel(function, shape):
         assert ("one kernel" in program.explain()) == (k > 0), program.explain()
 
 
+def test_a_vector_for_one_block(shape):
+    """Whose steps wait for each other without the grid, and whose reductions have no place for parts."""
+
+    def settled(v, turns):
+        for k in gb.loop(max_turns=turns):  # noqa: B007
+            v << v * 0.5
+            v("plus") << 1.0
+            if v.reduce("max").new().value < 2.5:
+                break
+        return v, k, v.reduce("plus").new().value
+
+    program = gb.program(settled)
+    for turns in (9, 9, 9, 2, 7):
+        v, w = (gb.Vector.from_dense(np.arange(30.0)) for _ in range(2))
+        assert agree(program(v, turns), settled(w, turns))
+    assert "one kernel" in program.explain()
+
+
 def drawn(case):
     """(the text of a loop of statements at random, its function)"""
     rng = seeds.generator("lowered program", case)
