@@ -45,11 +45,14 @@ struct TurnsControl { unsigned arrivals, departures; };  // zero between launche
 struct Turns {
   TurnsControl* control;
   const volatile TurnState* state;
-  unsigned blocks, of_step, goal = 0;
+  unsigned blocks, of_step = 0;
+  int64_t marked = 0;
 
-  GRB_DEVICE Turns(word control, word state, unsigned launched)
+  GRB_DEVICE Turns(word control, word state)
       : control(reinterpret_cast<TurnsControl*>(uintptr_t(control))),
-        state(reinterpret_cast<const volatile TurnState*>(uintptr_t(state))), blocks(launched), of_step(0) {}
+        state(reinterpret_cast<const volatile TurnState*>(uintptr_t(state))), blocks(launched_grid()) {
+    if (threadIdx.x == 0) step_arrivals = &this->control->arrivals, step_goal = 0, launched = blocks;
+  }
   // The steps from here on have at most `most` blocks.  Every thread of the launch calls.
   GRB_DEVICE void set_blocks(unsigned most) {
     const unsigned wanted = most < blocks ? most : blocks;
@@ -58,14 +61,14 @@ struct Turns {
 #ifdef SIMT_CPU
       gridDim.x = wanted;
 #else
-      step_blocks = wanted;
+      step_grid = wanted;
 #endif
     }
     of_step = wanted;
     __syncthreads();
   }
   GRB_DEVICE bool has_part() const { return blockIdx.x < of_step; }
-  GRB_DEVICE void barrier() { level_barrier(&control->arrivals, goal, blocks); }
+  GRB_DEVICE void barrier() { step_barrier(); }
   // Is there another turn, and is it a push?  After a barrier; one thread of a block reads, because the reads of one
   // address take turns.
   GRB_DEVICE bool next(bool& pushes) {
@@ -74,6 +77,13 @@ struct Turns {
     __syncthreads();
     pushes = found[1] == PUSH;
     return found[0] != 0;
+  }
+  // Adds the cycles since the call before to cycles[k].
+  GRB_DEVICE void mark(word cycles, int k) {
+    if (!is_first_thread()) return;
+    const int64_t now = clock64();
+    if (k >= 0) reinterpret_cast<int64_t*>(uintptr_t(cycles))[k] += now - marked;
+    marked = now;
   }
   GRB_DEVICE void leave() {
     if (is_last_to_leave(&control->departures, blocks)) control->arrivals = control->departures = 0;

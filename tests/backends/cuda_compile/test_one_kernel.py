@@ -29,7 +29,7 @@ def test_one_kernel(arch):
         jit.compiler()
     except Exception as error:  # noqa: BLE001  # whatever is missing
         pytest.skip(f"no NVRTC: {error}")
-    source, body = Source([0, 0]), steps()
+    source, body = Source([0, 0, 8]), steps()
     tell = Step("tell_host", ("programs/turns.cuh", "tell_host", "", ()), (0,) * 5, 1, None)
     text = source.text(body[-1:], [[body[:4], body[4:]], [body]], [tell])
     name, cubin = jit.compile_cubin(

@@ -48,6 +48,7 @@ def measured(function, arguments, wanted, lowering, calls, shown):
     for _ in range(3):
         assert program(*arguments).isclose(wanted, rel_tol=1e-9), f"{lowering}: the result differs"
     ms = median_ms(lambda: program(*arguments), calls)
+    turned = program.loops[0].turns * (calls + 5) or 1  # since the kernel was made
     assert program(*arguments).isclose(wanted, rel_tol=1e-9), f"{lowering}: the last result differs"
     ran = program.loops[0]
     for captured in ran.captured.values():
@@ -55,6 +56,8 @@ def measured(function, arguments, wanted, lowering, calls, shown):
         if kernel is not None and shown:
             for direction, levels in kernel.levels.items():
                 print(f"    {direction}: " + " | ".join(" ".join(level) for level in levels))
+            if persistent.LOWERING["cycles"]:
+                print("    cycles a turn: ", [round(x / turned, 1) for x in kernel.cycles(current().device)])
     return ms * 1e3 / max(ran.turns, 1), ran.turns, ran.pulled, ran.reason or ran.lowering
 
 
@@ -65,8 +68,10 @@ def main():
     parser.add_argument("--lowerings", default="never,always,auto")
     parser.add_argument("--shapes", default="1024x1")
     parser.add_argument("--calls", type=int, default=7)
+    parser.add_argument("--cycles", action="store_true", help="count cycles of each level")
     parser.add_argument("--levels", action="store_true", help="print the steps between barriers")
     options = parser.parse_args()
+    persistent.LOWERING["cycles"] = options.cycles
     gb.config.set(backend="cuda")
     print(current().describe_device(), flush=True)
     print("| loop | lowering | us a turn | turns | pulled | ran |\n|---|---|---|---|---|---|", flush=True)

@@ -21,11 +21,13 @@ import numpy as np
 from ....exceptions import CaptureError
 from ....planner.choose_lowering import one_kernel_pays
 from .slots import clear_memory
-from .steps import Recorder, Step, bytes_of, levels, places_of, starts_of
+from .steps import Recorder, Step, bytes_of, has_barrier, levels, places_of, starts_of
 
-LAUNCH = {"threads": 1024, "per_processor": 1}
-# "auto": where the planner expects a gain; "always"; "never".  Tests and benchmarks set it.
-LOWERING = {"persistent": "auto"}
+LAUNCH = {"threads": 512, "per_processor": 2}
+# persistent: "auto", where the planner expects a gain; "always"; "never".  cycles: are those of each level counted?
+# Tests and benchmarks set them.
+LOWERING: dict[str, Any] = {"persistent": "auto", "cycles": False}
+MOST_LEVELS = 64  # whose cycles are counted
 MOST_WORDS = 4000  # of all arguments: 32 KiB, what drivers for CUDA 12.1 and later take
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"[^\n]*$', re.MULTILINE)
 
@@ -42,18 +44,25 @@ class Persistent:
         if LOWERING["persistent"] == "auto":
             self._check_gain(list(bodies.values()), device.profile)
         control = device.zeros(2, np.uint32)
-        source = Source([int(control.data.ptr), int(loop.state.data.ptr)])
+        self._cycles = device.zeros(MOST_LEVELS, np.int64) if LOWERING["cycles"] else None
+        cycles = 0 if self._cycles is None else int(self._cycles.data.ptr)
+        source = Source([int(control.data.ptr), int(loop.state.data.ptr), cycles])
         text = source.text(begin, list(bodies.values()), tell)
         if len(source.words) > MOST_WORDS:
             raise CaptureError(f"programs: the steps of a turn take {len(source.words)} arguments")
         kernel = launcher.kernel(source.headers(), "run_turns", text)
         threads = launcher.threads(LAUNCH["threads"])
         blocks = min(kernel.resident_blocks(threads), most)
-        if blocks < 1:
-            raise CaptureError("programs: no block of the persistent kernel fits on a multiprocessor")
+        sizes = [step.blocks for ordered in bodies.values() for level in ordered for step in level]
+        if blocks < 1 or any(1 < size < blocks for size in sizes):
+            raise CaptureError(f"programs: no {blocks} blocks for the steps of a turn")
         self._kernel, self._shape, self._words = kernel, (blocks, threads), tuple(map(_signed, source.words))
         self._held.append(control)
         self.levels = {name: [[s.name for s in level] for level in ordered] for name, ordered in bodies.items()}
+
+    def cycles(self, device: Any) -> list[int]:
+        """Of the levels of all turns since it was made, those of each direction one after the other."""
+        return device.host(self._cycles)[: sum(map(len, self.levels.values()))].tolist()
 
     @staticmethod
     def _check_gain(bodies, profile):
@@ -129,7 +138,10 @@ def _without_launching(device, held, function):
 
 
 class Source:
-    """The text of the kernel.  words: its arguments, those given first."""
+    """The text of the kernel.
+
+    words: its arguments, those given first: addresses of the control block, the TurnState, cycles of levels or 0.
+    """
 
     def __init__(self, words: list[int]) -> None:
         self.words = words
@@ -143,25 +155,26 @@ class Source:
 
     def text(self, begin: list[Step], bodies: list[list[list[Step]]], tell: list[Step]) -> str:
         """The steps' namespaces and run_turns.  bodies: levels of a turn that pushes, of one that pulls."""
-        lines = [*self._lines([begin]), "bool pushes;", "while (turns.next(pushes)) {"]
+        lines, number = [*self._lines([begin]), "bool pushes;", "while (turns.next(pushes)) {"], 0
         for k, ordered in enumerate(bodies):
             if len(bodies) > 1:
                 lines.append("if (pushes) {" if k == 0 else "} else {")
-            lines += self._lines(ordered)
+            lines += self._lines(ordered, number if self.words[2] else None)
+            number += len(ordered)
         lines += ["}"] * (len(bodies) > 1) + ["}", *self._lines([tell]), "turns.leave();"]
         spaces = [self._namespace(key, number) for key, number in self._instances.items()]
-        body = "\n  ".join(lines)
+        body, shape = "\n  ".join(lines), f"{LAUNCH['threads']}, {LAUNCH['per_processor']}"
         return (
             "using namespace grb;\n" + "\n".join(spaces) + "\nnamespace grb {\ntemplate <int = 0>\n"
-            f"GRB_ENTRY void run_turns(GRB_CONSTANT const Words<{len(self.words)}> words) {{\n"
-            "  const word* w = words.of;\n  Turns turns(w[0], w[1], launched_blocks());\n"
+            f"GRB_ENTRY({shape}) void run_turns(GRB_CONSTANT const Words<{len(self.words)}> words) {{\n"
+            "  const word* w = words.of;\n  Turns turns(w[0], w[1]);\n"
             f"  {body}\n}}\n}}\n"
         )  # fmt: skip
 
-    def _lines(self, ordered):
-        """The calls of the steps in levels, with a barrier of the grid after each level."""
-        lines, blocks = [], None
-        for level in ordered:
+    def _lines(self, ordered, counted=None):
+        """The calls of the steps, with a barrier of the grid after each level; counted: number of the first level."""
+        lines, blocks = ["turns.mark(w[2], -1);"] * (counted is not None), None
+        for place, level in enumerate(ordered):
             for k, step in enumerate(level):
                 if step.blocks != blocks:
                     lines.append(f"turns.set_blocks({step.blocks}u);")
@@ -172,7 +185,10 @@ class Source:
                 self._calls[number] = self._calls.get(number, 0) + 1
                 lines.append(f"if (turns.has_part()) step_{number}::run(w + {len(self.words)});")
                 self.words += step.words
-            lines.append("turns.barrier();")
+            if not (level and has_barrier(level[-1])):
+                lines.append("turns.barrier();")
+            if counted is not None:
+                lines.append(f"turns.mark(w[2], {counted + place});")
         return lines
 
     def _namespace(self, instance, number):

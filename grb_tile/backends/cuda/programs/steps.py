@@ -33,18 +33,24 @@ POSITIONS = {
 }  # fmt: skip
 # Read little of their arrays: what a list, a bitmap or the first match leaves.
 PARTLY = {"matvec_pull", "merge_columns", "merge_evenly", "overwrite_words", "overwrite_listed", "edges_of_members"}
+REDUCTIONS = {"reduce_values", "agreeing"}  # whose last argument gets the result
 STARTS = {"fill_start"}  # write what an array starts with, and nothing else
 COPIES = "copy_arrays"  # likewise, in units of 8 bytes
 ALL = 1 << 31  # blocks
 
 
 class Touched(NamedTuple):
-    """Memory that a step touches.  stride: bytes of the element that belongs to a thread's item, 0 for any element."""
+    """Memory that a step touches.
+
+    stride: bytes of the element that belongs to a thread's item, 0 for any element.  by_first: does the first block
+    alone write it, after a barrier of the grid?
+    """
 
     start: int
     stop: int
     written: bool
     stride: int
+    by_first: bool = False
 
 
 class Step(NamedTuple):
@@ -168,12 +174,18 @@ def _touched(kernel, args):
             stride = 8
         elif name in POSITIONS and a.size == args[POSITIONS[name]]:
             stride = a.dtype.itemsize
-        found.append(Touched(start, start + a.nbytes, not constant[k], stride))
+        by_first = name in REDUCTIONS and k == len(args) - 1
+        found.append(Touched(start, start + a.nbytes, not constant[k], stride, by_first))
     return tuple(found)
 
 
+def has_barrier(step: Step) -> bool:
+    """Does the step end with a barrier of the grid, after which the first block alone writes its result?"""
+    return step.name in REDUCTIONS and step.blocks > 1
+
+
 def _order(s: Step, t: Step) -> int:
-    """0 where `t` may run at any time after or before `s`; 1 where a block runs it after `s`; 2 where the grid does."""
+    """How `t` comes after `s`: 0 in any order, 1 after it in the same block, 2 in a later level, 3 one level more."""
     if s.touched is None or t.touched is None:
         return 1 if s.blocks == t.blocks == 1 else 2
     found = 0
@@ -181,12 +193,15 @@ def _order(s: Step, t: Step) -> int:
         for b in t.touched:
             if a.start < b.stop and b.start < a.stop and (a.written or b.written):
                 aligned = a.stride and a.stride == b.stride and a.start == b.start and s.blocks == t.blocks
-                found = max(found, 1 if aligned or s.blocks == t.blocks == 1 else 2)
+                if has_barrier(s):
+                    found = max(found, 3 if a.by_first and t.blocks > 1 else 2)
+                else:
+                    found = max(found, 1 if aligned or s.blocks == t.blocks == 1 else 2)
     return found
 
 
 def levels(steps: list[Step]) -> list[list[Step]]:
-    """The steps of a turn in levels, each in the order in which they were launched.
+    """The steps of a turn in levels, each in the order in which they were launched, those with a barrier last.
 
     The last step, which changes what all blocks look at as a turn begins, is not in the first level.
     """
@@ -198,7 +213,8 @@ def levels(steps: list[Step]) -> list[list[Step]]:
             if order:
                 level = max(level, its + order - 1)
         at.append(level)
-    return [[step for step, its in zip(steps, at, strict=True) if its == level] for level in range(max(at) + 1)]
+    found = [[step for step, its in zip(steps, at, strict=True) if its == level] for level in range(max(at) + 1)]
+    return [sorted(level, key=has_barrier) for level in found]
 
 
 def _uses(step: Step, start: int, stop: int) -> bool:
