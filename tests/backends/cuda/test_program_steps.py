@@ -73,6 +73,20 @@ def test_a_step_comes_before_those_that_need_not_wait_for_it():
     assert names(levels([product, test, number, copy, END])) == [["product"], ["test", "copy", "end_turn"], ["number"]]
 
 
+def test_a_reduction_ends_with_the_barrier_of_its_level():
+    """Its result is the first block's: a step of one block may read it then, others a level later."""
+    read, result = Touched(0, 80, False, 8), Touched(100, 124, True, 0, True)
+    reduction = Step("reduce_values", ("", "reduce_values", "", ()), (), ALL, (read, result))
+    write, number = step("write", (0, 80, "w", 8)), step("number", (100, 108, "r", 0), (200, 208, "w", 0), blocks=1)
+    beside, spread = step("beside", (300, 380, "w", 0)), step("spread", (100, 108, "r", 0), (400, 480, "w", 8))
+    found = levels([write, reduction, beside, number, spread, step("copy", (0, 80, "w", 8)), END])
+    assert names(found) == [
+        ["write", "beside", "reduce_values"], ["number", "copy", "end_turn"], ["spread"],
+    ]  # fmt: skip
+    alone = reduction._replace(blocks=1)
+    assert names(levels([alone, number, END])) == [["reduce_values", "number"], ["end_turn"]]
+
+
 def test_the_end_of_a_turn_is_not_in_its_first_level():
     assert names(levels([END])) == [[], ["end_turn"]]
 

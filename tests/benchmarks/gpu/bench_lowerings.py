@@ -1,6 +1,6 @@
 """Loops of programs as WHILE nodes and as one persistent kernel: us a turn of whole calls.
 
-    python tests/benchmarks/gpu/bench_lowerings.py [--graphs grid64,grid2000] [--calls 7] [--shapes 1024x1,512x1]
+    python tests/benchmarks/gpu/bench_lowerings.py [--graphs grid64,grid2000] [--calls 7] [--shapes 512x2,256x4]
 
 The loops and graphs are those of bench_programs.py; each result is compared with the plain loop's.  shapes: threads of
 a block and blocks a multiprocessor of the persistent kernel.  auto: what the planner takes.
@@ -66,7 +66,7 @@ def main():
     parser.add_argument("--graphs", default="grid64", help=", ".join([*GRAPHS, *MORE]))
     parser.add_argument("--loops", default="BFS,PageRank,Bellman-Ford,least label")
     parser.add_argument("--lowerings", default="never,always,auto")
-    parser.add_argument("--shapes", default="1024x1")
+    parser.add_argument("--shapes", default="512x2")
     parser.add_argument("--calls", type=int, default=7)
     parser.add_argument("--cycles", action="store_true", help="count cycles of each level")
     parser.add_argument("--levels", action="store_true", help="print the steps between barriers")
@@ -82,7 +82,7 @@ def main():
                 continue
             wanted = function(*arguments)
             for lowering in options.lowerings.split(","):
-                for shape in options.shapes.split(",") if lowering == "always" else ["1024x1"]:
+                for shape in options.shapes.split(",") if lowering == "always" else ["512x2"]:
                     threads, each = map(int, shape.split("x"))
                     persistent.LAUNCH.update(threads=threads, per_processor=each)
                     us, turns, pulled, ran = measured(
