@@ -135,7 +135,7 @@ class Loop:
                     raise
                 raise CaptureError(f"{type(error).__name__}: {error}") from error
             self.turns, self.pulled, self.nodes = known.turns, known.pulled, known.device.nodes
-            self.lowering = known.device.lowering
+            self.lowering = known.device.one.text
             self.reason = None if known.device.captured else "it ended before it was captured"
             return found
 

@@ -1,7 +1,7 @@
 """A loop of a program as one persistent kernel: its turn's launches one after the other, with grid barriers between.
 
     found = Persistent(loop, turn)     # Raises: CaptureError where a launch cannot be a step
-    found.launch()
+    if found.is_ready(): found.load(); found.launch()
 
 The launches of a turn are recorded (steps.py) and their kernels called as functions, so there is no second text of any
 operation.  A barrier takes about 1 us where the launch of a kernel in a graph takes 3 to 11 with its latencies, so
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ....exceptions import CaptureError
+from ....exceptions import CaptureError, JitError
 from ....planner.choose_lowering import one_kernel_pays
 from .slots import clear_memory
 from .steps import Recorder, Step, bytes_of, has_barrier, levels, places_of, starts_of
@@ -50,15 +50,31 @@ class Persistent:
         text = source.text(begin, list(bodies.values()), tell)
         if len(source.words) > MOST_WORDS:
             raise CaptureError(f"programs: the steps of a turn take {len(source.words)} arguments")
-        kernel = launcher.kernel(source.headers(), "run_turns", text)
-        threads = launcher.threads(LAUNCH["threads"])
-        blocks = min(kernel.resident_blocks(threads), most)
-        sizes = [step.blocks for ordered in bodies.values() for level in ordered for step in level]
-        if blocks < 1 or any(1 < size < blocks for size in sizes):
-            raise CaptureError(f"programs: no {blocks} blocks for the steps of a turn")
-        self._kernel, self._shape, self._words = kernel, (blocks, threads), tuple(map(_signed, source.words))
+        self._launcher, self._key = launcher, (source.headers(), "run_turns", text, ())
+        self._sizes = [step.blocks for ordered in bodies.values() for level in ordered for step in level]
+        self._words, self._most, self._kernel = tuple(map(_signed, source.words)), most, None
         self._held.append(control)
         self.levels = {name: [[s.name for s in level] for level in ordered] for name, ordered in bodies.items()}
+
+    def is_ready(self) -> bool:
+        """Is the kernel compiled?  Else it is being compiled from now on.  Always, where it is forced."""
+        return LOWERING["persistent"] != "auto" or self._launcher.is_ready(*self._key)
+
+    def load(self) -> None:
+        """Load the kernel, which is compiled now if it is not yet.
+
+        Raises: JitError; CaptureError where it cannot be launched.
+        """
+        kernel = self._launcher.kernel(*self._key)
+        threads = self._launcher.threads(LAUNCH["threads"])
+        blocks = min(kernel.resident_blocks(threads), self._most)
+        if blocks < 1 or any(1 < size < blocks for size in self._sizes):
+            raise CaptureError(f"programs: no {blocks} blocks for the steps of a turn")
+        self._kernel, self._shape = kernel, (blocks, threads)
+
+    def launch(self) -> None:
+        """Queue it on the current stream."""
+        self._kernel(*self._shape, self._words, cooperative=True)
 
     def cycles(self, device: Any) -> list[int]:
         """Of the levels of all turns since it was made, those of each direction one after the other."""
@@ -76,9 +92,50 @@ class Persistent:
                     "launches that one kernel saves"
                 )
 
-    def launch(self) -> None:
-        """Queue it on the current stream."""
-        self._kernel(*self._shape, self._words, cooperative=True)
+
+class OneKernel:
+    """Whether a loop runs as one kernel.
+
+    wanted: are products to be by kernels that take any grid?  text: how the turns run, and why not as one kernel.
+    nodes: steps of a turn, by direction.
+    """
+
+    def __init__(self) -> None:
+        self.wanted = LOWERING["persistent"] != "never"
+        self.text, self.nodes = "WHILE nodes", {}  # type: tuple[str, dict[str, int]]
+        self.kernel: Persistent | None = None
+        self._waiting: Persistent | None = None
+
+    def consider(self, loop: Any, turn: Callable) -> None:
+        """Record the loop's turn as steps."""
+        if self.wanted:
+            try:
+                self._waiting = Persistent(loop, turn)
+            except CaptureError as error:
+                self._refuse(error)
+            self.look()
+
+    def _refuse(self, error):
+        self._waiting = None
+        self.text = f"WHILE nodes, not one kernel: {str(error).removeprefix('programs: ')}"
+
+    def look(self) -> None:
+        """The turns run by one kernel from now on, if it is compiled by now."""
+        found = self._waiting
+        if found is None:
+            return
+        if not found.is_ready():
+            self.text = "WHILE nodes until one kernel is compiled"
+            return
+        try:
+            found.load()
+        except (CaptureError, JitError) as error:
+            self._refuse(error)
+            return
+        self._waiting, self.kernel = None, found
+        self.nodes = {name: sum(map(len, levels)) for name, levels in found.levels.items()}
+        phases = ", ".join(str(len(levels)) for levels in found.levels.values())
+        self.text = f"one kernel, {phases} grid barriers a turn"
 
 
 def _signed(word):

@@ -29,13 +29,13 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import lookup_dtype
-from ....exceptions import CaptureError, GraphblasException, JitError
+from ....exceptions import CaptureError, GraphblasException
 from ....planner.choose_lowering import product_fits
 from ....planner.choose_matvec_gpu import DirectionCosts
 from ....storage.convert import cached_transpose
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
-from .persistent import LOWERING, Persistent
+from .persistent import LOWERING, OneKernel
 from .slots import Form, Slot, bits_of, chosen, copy_arrays, form_of, number_of
 
 PUSH, PULL = 0, 1
@@ -73,7 +73,7 @@ class DeviceLoop:
         self.device = device
         self.capturing = False  # is what needs the host refused?
         self.turns = self.pulled = 0  # of the latest launch
-        self.nodes: dict[str, int] = {}  # of the bodies
+        self._nodes: dict[str, int] = {}  # of the bodies of the graph
         self._slots: list[Slot] = []
         self._forms: list[Form] = []
         self._begun: list = []
@@ -89,9 +89,7 @@ class DeviceLoop:
         self._told = False  # has the latest launch told counts and numbers?
         self._found: Any = ()
         self.state, self._edges = device.zeros(_STATE, np.int64), device.zeros(1, np.uint64)
-        self.lowering = ""  # how the turns run, and why not as one kernel
-        self._kernel: Persistent | None = None
-        self.one_kernel = LOWERING["persistent"] != "never"  # are products to be by kernels that take any grid?
+        self.one = OneKernel()
 
     # ------------------------------------------------------------------ what it carries
 
@@ -318,33 +316,24 @@ class DeviceLoop:
         self._prepare_to_tell()
         if self._choice is not None:
             self._choice.weigh(self.device)
-        self._kernel = self._as_one_kernel(turn, matrices)
-        if self._kernel is None and self.device.launcher.has_graphs:
+        one = self.one
+        one.consider(self, turn)
+        if one.kernel is None and self.device.launcher.has_graphs:
+            one.wanted = False  # for the products of the nodes
             with self._within(True):
                 self._record(turn)
         self._held += [_parts_of(store) for store in matrices]
         self.captured = True
 
-    def _as_one_kernel(self, turn, matrices):
-        """The Persistent of the loop, or None where WHILE nodes are to run it."""
-        if not self.one_kernel:
-            self.lowering = "WHILE nodes"
-            return None
-        try:
-            found = Persistent(self, turn)
-        except (CaptureError, JitError) as error:
-            self.one_kernel = False
-            self.lowering = f"WHILE nodes, not one kernel: {str(error).removeprefix('programs: ')}"
-            return None
-        self.nodes = {name: sum(map(len, levels)) for name, levels in found.levels.items()}
-        phases = ", ".join(str(len(levels)) for levels in found.levels.values())
-        self.lowering = f"one kernel, {phases} grid barriers a turn"
-        return found
+    @property
+    def nodes(self) -> dict[str, int]:
+        """Steps of a turn, by direction."""
+        return self.one.nodes or self._nodes
 
     def as_step(self, A: Any, s: Any) -> bool:
         """Is a product with all of A's entries to be by a kernel that takes any grid?"""
         item = 4 + (A.values.dtype.itemsize if s.reads_a and not A.iso else 0)
-        return self.one_kernel and (
+        return self.one.wanted and (
             LOWERING["persistent"] == "always" or product_fits(A.indices.shape[0], item, self.device.profile)
         )
 
@@ -409,7 +398,7 @@ class DeviceLoop:
             for direction, found in bodies:
                 self._now = direction
                 graph.capture(stream, found, body)
-                self.nodes[_METHODS[direction]] = graph.nodes_of(found)
+                self._nodes[_METHODS[direction]] = graph.nodes_of(found)
             graph.capture(stream, root, self._tell, after=[outer])
         graph.instantiate()
         self._graph, self._held = graph, held
@@ -436,12 +425,13 @@ class DeviceLoop:
 
         Raises: KeyboardInterrupt and errors of the device, after the turn that runs.
         """
-        if self._graph is None and self._kernel is None:
+        self.one.look()
+        if self._graph is None and self.one.kernel is None:
             self._one_by_one(turn, left)
             return
         words, stream = self._words, self._start(PUSH, left)
-        if self._kernel is not None:
-            self._kernel.launch()
+        if self.one.kernel is not None:
+            self.one.kernel.launch()
         else:
             self._graph.launch(stream)
         try:

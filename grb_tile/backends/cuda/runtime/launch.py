@@ -317,6 +317,10 @@ class Launcher:
         found = self._kernels.get(key)
         return found if found is not None else self._load(key)
 
+    def is_ready(self, *key: Any) -> bool:
+        """Would `kernel` return at once, with these arguments?  Else a thread compiles it from now on."""
+        return key in self._kernels or self._compilations.is_ready(key)  # type: ignore[arg-type]
+
     def _load(self, key: tuple) -> Kernel:
         from cupy.cuda.function import Module
 
