@@ -5,6 +5,7 @@ import pytest
 
 import grb_tile as gb
 from grb_tile import algorithms, dist, generators
+from grb_tile.backends.distributed.whole_loops import _drawn as drawn
 
 
 def test_a_loop_runs_on_the_whole_graph_once_it_has_lost_as_much_time():
@@ -49,8 +50,8 @@ def test_a_graph_that_does_not_fit_stays_distributed(monkeypatch):
 
 
 @pytest.mark.parametrize("size", (2, 3))
-def test_triangles_share_the_lookups_of_a_matrix_kept_whole(size):
-    """An entry (i, j) costs row j and one; each row is some rank's once, and no rank has more than its share."""
+def test_triangles_are_shared_by_rows_of_a_matrix_kept_whole(size):
+    """Rows are drawn by a hash: each is some rank's once, and the lookups are about the same."""
     A0 = generators.rmat(9, 8, directed=False, seed=3)
     L0 = gb.select.tril(A0, -1).new()
     product = gb.semiring.plus_pair[int]
@@ -63,18 +64,19 @@ def test_triangles_share_the_lookups_of_a_matrix_kept_whole(size):
         found = [triangles(L) for _ in range(3)]
         before = world.traffic["bytes_received"]
         found.append(triangles(L))
-        return found, world.traffic["bytes_received"] - before, L._store.forms["share_of_lookups"]
+        return found, world.traffic["bytes_received"] - before, L._store.forms["drawn_rows"]
 
     counts = np.array([L0[i, :].new().nvals for i in range(L0.nrows)])
     rows, cols, _ = L0.to_coo()
-    cost, shares = counts[cols] + 1, []
-    for found, moved, share in dist.run(size, call):
+    works, seen = [], []
+    for rank, (found, moved, share) in enumerate(dist.run(size, call)):
         assert found == [triangles(L0)] * 4 and moved < 200 * size  # a number of each rank
-        shares.append(share)
-    assert sum(share.nrows for share in shares) == L0.nrows and sum(share.nvals for share in shares) == L0.nvals
-    starts = np.cumsum([0, *(share.nrows for share in shares)])
-    works = [int(cost[(rows >= start) & (rows < stop)].sum()) for start, stop in zip(starts, starts[1:], strict=False)]
-    assert max(works) < 1.1 * sum(works) / size + cost[rows == rows[cost.argmax()]].sum()
+        mine = drawn(np, L0.nrows, rank, size)
+        assert share.nvals == counts[mine].sum() and share.nrows == mine.size
+        works.append(counts[cols][np.isin(rows, mine)].sum())
+        seen.extend(mine)
+    assert sorted(seen) == list(range(L0.nrows))
+    assert max(works) < 1.2 * sum(works) / size
 
 
 @pytest.mark.parametrize("reach", (gb.semiring.any_pair, gb.semiring.ss.any_secondi, gb.semiring.min_first))

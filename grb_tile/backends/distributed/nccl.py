@@ -443,8 +443,10 @@ class NcclCommunicator(Communicator):
             pass  # the exchange before it has raised, or nobody asks for its result
         finally:
             self._stopped.set()
-            if self._reason is None:
-                self._reason = f"rank {self.rank} has closed its communicator"
+            with self._lock:  # the thread asks NCCL for errors within it, and no more once there is a reason
+                is_open = self._reason is None
+                self._reason = self._reason or f"rank {self.rank} has closed its communicator"
+            if is_open:
                 if self._peers is not None:
                     self._peers.close()
                 self._nccl.abort()  # `destroy` waits for all ranks of the host, one of which may have failed

@@ -130,8 +130,8 @@ class DistributedProducts:
         mask = self._local(mask, A.layout, "mxm")
         found = []
         for block in self._blocks(B, "mxm"):
-            if of_itself and block is forms_of(A).get("kept_whole") and block.rows is None:
-                own = self.share_of_lookups(A)
+            if of_itself and block is forms_of(A).get("kept_whole"):
+                own = self.drawn_rows(A)
                 mask = StoredMask(own)
             found.append(self.local.reduce_mxm(own, False, block, True, semiring, mask, None, monoid, None))
         return self.combined(self._sum(found, monoid), monoid, "mxm")

@@ -16,7 +16,6 @@ import numpy as np
 
 from ...planner import choose_ranks, tuning
 from ...storage.host_memory import free_bytes
-from ...storage.place import host_array
 from ...storage.store import forms_of
 from .movement import own_range, whole_matrix
 from .parts import Part, PartVector
@@ -97,27 +96,18 @@ class WholeLoops:
         forms["product_seen"] = True
         return self.local.copy_here(whole_matrix(self, A, call))
 
-    def share_of_lookups(self: Any, A):
-        """Rows of the matrix kept whole in which [+_ij A A'(i, j)] over its entries (i, j) takes 1 / p of the work.
+    def drawn_rows(self: Any, A):
+        """Of the matrix kept whole 1 / p of the rows, drawn by a hash of their numbers, for each rank others; kept.
 
-        An entry (i, j) costs the entries of row j, which are looked up in row i, and one.  Ranges of equal numbers of
-        entries give one of two ranks two thirds of that (kron 21).
+        Where a result is a sum over all rows it does not matter who computes them.  Ranges of equal numbers of entries
+        gave one of two ranks two thirds of the triangles' lookups (kron 21), every p-th row is no better: the bits of
+        an R-MAT vertex say how many edges it has.
         """
         forms = forms_of(A)
-        if "share_of_lookups" not in forms:
-            W = forms["kept_whole"]
-            cuts = self.local.run_reported(lambda: self._cuts_by_lookups(W), "mxm")
-            forms["share_of_lookups"] = self.local.gather_matrix(W, range(*cuts[self.rank : self.rank + 2]), None)
-        return forms["share_of_lookups"]
-
-    def _cuts_by_lookups(self: Any, W):
-        xp = self.local.xp
-        lengths = W.indptr[1:] - W.indptr[:-1]
-        work = lengths[W.indices] + 1
-        done = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(work, dtype=np.int64)])[W.indptr]
-        shares = [int(done[-1]) * r // self.size for r in range(self.size + 1)]
-        cuts = host_array(xp.searchsorted(done, xp.asarray(shares))).tolist()
-        return [0, *cuts[1:-1], W.nrows]
+        if "drawn_rows" not in forms:
+            rows = self.local.run_reported(lambda: _drawn(self.local.xp, A.nrows, self.rank, self.size), "mxm")
+            forms["drawn_rows"] = self.local.gather_matrix(forms["kept_whole"], rows, None)
+        return forms["drawn_rows"]
 
     def fits_whole(self: Any, *matrices: Part) -> bool:
         """Has every rank room for the whole of these?"""
@@ -146,3 +136,9 @@ class WholeLoops:
 def whole_bytes(A: Part) -> int:
     """Bytes of the whole matrix as CSR."""
     return A.nbytes + 8 * (A.shape[0] + 1)
+
+
+def _drawn(xp, n, rank, size):
+    """Ascending numbers of 0 .. n - 1, of which each rank gets about as many."""
+    hashed = xp.arange(n, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)
+    return xp.flatnonzero(hashed % np.uint64(size) == np.uint64(rank))
