@@ -79,7 +79,7 @@ class DeviceLoop:
         self._begun: list = []
         self._now, self._choice = PUSH, None
         self._copied: dict[int, Any] = {}  # address of a slot's array -> what the turn has copied there
-        self._graph, self._held = None, []
+        self._graph, self._of_graph, self._held = None, [], []
         self.captured = False
         self.slot_of: Callable[[Any], int | None] = lambda store: None  # the number of the slot whose vector has it
         self._memory = memory = device.xp.cuda.alloc_pinned_memory(8 * (_INITIAL + _STATE))
@@ -401,7 +401,7 @@ class DeviceLoop:
                 self._nodes[_METHODS[direction]] = graph.nodes_of(found)
             graph.capture(stream, root, self._tell, after=[outer])
         graph.instantiate()
-        self._graph, self._held = graph, held
+        self._graph, self._of_graph = graph, held
 
     def _prepare_to_tell(self):
         """Page-locked words for the counts of vectors with gaps and for the numbers, and where these lie: (address,
@@ -431,6 +431,7 @@ class DeviceLoop:
             return
         words, stream = self._words, self._start(PUSH, left)
         if self.one.kernel is not None:
+            self._graph, self._of_graph = None, []  # which has run until now
             self.one.kernel.launch()
         else:
             self._graph.launch(stream)
