@@ -253,3 +253,48 @@ def test_operands_of_two_types(name, op):
             getattr(grb, name)(out, None, None, typed, *given)
             expected = gb.io.from_graphblas(wanted)
             assert out.isequal(expected.dup("FP64")), (left, right)
+
+
+def test_operands_of_a_record_and_a_number():
+    """By a function of both, which has no type for the operands the other way round."""
+    parts = gb.dtypes.register_anonymous({"a": "INT16", "b": "FP64"})
+    A = gb.Matrix(parts, 2, 2)
+    A[0, 1], A[1, 0] = (3, 0.5), (5, 0.25)
+    B = gb.Matrix.from_coo([0, 1, 1], [1, 0, 1], [10, 20, 30], "INT8", nrows=2, ncols=2)
+    scaled = gb.binary.register_anonymous(lambda x, y: x["b"] * y, is_udt=True)
+    total = gb.semiring.register_anonymous(gb.monoid.plus, scaled)
+    C, K = gb.Matrix("FP64", 2, 2), gb.Matrix("FP64", 4, 4)
+    calls = {
+        "eWiseMult": (C, (scaled, A, B), A.ewise_mult(B, scaled)),
+        "kronecker": (K, (scaled, A, B), A.kronecker(B, scaled)),
+        "mxm": (C, (total, A, B), A.mxm(B, total)),
+    }
+    for name, (out, given, wanted) in calls.items():
+        getattr(grb, name)(out, None, None, *given)
+        assert out.nvals and out.isequal(wanted.new("FP64")), name
+
+
+def test_bounds_of_rows_and_columns():
+    """Of a matrix of 2 rows and 5 columns, and of its transpose: each index has the bound of its own side."""
+    for nrows, ncols, desc in ((2, 5, None), (5, 2, grb.DESC_T0)):
+        A = gb.Matrix.from_coo([0, nrows - 1], [0, ncols - 1], [1, 2], int, nrows=nrows, ncols=ncols)
+        rows, columns = (nrows, ncols) if desc is None else (ncols, nrows)
+        C, w = gb.Matrix(int, 1, 1), gb.Vector(int, 1)
+        calls = {
+            "build": lambda i, j: grb.Matrix_build(gb.Matrix(int, rows, columns), [i], [j], [1]),
+            "set": lambda i, j: grb.Matrix_setElement(gb.Matrix(int, rows, columns), 1, i, j),
+            "remove": lambda i, j: grb.Matrix_removeElement(gb.Matrix(int, rows, columns), i, j),
+            "extract": lambda i, j: grb.extract(C, None, None, A, [i], [j], desc),
+            "Col_extract": lambda i, j: grb.Col_extract(w, None, None, A, [i], j, desc),
+            "assign": lambda i, j: grb.assign(gb.Matrix(int, rows, columns), None, None, 1, [i], [j]),
+            "subassign": lambda i, j: grb.subassign(gb.Matrix(int, rows, columns), None, None, 1, [i], [j]),
+            "Row_assign": lambda i, j: grb.Row_assign(gb.Matrix(int, rows, columns), None, None, 1, i, [j]),
+            "Col_assign": lambda i, j: grb.Col_assign(gb.Matrix(int, rows, columns), None, None, 1, [i], j),
+        }
+        for name, call in calls.items():
+            call(rows - 1, columns - 1)
+            for i, j, side, size in ((rows, 0, "i", rows), (0, columns, "j", columns)):
+                says = rf"^{side}(\[0\])? is {size}, outside 0 .. {size - 1}$"
+                with pytest.raises((IndexOutOfBound, InvalidIndex), match=f"(?i){says}"):
+                    call(i, j)
+            assert C[0, 0].new().value == (2 if name == "extract" else C.get(0, 0)), name
