@@ -5,6 +5,7 @@ from . import Fault
 GENERATORS = ("tests/generators/test_arguments.py",)
 GRB = ("tests/grb/test_every_refusal.py",)
 NX = ("tests/nx/test_every_argument.py",)
+DISTRIBUTED = ("tests/distributed/test_every_call.py",)
 OPERATORS = ("tests/operators/test_every_definition.py",)
 PROGRAMS = ("tests/backends/cuda/test_program_operands.py",)
 
@@ -197,4 +198,62 @@ FAULTS = [
         OPERATORS,
     ),
     Fault("grb_tile/dtypes/types.py", "a type keeps its first name", "            known.name = name\n", "", OPERATORS),
+    Fault(
+        "grb_tile/backends/cuda/graph/topological.py",
+        "vertices that 32-bit numbers do not hold",
+        "0 < n < 2**31 - 128",
+        "0 < n < 2**32 - 128",
+        ("tests/backends/cuda/test_most_vertices.py",),
+    ),
+    Fault(
+        "grb_tile/dist/generate.py",
+        "another seed than the ordinary generator's by default",
+        "dtype: Any = None, seed: int = 0, name: str | None = None,\n) -> Matrix:  # fmt: skip\n    "
+        '"""The matrix of `gb.generators.rmat`',
+        "dtype: Any = None, seed: int = 1, name: str | None = None,\n) -> Matrix:  # fmt: skip\n    "
+        '"""The matrix of `gb.generators.rmat`',
+        DISTRIBUTED,
+    ),
+    Fault(
+        "grb_tile/dist/world.py",
+        "a longer wait by default",
+        "timeout: float = 300.0) -> World",
+        "timeout: float = 600.0) -> World",
+        DISTRIBUTED,
+    ),
+    Fault(
+        "grb_tile/dist/build.py",
+        "any object is distributed",
+        "if backend.rank == root and not isinstance(x, Matrix | Vector):",
+        "if False:",
+        DISTRIBUTED,
+    ),
+    Fault(
+        "grb_tile/backends/distributed/connect.py",
+        "an MPI communicator is not taken",
+        "        return _mpi(comm, timeout)\n    if os.environ",
+        "        pass\n    if os.environ",
+        DISTRIBUTED,
+    ),
+    Fault(
+        "grb_tile/backends/distributed/building.py",
+        "columns of parts that are made longer",
+        "(None, None, len(given), store.shape[1])",
+        "(None, None, len(given), store.shape[2])",
+        DISTRIBUTED,
+    ),
+    Fault(
+        "grb_tile/backends/distributed/nccl.py",
+        "what is queued is lost with the communicator",
+        '            self.wait("close", SECONDS_TO_CLOSE)',
+        "            pass",
+        ("tests/distributed/test_nccl.py",),
+    ),
+    Fault(
+        "grb_tile/backends/distributed/nccl.py",
+        "a communicator closes twice",
+        "        finally:\n            self._stopped.set()",
+        "        finally:\n            pass",
+        ("tests/distributed/test_nccl.py",),
+    ),
 ]
