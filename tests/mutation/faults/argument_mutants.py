@@ -6,7 +6,9 @@ GENERATORS = ("tests/generators/test_arguments.py",)
 GRB = ("tests/grb/test_every_refusal.py",)
 NX = ("tests/nx/test_every_argument.py",)
 DISTRIBUTED = ("tests/distributed/test_every_call.py",)
+DENSE = ("tests/backends/test_dense_beside_others.py",)
 OPERATORS = ("tests/operators/test_every_definition.py",)
+REPORTS = ("tests/backends/cuda/test_program_reports.py",)
 PROGRAMS = ("tests/backends/cuda/test_program_operands.py",)
 
 FAULTS = [
@@ -255,5 +257,89 @@ FAULTS = [
         "        finally:\n            self._stopped.set()",
         "        finally:\n            pass",
         ("tests/distributed/test_nccl.py",),
+    ),
+    Fault(
+        "grb_tile/programs/captured.py",
+        "a Scalar that a turn binds anew is refused",
+        '        return "scalar"\n',
+        "        pass\n",
+        REPORTS,
+    ),
+    Fault(
+        "grb_tile/programs/rewrite.py",
+        "a loop over a list is asked for its function",
+        "or statement.orelse:\n            return None\n",
+        "or statement.orelse:\n            pass\n",
+        REPORTS,
+    ),
+    Fault(
+        "grb_tile/programs/captured.py",
+        "turns after the capture count backwards",
+        "                self.turns += self.device.turns\n",
+        "                self.turns -= self.device.turns\n",
+        REPORTS,
+    ),
+    Fault(
+        "grb_tile/programs/program.py",
+        "no reason for a function without a source",
+        "            self._reason = str(error)\n",
+        "",
+        REPORTS,
+    ),
+    Fault(
+        "grb_tile/programs/rewrite.py",
+        "loops of a handler stay Python's",
+        "                handler.body = self.statements(handler.body)",
+        "                pass",
+        REPORTS,
+    ),
+    Fault(
+        "grb_tile/programs/running.py",
+        "a reason is told again",
+        "        self._told.add(text)\n",
+        "",
+        REPORTS,
+    ),
+    Fault(
+        "grb_tile/programs/captured.py",
+        "a matrix that stays is refused",
+        "elif is_matrix(value) and value is not self._fixed[k]:",
+        "elif is_matrix(value) and value is self._fixed[k]:",
+        REPORTS,
+    ),
+    Fault(
+        "grb_tile/backends/planned.py",
+        "the figure of a product with a dense operand on the left",
+        "B.ncols if type(B) is Dense else A.nrows",
+        "B.ncols if type(B) is not Dense else A.nrows",
+        DENSE,
+    ),
+    Fault(
+        "grb_tile/backends/chunked_pass.py",
+        "a number of a pass is an operand's place",
+        '            if node.op == "const":',
+        '            if node.op != "const":',
+        DENSE,
+    ),
+    Fault(
+        "grb_tile/backends/chunked_pass.py",
+        "a bitmap of a pass is taken for a list",
+        '    if store.format == "bitmap":',
+        '    if store.format != "bitmap":',
+        DENSE,
+    ),
+    Fault(
+        "grb_tile/backends/dense.py",
+        "tiles of other types are assigned by NumPy",
+        "        tiles = [[self.cast(A, dtype) for A in self._all_here(*row)] for row in tiles]\n",
+        "",
+        DENSE,
+    ),
+    Fault(
+        "grb_tile/backends/dense.py",
+        "an intersection without a frame",
+        "            if frame is not None:\n                return frame.matrix(super().intersect(",
+        "            if frame is None:\n                return frame.matrix(super().intersect(",
+        DENSE,
     ),
 ]
