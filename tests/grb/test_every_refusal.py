@@ -274,6 +274,22 @@ def test_operands_of_a_record_and_a_number():
         assert out.nvals and out.isequal(wanted.new("FP64")), name
 
 
+def full(nrows, ncols):
+    return gb.Matrix.from_scalar(1, nrows, ncols)
+
+
+def test_names_and_blobs_of_another_kind():
+    """Names are written as in the specification; the bytes of a Vector are no Matrix."""
+    for name in ("PLUS_INT64", "PLUS_TIMES_SEMIRING_INT64", "MIN_MONOID_FP32", "AINV_INT8", "TRIL", "DESC_RSC", "ALL"):
+        assert getattr(grb, name) is not None
+        for wrong in (name.lower(), name.capitalize(), f"{name}_", f"_{name}", f"X{name}", name.replace("_", "__")):
+            if wrong != name:
+                with pytest.raises(AttributeError, match=wrong):
+                    getattr(grb, wrong)
+    with pytest.raises(TypeError, match="^Matrix_deserialize: A is Vector; expected Matrix$"):
+        grb.Matrix_deserialize(gb.io.serialize(gb.Vector(int, 3)))
+
+
 def test_bounds_of_rows_and_columns():
     """Of a matrix of 2 rows and 5 columns, and of its transpose: each index has the bound of its own side."""
     for nrows, ncols, desc in ((2, 5, None), (5, 2, grb.DESC_T0)):
@@ -284,6 +300,7 @@ def test_bounds_of_rows_and_columns():
             "build": lambda i, j: grb.Matrix_build(gb.Matrix(int, rows, columns), [i], [j], [1]),
             "set": lambda i, j: grb.Matrix_setElement(gb.Matrix(int, rows, columns), 1, i, j),
             "remove": lambda i, j: grb.Matrix_removeElement(gb.Matrix(int, rows, columns), i, j),
+            "element": lambda i, j: grb.Matrix_extractElement(full(rows, columns), i, j),
             "extract": lambda i, j: grb.extract(C, None, None, A, [i], [j], desc),
             "Col_extract": lambda i, j: grb.Col_extract(w, None, None, A, [i], j, desc),
             "assign": lambda i, j: grb.assign(gb.Matrix(int, rows, columns), None, None, 1, [i], [j]),

@@ -5,6 +5,7 @@ compared: how many there are, of which nodes, and every refusal.
 """
 
 import functools
+import inspect
 import itertools
 import math
 
@@ -12,7 +13,7 @@ import networkx as nx
 import pytest
 
 from grb_tile.nx.interface import backend
-from grb_tile.nx.registry import FUNCTIONS
+from grb_tile.nx.registry import FUNCTIONS, original
 
 from .test_differential import OTHERS, agree, plain, public
 
@@ -35,6 +36,11 @@ for name in "a loop", "two parts", "directed", "parallel edges":
 for G in GRAPHS.values():
     for number, edge in enumerate(G.edges):
         G.edges[edge]["weight"] = 1 + number % 3
+for number, name in enumerate(("negative weights", "a negative cycle")):
+    GRAPHS[name] = nx.DiGraph([(0, 1), (1, 2), (0, 2), (2, 3)], weight=2)
+    GRAPHS[name].add_weighted_edges_from([(3, 4, -1), (4, 1, -3 - 2 * number), (4, 5, 1)])
+GRAPHS["a negative loop"] = nx.DiGraph([(0, 1), (1, 2)], weight=2)
+GRAPHS["a negative loop"].add_edge(3, 3, weight=-1)  # which is not reached
 
 ABSENT = "absent"
 
@@ -130,10 +136,16 @@ def outcome(call, G):
 def in_common(found):
     """What all right answers have: the nodes of a dictionary, the number of others."""
     if isinstance(found, dict):
-        return {key: None for key in found}
+        return dict.fromkeys(found)
     if isinstance(found, list) and len(found) == 2 and isinstance(found[0], dict):
         return list(map(in_common, found))
     return math.nan if isinstance(found, list) else found
+
+
+def test_every_default_is_networkx_s():
+    for name in {*CHECKED, *NOT_NETWORKX_S}:
+        ours, theirs = (inspect.signature(f).parameters for f in (FUNCTIONS[name].function, original(name)))
+        assert [(p.name, p.default) for p in ours.values()] == [(p.name, p.default) for p in theirs.values()], name
 
 
 @pytest.mark.filterwarnings("ignore")  # NetworkX divides by zero

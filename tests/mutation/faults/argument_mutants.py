@@ -7,6 +7,7 @@ GRB = ("tests/grb/test_every_refusal.py",)
 NX = ("tests/nx/test_every_argument.py",)
 DISTRIBUTED = ("tests/distributed/test_every_call.py",)
 DENSE = ("tests/backends/test_dense_beside_others.py",)
+GRAPH = ("tests/algorithms/test_every_graph_function.py",)
 OPERATORS = ("tests/operators/test_every_definition.py",)
 REPORTS = ("tests/backends/cuda/test_program_reports.py",)
 PROGRAMS = ("tests/backends/cuda/test_program_operands.py",)
@@ -341,5 +342,77 @@ FAULTS = [
         "            if frame is not None:\n                return frame.matrix(super().intersect(",
         "            if frame is None:\n                return frame.matrix(super().intersect(",
         DENSE,
+    ),
+    Fault(
+        "grb_tile/graph/labels.py",
+        "votes of a matrix that is not square",
+        '        raise DimensionMismatch(f"A: expected a square matrix, got {n} x {A.ncols}")',
+        "        pass",
+        GRAPH,
+    ),
+    Fault(
+        "grb_tile/graph/labels.py",
+        "votes of rows of another size",
+        '        raise DimensionMismatch(f"rows: expected a Vector of size {n}, got {rows.size}")',
+        "        pass",
+        GRAPH,
+    ),
+    Fault(
+        "grb_tile/graph/labels.py",
+        "weights of a vote without weights",
+        "semiring.plus_first[FP64] if weighted else semiring.plus_pair[INT64]",
+        "semiring.plus_first[FP64] if not weighted else semiring.plus_pair[INT64]",
+        GRAPH,
+    ),
+    Fault("grb_tile/graph/labels.py", "a vote without a name", 'found[0], name="mode")', "found[0])", GRAPH),
+    Fault(
+        "grb_tile/graph/traversal.py",
+        "many searches of a directed graph as of a symmetric one",
+        "    sources: Sequence[int],\n    *,\n    symmetric: bool = False,",
+        "    sources: Sequence[int],\n    *,\n    symmetric: bool = True,",
+        GRAPH,
+    ),
+    Fault(
+        "grb_tile/graph/paths.py",
+        "predecessors and report exchanged",
+        "Sssp(d, p, report)",
+        "Sssp(d, report, p)",
+        GRAPH,
+    ),
+    Fault(
+        "grb_tile/graph/paths.py",
+        "NaN beside a weight of 0",
+        'kind == "f" and least >= 0 and',
+        'kind == "f" and least >= 1 and',
+        GRAPH,
+    ),
+    Fault(
+        "grb_tile/graph/operands.py",
+        "a matrix that is not square is told twice",
+        'more = "" if AT is None or AT is A else',
+        'more = "" if AT is None else',
+        GRAPH,
+    ),
+    Fault(
+        "grb_tile/nx/functions/weighted_paths.py",
+        "a negative loop that is not reached",
+        '        raise nx.NetworkXUnbounded("Negative cycle detected.")  # as NetworkX, even',
+        "        pass  # as NetworkX, even",
+        NX,
+    ),
+    Fault(
+        "grb_tile/nx/functions/communities.py",
+        "another resolution of leiden by default",
+        'def leiden_partitions(G, weight="weight", resolution=1,',
+        'def leiden_partitions(G, weight="weight", resolution=2,',
+        NX,
+    ),
+    Fault("grb_tile/grb/named.py", "names in small letters", "    if name.upper() != name:", "    if False:", GRB),
+    Fault(
+        "grb_tile/grb/methods.py",
+        "a vector's bytes are a matrix",
+        '    _expect("Matrix_deserialize", A=(A, Matrix))\n',
+        "",
+        GRB,
     ),
 ]
