@@ -7,6 +7,7 @@ from caches.sites import all_sites, sites_of
 
 ALONE = "has no argument beside the store: what it holds cannot be asked for in two ways"
 OPTIONS = "kept with a matrix: test_cached_properties.py of tests/algorithms writes to it, test_options.py draws them"
+RANKS = "tests/distributed/test_searches.py asks for it with in-edges and without, in windows that grow"
 PROCESS = "a table of names or of the process, not of operands"
 
 FORMS = {  # site: a row of test_kept_forms.FORMS
@@ -54,6 +55,7 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
     "planner/choose_direction.py: _with_one_orientation": ("mxv: direction", "vxm: direction"),
 }  # fmt: skip
 REASONS = {
+    RANKS: "backends/cuda/graph/bfs_ranks.py: _Graph.of",
     ALONE: """
         backends/cpu/compiled/bound.py: mask_words, backends/cpu/compiled/bound.py: matrix_kind,
         backends/cpu/graph/bfs.py: empty_row_words, backends/cuda/products/bitblocks.py: spmv_blocks_of,
@@ -75,7 +77,12 @@ REASONS = {
         backends/distributed/label_rounds.py: LabelRounds._rows_on_host,
         backends/distributed/whole_loops.py: WholeLoops._kept_whole,
         backends/distributed/whole_loops.py: WholeLoops._whole_for,
-        backends/distributed/whole_loops.py: WholeLoops.whole_for_now,
+        backends/distributed/whole_loops.py: WholeLoops.whole_for_product,
+        backends/distributed/whole_loops.py: WholeLoops.drawn_rows,
+        backends/distributed/searches.py: Searches._rows_of,
+        backends/distributed/searches.py: Searches._search_pays,
+        backends/distributed/products.py: DistributedProducts._everywhere_for,
+        backends/distributed/products.py: DistributedProducts.reduce_mxm,
         graph/operands.py: mark_each_once,
         planner/choose_matvec_gpu.py: _try_tiles, planner/statistics.py: _degrees, planner/statistics.py: sample_of,
         storage/bit_tiles.py: bit_blocks_of, storage/convert.py: occupied, storage/convert.py: occupied_words,

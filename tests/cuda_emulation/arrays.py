@@ -231,6 +231,20 @@ class Runtime:
         ctypes.memmove(int(to), int(source), count)
 
     @staticmethod
+    def deviceCanAccessPeer(number, other):
+        """Devices of a process share its memory."""
+        return number != other
+
+    @staticmethod
+    def deviceEnablePeerAccess(other):
+        """They do so from the start."""
+
+    @staticmethod
+    def ipcGetMemHandle(pointer):
+        """A handle of memory that no other process can map: ipcOpenMemHandle is missing."""
+        return b"emulated"
+
+    @staticmethod
     def setDevice(number):
         """Threads that copy name their device."""
 
@@ -244,6 +258,13 @@ class Cuda:
 
     runtime = Runtime
     stream = Stream()
+
+    class Memory:
+        """Memory of its own; ptr is its address."""
+
+        def __init__(self, size):
+            self._array = np.full(size, 0xA5, np.uint8)
+            self.ptr = self._array.ctypes.data
 
     @staticmethod
     def Stream(non_blocking):

@@ -33,6 +33,9 @@ class Device:
         self.no_memory = False
         self.pointed_at = []
 
+    def windows(self, host):
+        """None: what is sent by NCCL is looked at here; tests/distributed/test_peers.py has the other way."""
+
     def has(self, array):
         return isinstance(array, Array)
 
@@ -314,3 +317,29 @@ def test_a_communicator_that_closes_completes_what_is_queued():
         assert "has closed its communicator" in str(error_of(lambda: comm.allgather_known([whole], [150] * 3, "mxv")))
 
     run(3, function)
+
+
+def test_nccl_is_not_asked_for_errors_while_it_is_closed(monkeypatch):
+    """The thread that looks asks within a lock: `abort` of a communicator that another thread uses ends the process."""
+    monkeypatch.setattr(nccl, "SECONDS_BETWEEN_LOOKS", 0.001)
+
+    def function(comm, module):
+        asking, clashes = [], []
+
+        def check_async_error():
+            asking.append(1)
+            time.sleep(0.05)
+            asking.pop()
+
+        abort = comm._nccl.abort
+        comm._nccl.check_async_error = check_async_error
+        comm._nccl.abort = lambda: (clashes.extend(asking), abort())
+        if comm.rank == 0:  # rank 1 does not come, so that the thread looks all the time
+            comm.allgather_known([on_device(np.arange(9))], [9, 9], "mxv")
+            comm.wait = lambda *args: [time.sleep(0.001) for _ in iter(lambda: not asking, False)]  # given up just then
+        else:
+            time.sleep(0.5)
+        comm.close()
+        return clashes
+
+    assert run(2, function) == [[], []]

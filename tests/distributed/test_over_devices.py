@@ -12,6 +12,7 @@ from cuda_emulation.backend import EMULATED, using_shim
 from grb_tile import algorithms
 from grb_tile.backends import select
 from grb_tile.exceptions import DistributedError
+from grb_tile.planner import choose_ranks
 from support.emulated_devices import emulated_devices
 from support.ranks import on_ranks
 from support.results_of_ranks import compare, results
@@ -23,6 +24,21 @@ def test_calls_on_ranks_of_one_device():
     want = results()
     with using_shim():
         compare(on_ranks("ranks2", results, local=select.current().name, timeout=60), want)
+
+
+def test_loops_on_the_whole_graph_wait_for_no_rank_while_they_hold_the_device(monkeypatch):
+    """Whether the graph is symmetric, and its in-edges, are questions to all ranks, here of one device."""
+    monkeypatch.setattr(choose_ranks, "saved_by_whole", lambda *facts: 1.0)
+    monkeypatch.setattr(choose_ranks, "cost_of_whole", lambda *facts: 0.0)
+
+    def program(world):
+        A = gb.Matrix.from_coo(np.arange(90), np.arange(90) * 7 % 83, np.arange(90) % 5 + 1.0, nrows=90, ncols=90)
+        paths = algorithms.sssp(A, 3, predecessors=True)
+        return algorithms.connected_components(A).count, paths.distances.to_dict()
+
+    want = gb.dist.run(1, program)
+    with emulated_devices(2):
+        compare(gb.dist.run(2, program, devices=1, timeout=20), want[0])
 
 
 @pytest.mark.parametrize("count", (2, 3))

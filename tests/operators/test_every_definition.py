@@ -6,14 +6,14 @@ import warnings
 
 import numpy as np
 import pytest
-from operators.catalogue import operator_labels
+from operators.catalogue import operator_names
 from operators.nasty import operands
 
 from grb_tile import binary, dtypes, indexunary, monoid, select, semiring, unary
 from grb_tile.operators import BinaryOp, Monoid, iso_products
 from grb_tile.operators.to_python import helper
 
-SEMIRINGS = [pair[1] for pair in operator_labels(("semiring",)) if pair[1]._builtin]
+SEMIRINGS = [op for op in (getattr(semiring, name) for name in sorted(operator_names(semiring))) if op._builtin]
 BITS = {  # of the whole number x and the place y, from 1: what is left of x, without bounds on either
     "bget": lambda x, y: x >> y - 1 & 1,
     "bset": lambda x, y: x | 1 << y - 1,
@@ -109,41 +109,47 @@ def test_types_that_are_named_later():
             dtypes.types._REGISTRY[dtype] = kept
     with pytest.raises(ValueError, match="must not be a builtin type"):
         dtypes.register_anonymous(np.int64, "mine")
-    assert dtypes.register_anonymous(np.int64, "GrB_INT64") is dtypes.INT64
+    assert dtypes.register_anonymous(np.int64, "GrB_INT64") is dtypes.INT64 and dtypes.INT64.name == "INT64"
 
 
+OWN = binary.register_anonymous(lambda x, y: x + y)  # a monoid of the library's plus would be its monoid from then on
 LATE = {
     unary: (lambda x: x + 1,),
     binary: (lambda x, y: x - y,),
     indexunary: (lambda x, i, j, thunk: i < j,),
     select: (lambda x, i, j, thunk: j < i,),
-    monoid: (binary.plus, 0),
+    monoid: (OWN, 0),
     semiring: (monoid.plus, binary.minus),
 }
+
+
+def halves(x):
+    return x / 2
+
+
+def squares(x, y):
+    return x * x + y * y
+
+
+def above(x, i, j, thunk):
+    return x > thunk
 
 
 @pytest.mark.parametrize("space", LATE, ids=lambda space: space.__name__.rpartition(".")[2])
 def test_names_that_are_made_at_their_first_use(space):
     """In each namespace the operator is there, once, and so is the one that is registered with it."""
     name = f"tests_late_{space.__name__.rpartition('.')[2]}"
-    own = binary.plus.monoid, binary.plus._monoid
-    try:
-        assert space.register_new(name, *LATE[space], lazy=True) is None
-        assert name in dir(space)
-        spaces = (indexunary, select) if space in (indexunary, select) else (space,)
-        with pytest.raises(AttributeError, match="already defined"):
-            space.register_new(name, *LATE[space])
-        if space is indexunary:
-            assert name not in dir(select), "a select operator is registered by the namespace of that name"
-            spaces = (indexunary,)
-        for each in spaces:
-            assert name in dir(each)
-            made = getattr(each, name)
-            assert made.name == name and getattr(each, name) is made
-            assert each.from_string(name) is made if hasattr(each, "from_string") else True
-            assert made["INT64"].return_type is (dtypes.BOOL if each in (indexunary, select) else dtypes.INT64)
-    finally:
-        binary.plus._monoid = own[1]
+    assert space.register_new(name, *LATE[space], lazy=True) is None
+    assert name in dir(space)
+    with pytest.raises(AttributeError, match="already defined"):
+        space.register_new(name, *LATE[space])
+    if space is indexunary:
+        assert name not in dir(select), "a select operator is registered by the namespace of that name"
+    for each in (indexunary, select) if space is select else (space,):
+        assert name in dir(each)
+        made = getattr(each, name)
+        assert made.name == name and getattr(each, name) is made and each.from_string(name) is made
+        assert made["INT64"].return_type is (dtypes.BOOL if each in (indexunary, select) else dtypes.INT64)
 
 
 def test_a_family_of_operators_keeps_its_monoids():
@@ -174,3 +180,31 @@ def test_a_function_that_is_tried_warns_of_nothing(is_udt):
         warnings.simplefilter("error")
         made = unary.register_anonymous(strange, is_udt=is_udt)
         assert made["FP64"].return_type is dtypes.FP64
+
+
+def test_operators_come_back_from_their_bytes():
+    """Those of the library and named ones are themselves again; anonymous ones are made anew, with name and values."""
+    x, y, total = np.array([7, -3]), np.array([2, 5]), binary.register_anonymous(squares)
+    made_of = {
+        unary: (unary.abs, (halves,), (x / 1,)),
+        binary: (binary.minus, (squares,), (x / 1, y / 1)),
+        indexunary: (indexunary.tril, (above,), (x / 1, x, y, y / 1)),
+        select: (select.tril, (above,), (x / 1, x, y, y / 1)),
+        monoid: (monoid.times, (total, 0), (x / 1, y / 1)),
+        semiring: (semiring.min_plus, (monoid.plus, total), (x / 1, y / 1)),
+    }
+    for space, (builtin, arguments, operands_of) in made_of.items():
+        named = space.register_new(f"tests_bytes_{space.__name__.rpartition('.')[2]}", *arguments)
+        for one in (builtin, named):
+            assert pickle.loads(pickle.dumps(one)) is one and copy.deepcopy(one) is one
+        for name in (None, "a name of its own"):
+            first = space.register_anonymous(*arguments, name)
+            again = pickle.loads(pickle.dumps(first))
+            assert again is not named and (again.name, repr(again)) == (first.name, repr(first)) and again._anonymous
+            typed, other = again["FP64"], first["FP64"]
+            if space is semiring:
+                assert typed.monoid is monoid.plus["FP64"]
+            if space is monoid:
+                assert typed.identity == other.identity == 0
+            typed, other = (getattr(of, "binaryop", of) for of in (typed, other))
+            assert np.array_equal(typed.numpy(*operands_of), other.numpy(*operands_of)), (space, name)

@@ -33,6 +33,7 @@ from grb_tile.exceptions import DistributedError
 from . import communicator as base
 from .communicator import Communicator
 from .exchange import CHECKED_BYTES
+from .peers import Lent, PeerDevice, PeerWindows
 
 DEVICE_TO_DEVICE = 3  # cudaMemcpyKind
 SECONDS_BETWEEN_LOOKS = 0.05
@@ -41,12 +42,16 @@ SECONDS_TO_CLOSE = 5.0  # for what is queued, at the end of the program
 NO_LIBRARY = "CuPy has no NCCL: pip install nvidia-nccl-cu13 (nvidia-nccl-cu12 with CUDA 12)"
 
 
-class BackendDevice:
+class BackendDevice(PeerDevice):
     """What the communicator needs of the backend `local` of a device, and of its array module."""
 
     def __init__(self, local: Any) -> None:
         self._local, self._device = local, local.device
         self.nccl = library(local.xp)
+
+    def windows(self, host: Communicator) -> PeerWindows | None:
+        """Memory that the other ranks' devices write to, where they all can."""
+        return PeerWindows.join(host, self)
 
     def has(self, array: Any) -> bool:
         """Is it an array of the device?"""
@@ -157,6 +162,8 @@ class NcclCommunicator(Communicator):
         self._stopped = threading.Event()
         self._device_bytes = 0
         self._start(host.broadcast(identity, 0, "init"))
+        self._peers: PeerWindows | None = None
+        self._asked_for_peers = False
         threading.Thread(target=self._watch, name="grb_tile NCCL", daemon=True).start()
         atexit.register(self.close)  # before the host communicator's
 
@@ -191,20 +198,24 @@ class NcclCommunicator(Communicator):
             made = self._empty([(at[-1], array.dtype) for array in arrays], at[-1] * width, call)
         else:
             made = [into]
-        equal = len(set(counts)) == 1
         with self._queueing(call) as stream:
-            transfers = []
-            for array, whole in zip(arrays, made, strict=True):
-                source, pointer, size = self._device.pointer(array), self._device.pointer(whole), whole.dtype.itemsize
-                if equal and counts[0]:
-                    self._nccl.allGather(source, pointer, counts[0] * size, self._uint8, stream)
-                elif not equal:
-                    own = source, counts[self.rank] * size
-                    others = [(pointer + at[r] * size, counts[r] * size) for r in range(self.size)]
-                    transfers.append(([own] * self.size, others))
-            self._pairs(transfers, stream)
+            self._allgather(arrays, made, at, stream)
         self._count(counts[self.rank] * width * (self.size - 1), (at[-1] - counts[self.rank]) * width, start)
         return made
+
+    def _allgather(self, arrays: Sequence[Any], made: Sequence[Any], at: Sequence[int], stream: int) -> None:
+        """Queue it: made[k][at[r]:at[r + 1]] becomes arrays[k] of rank r."""
+        counts = [stop - start for start, stop in zip(at, at[1:])]
+        equal, transfers = len(set(counts)) == 1, []
+        for array, whole in zip(arrays, made, strict=True):
+            source, pointer, size = self._device.pointer(array), self._device.pointer(whole), whole.dtype.itemsize
+            if equal and counts[0]:
+                self._nccl.allGather(source, pointer, counts[0] * size, self._uint8, stream)
+            elif not equal:
+                own = source, counts[self.rank] * size
+                others = [(pointer + at[r] * size, counts[r] * size) for r in range(self.size)]
+                transfers.append(([own] * self.size, others))
+        self._pairs(transfers, stream)
 
     def alltoall_cut(self, arrays: Sequence[Any], cuts: Sequence[int], call: str) -> list[Any]:
         if not self._device.has(arrays[0]):
@@ -250,6 +261,20 @@ class NcclCommunicator(Communicator):
                     self._nccl.broadcast(pointer, pointer, array.nbytes, self._uint8, root, stream)
         self._count(size * (self.size - 1) * (self.rank == root), size * (self.rank != root), start)
         return made
+
+    def lend(self, size: int, call: str) -> Lent | None:
+        """Memory of all devices for a launch that exchanges within it; None on every rank where there is none."""
+        self._check(call)
+        if not self._asked_for_peers:
+            self._peers, self._asked_for_peers = self._device.windows(self.host), True
+        return None if self._peers is None else self._peers.lend(size, call)
+
+    @contextmanager
+    def launching(self, call: str) -> Iterator[None]:
+        """The block queues a launch that waits for those of the other ranks; the thread looks after it."""
+        self._check(call)
+        with self._queueing(call):
+            yield
 
     def wait(self, call: str, timeout: float | None = None) -> None:
         """Return when the exchanges that are queued are complete.  Raises: DistributedError where they cannot be."""
@@ -336,7 +361,7 @@ class NcclCommunicator(Communicator):
             reason = self.host.reason()
             if reason is not None:
                 self._reason = reason
-                self._nccl.abort()
+                self._end_waits()
                 return
             if first is None:
                 return
@@ -397,7 +422,13 @@ class NcclCommunicator(Communicator):
                 return
             self._reason = f"by rank {self.rank}: {reason}"
         self.host.abort(reason)
-        self._nccl.abort()  # ends the kernels that wait on this device
+        self._end_waits()
+
+    def _end_waits(self) -> None:
+        """End the kernels that wait on this device."""
+        if self._peers is not None:
+            self._peers.stop()
+        self._nccl.abort()
 
     def reason(self) -> str | None:
         return self._reason or self.host.reason()
@@ -419,7 +450,11 @@ class NcclCommunicator(Communicator):
             pass  # the exchange before it has raised, or nobody asks for its result
         finally:
             self._stopped.set()
-            if self._reason is None:
-                self._reason = f"rank {self.rank} has closed its communicator"
+            with self._lock:  # the thread asks NCCL for errors within it, and no more once there is a reason
+                is_open = self._reason is None
+                self._reason = self._reason or f"rank {self.rank} has closed its communicator"
+            if is_open:
+                if self._peers is not None:
+                    self._peers.close()
                 self._nccl.abort()  # `destroy` waits for all ranks of the host, one of which may have failed
             self.host.close()

@@ -1,11 +1,11 @@
 """Products over ranks: what is replicated, and what is computed where.
 
-w<mask> = A u          u on every rank, each computes the rows that it owns
+w<mask> = A u          u on every rank (where its values are not read, the structure), each computes the rows it owns
 w<mask> = A' u         each rank's rows of A with its entries of u give terms of w, which their owners add; from the
                        call on at which as many terms may have moved as A has entries, with the transpose, kept
-C<mask> = A B          with the whole of B where every rank has room for it (whole_loops.py): each computes its rows at
-                       once.  Else in as many stages as there are ranks: in stage r every rank has the rows of B that
-                       rank r owns, and adds the products of its rows of A with them
+C<mask> = A B          with the whole of B where every rank has room for it (whole_loops.py), kept from the second time
+                       on: each computes its rows at once.  Else in as many stages as there are ranks: in stage r every
+                       rank has the rows of B that rank r owns, and adds the products of its rows of A with them
 C<mask> = A B'         in stage r the columns of C that rank r's rows of B give, so that nothing is added
 """
 
@@ -16,11 +16,14 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
+from ...operators.iso_products import uses
 from ...planner import record_plan
-from ...storage.convert import cached_transpose
+from ...storage.convert import cached_transpose, share
 from ...storage.dense import compressed as without_dense
 from ...storage.store import Dense, StoredMask, forms_of
-from .movement import from_rank, own_range, redistribute, spread
+from .movement import from_rank, own_range, redistribute, spread, whole_vector
 from .parts import Part, PartMatrix, PartVector
 
 ROW_READERS = frozenset(("firsti", "firsti1"))  # multiplies that read the row of A in A x, A B
@@ -40,7 +43,7 @@ class DistributedProducts:
         if transposed and not self._wants_transpose(A):
             return self._by_terms(A, u, semiring, mask)
         E = self.transpose(A) if transposed else A
-        x = self.local.copy_here(self.everywhere(u if reuse is None else reuse, "mxv"))
+        x = self.local.copy_here(self._everywhere_for(semiring, u) if reuse is None else self.everywhere(reuse, "mxv"))
         layout = E.layout
         if semiring.positional in ROW_READERS:
             w = self.local.mxv(spread(E), False, x, semiring, self._spread(mask, layout, "mxv"))
@@ -48,6 +51,19 @@ class DistributedProducts:
         else:
             w = self.local.mxv(E.local, False, x, semiring, self._local(mask, layout, "mxv"))
         return PartVector(E.nrows, w, layout, self)
+
+    def _everywhere_for(self: Any, semiring, u):
+        """u on every rank; of a product that reads no values of it the structure alone, all values being 1."""
+        if not isinstance(u, PartVector) or uses(semiring.binaryop)[1] or u.dtype._is_udt or "whole" in forms_of(u):
+            return self.everywhere(u, "mxv")
+        forms = forms_of(u)
+        if "whole_structure" not in forms:
+            one = u.dtype.np_type.type(1)
+            ones = self.local.constant(one) if self.local.on_device else np.array([one])
+            local = share(u.local, u.local.with_values(u.dtype, ones, True))
+            forms_of(local)["iso_value"] = one  # which nobody needs to read from the device
+            forms["whole_structure"] = whole_vector(self, PartVector(u.size, local, u.layout, self), "mxv")
+        return forms["whole_structure"]
 
     @contextmanager
     def recorded(self: Any, operation: str, method: str) -> Iterator[None]:
@@ -109,11 +125,15 @@ class DistributedProducts:
         if axis is not None or keep is not None or not bt or semiring.positional in ROW_READERS:
             return self.reduced(self.mxm(A, at, B, bt, semiring, mask, keep), False, monoid, axis)
         A = self.transpose(A) if at else self.part(A)
-        mask = self._local(_sparse(mask), A.layout, "mxm")
-        found = [
-            self.local.reduce_mxm(A.local, False, block, True, semiring, mask, None, monoid, None)
-            for block in self._blocks(B, "mxm")
-        ]
+        own, mask = A.local, _sparse(mask)
+        of_itself = A is B and mask is not None and mask.pattern is A and not mask.complement
+        mask = self._local(mask, A.layout, "mxm")
+        found = []
+        for block in self._blocks(B, "mxm"):
+            if of_itself and block is forms_of(A).get("kept_whole"):
+                own = self.drawn_rows(A)
+                mask = StoredMask(own)
+            found.append(self.local.reduce_mxm(own, False, block, True, semiring, mask, None, monoid, None))
         return self.combined(self._sum(found, monoid), monoid, "mxm")
 
     def _blocks(self: Any, B, call):
@@ -126,7 +146,7 @@ class DistributedProducts:
             yield without_dense(self.local.copy_here(B))
             return
         if self.size > 1 and self.fits_whole(B):
-            yield self.whole_for_now(B, call)
+            yield self.whole_for_product(B, call)
             return
         mine = spread(B)
         for root in range(self.size):

@@ -4,27 +4,34 @@ A search over ranks is a loop of calls with exchanges in each level; the compile
 most graphs that fit its memory.  Getting the whole graph to each rank costs the bytes of its entries once.  So the loop
 runs over the ranks until that has lost as much time as the copy takes (ski rental); then the matrix is kept whole with
 its part, every rank runs the local loop, and keeps its positions of the result.  All ranks decide from facts that all
-know.
+know.  The in-edges are fetched before the local loop begins: it holds its device, and a rank that waits for others
+within it would keep those on the same device from coming.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...planner import choose_ranks, tuning
 from ...storage.host_memory import free_bytes
 from ...storage.store import forms_of
 from .movement import own_range, whole_matrix
 from .parts import Part, PartVector
+from .searches import Searches
 
 
-class WholeLoops:
+class WholeLoops(Searches):
     """Methods of DistributedBackend.  replicates: may matrices be kept whole?"""
 
     replicates = True
     _room: float | None = None  # once asked for
 
     def bfs(self: Any, A, AT, sources, levels=True, parents=False, max_level=None, target=None):
+        found = self.search(A, AT, sources, levels, parents, max_level, target)
+        if found is not NotImplemented:
+            return found
         whole = self._whole_for("bfs", A, AT)
         if whole is None:
             return NotImplemented
@@ -35,16 +42,15 @@ class WholeLoops:
         whole = self._whole_for("sssp", A)
         if whole is None:
             return NotImplemented
-        found = self.local.sssp(
-            whole, lambda: self._kept_whole(in_edges(), "sssp"), source, greatest, delta, tree
-        )  # fmt: skip
-        return self._own_results(found, A)
+        back = self._kept_whole(in_edges(), "sssp")
+        return self._own_results(self.local.sssp(whole, lambda: back, source, greatest, delta, tree), A)
 
     def components(self: Any, A, in_edges, symmetric):
         whole = self._whole_for("components", A)
         if whole is None:
             return NotImplemented
-        found = self.local.components(whole, lambda: self._kept_whole(in_edges(), "components"), symmetric)
+        back = self._kept_whole(in_edges(), "components")
+        found = self.local.components(whole, lambda: back, symmetric)
         if found is NotImplemented:
             return NotImplemented
         labels, count, outcome = found
@@ -86,10 +92,26 @@ class WholeLoops:
             forms["kept_whole"] = self.local.copy_here(whole_matrix(self, self.part(A), call))
         return forms["kept_whole"]
 
-    def whole_for_now(self: Any, A, call):
-        """The whole matrix on this rank: the one that is kept, or one that is not."""
-        kept = forms_of(A).get("kept_whole")
-        return self.local.copy_here(whole_matrix(self, A, call)) if kept is None else kept
+    def whole_for_product(self: Any, A, call):
+        """The whole matrix on this rank, kept from the second time on: then the forms that products derive are, too."""
+        forms = forms_of(A)
+        if "kept_whole" in forms or "product_seen" in forms:
+            return self._kept_whole(A, call)
+        forms["product_seen"] = True
+        return self.local.copy_here(whole_matrix(self, A, call))
+
+    def drawn_rows(self: Any, A):
+        """Of the matrix kept whole 1 / p of the rows, drawn by a hash of their numbers, for each rank others; kept.
+
+        Where a result is a sum over all rows it does not matter who computes them.  Ranges of equal numbers of entries
+        gave one of two ranks two thirds of the triangles' lookups (kron 21), every p-th row is no better: the bits of
+        an R-MAT vertex say how many edges it has.
+        """
+        forms = forms_of(A)
+        if "drawn_rows" not in forms:
+            rows = self.local.run_reported(lambda: _drawn(self.local.xp, A.nrows, self.rank, self.size), "mxm")
+            forms["drawn_rows"] = self.local.gather_matrix(forms["kept_whole"], rows, None)
+        return forms["drawn_rows"]
 
     def fits_whole(self: Any, *matrices: Part) -> bool:
         """Has every rank room for the whole of these?"""
@@ -118,3 +140,9 @@ class WholeLoops:
 def whole_bytes(A: Part) -> int:
     """Bytes of the whole matrix as CSR."""
     return A.nbytes + 8 * (A.shape[0] + 1)
+
+
+def _drawn(xp, n, rank, size):
+    """Ascending numbers of 0 .. n - 1, of which each rank gets about as many."""
+    hashed = xp.arange(n, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)
+    return xp.flatnonzero(hashed % np.uint64(size) == np.uint64(rank))

@@ -1,4 +1,4 @@
-"""Instances of base/costs.cuh and of structure/build.cuh, convert.cuh, gather.cuh, radix_sort.cuh, transpose.cuh."""
+"""Instances of base/costs.cuh and of structure/: build, convert, gather, radix_sort, transpose."""
 
 from grb_tile import binary, dtypes
 from grb_tile.backends.cuda.structure.arrays import complex_cast

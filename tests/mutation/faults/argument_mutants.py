@@ -200,7 +200,13 @@ FAULTS = [
         "register_anonymous(name, dtype)\n    return _REGISTRY[name] if",
         OPERATORS,
     ),
-    Fault("grb_tile/dtypes/types.py", "a type keeps its first name", "            known.name = name\n", "", OPERATORS),
+    Fault(
+        "grb_tile/dtypes/types.py",
+        "a type keeps its first name",
+        "                known.name = name\n",
+        "                pass\n",
+        OPERATORS,
+    ),
     Fault(
         "grb_tile/backends/cuda/graph/topological.py",
         "vertices that 32-bit numbers do not hold",
