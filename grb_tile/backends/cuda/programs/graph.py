@@ -161,3 +161,27 @@ class Graph:
                 _driver().cuGraphDestroy(self.graph)
         except Exception:  # noqa: BLE001  # the interpreter ends
             pass
+
+
+@contextmanager
+def recording(device: Any, held: list, apart: bool = False) -> Iterator[Any]:
+    """A stream to capture from; memory comes from a pool of its own, which is put into `held`.
+
+    apart: no two arrays get the same memory, even if one of them is gone.
+    """
+    xp, pool = device.xp, device.xp.cuda.MemoryPool()
+    stream, before = xp.cuda.Stream(non_blocking=True), device.stream
+
+    def malloc(count):
+        found = pool.malloc(count)
+        if apart:
+            held.append(found.mem)
+        return found
+
+    try:
+        with stream, xp.cuda.using_allocator(malloc):
+            device.stream = device.current_stream()
+            yield device.stream
+    finally:
+        held += [pool, stream]
+        device.stream = before

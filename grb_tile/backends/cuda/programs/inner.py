@@ -29,6 +29,7 @@ class InnerLoop(DeviceLoop):
     def __init__(self, around: DeviceLoop) -> None:
         super().__init__(around.device)
         self._around = around
+        self.one.wanted = False
         around.inner.append(self)
         self._stop_address = around._stop_address
 
@@ -87,7 +88,7 @@ class InnerLoop(DeviceLoop):
                 with self._within(False):
                     self._start(PUSH, left)
                     self._begin(test)
-                    _, _, goes, direction, _ = self.device.read(self._state)
+                    _, _, goes, direction, _ = self.device.read(self.state)
                     while goes:
                         goes, direction = self._one(turn, direction, left, capturing)
                         left -= 1
