@@ -86,6 +86,11 @@ def bfs(n: int, nvals: int, levels: float) -> Task:
     return Task(alone, n * tuning.RANKS_BFS_NS, levels, 5, levels * n / 8, tuning.RANKS_CALLS_NS)
 
 
+def bfs_in_kernels(n: int, nvals: int, levels: float) -> Task:
+    """A search by a launch on each rank (distributed/searches.py): all meet twice a level."""
+    return bfs(n, nvals, levels)._replace(exchanges=0, calls_ns=2 * tuning.RANKS_MEETING_NS)
+
+
 def components(n: int, nvals: int, levels: float) -> Task:
     """Components: labels travel each turn, about log2 of the levels; a loop of calls over ranks."""
     alone = tuning.RANKS_LOOP_NS + n * tuning.RANKS_COMPONENTS_NS
@@ -124,6 +129,18 @@ def saved_by_whole(loop: str, n: int, nvals: int, ranks: int, link: Link) -> flo
     """ns that a run of the loop is faster where each rank runs it on the whole graph; negative where it is slower."""
     task = LOOPS[loop](n, nvals, levels_of(n, nvals))
     return nanoseconds(task, ranks, link) - task.alone
+
+
+def search_pays(n: int, nvals: int, ranks: int, link: Link) -> bool:
+    """Is a search over the ranks' kernels faster than one of them on the whole graph?
+
+    >>> from grb_tile.planner.choose_ranks import NVLINK, search_pays
+    >>> search_pays(1 << 21, 181 * 10**6, 2, NVLINK), search_pays(1 << 26, 2 * 10**9, 2, NVLINK)
+    (False, True)
+    """
+    task = bfs_in_kernels(n, nvals, levels_of(n, nvals))
+    launch = tuning.RANKS_LOOP_NS + tuning.HOST_EXCHANGE_NS  # the ranks meet on the host before
+    return nanoseconds(task, ranks, link) + launch < task.alone
 
 
 def cost_of_whole(nbytes: int, ranks: int, link: Link) -> float:

@@ -7,6 +7,7 @@ from caches.sites import all_sites, sites_of
 
 ALONE = "has no argument beside the store: what it holds cannot be asked for in two ways"
 OPTIONS = "kept with a matrix: test_cached_properties.py of tests/algorithms writes to it, test_options.py draws them"
+RANKS = "tests/distributed/test_searches.py asks for it with in-edges and without, in windows that grow"
 PROCESS = "a table of names or of the process, not of operands"
 
 FORMS = {  # site: a row of test_kept_forms.FORMS
@@ -37,8 +38,14 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
     "backends/cpu/vectorised/matmul.py: _block": ("mxm",),
     "backends/cuda/elementwise/values.py: functor_text": ("ewise: operator", "select: operator"),
     "backends/cuda/lowering/semirings.py: _cache = {}": ("mxv: operator", "mxv: type", "mxv: iso"),
+    "backends/cpu/jit/operators.py: _one": ("mxv: type", "vxm: type"),
+    "backends/cuda/elementwise/bound.py: of_one": ("apply to vectors",),
+    "backends/cuda/elementwise/bound.py: of_pair": ("ewise of vectors",),
+    "backends/cuda/elementwise/bound.py: of_union": ("ewise of vectors",),
+    "backends/cuda/elementwise/mapping.py: reduce": ("reduce of vectors",),
+    "backends/cuda/elementwise/overwrite.py: _prepared": ("a number written into a vector",),
+    "backends/planned.py: PlannedProducts.mxv": ("mxv", "vxm"),
     "backends/cuda/products/bound_rows.py: bind_rows": ("mxv: operator", "mxv: type", "mxv: iso"),
-    "backends/cuda/products/column_launch.py: Merge.__call__": ("vxm: form", "vxm: mask", "vxm: operator"),
     "backends/cuda/products/column_launch.py: Merge.__init__": ("vxm: form", "vxm: type"),
     "backends/cuda/products/column_launch.py: merge_of": ("vxm: mask", "vxm: form", "vxm: operator"),
     "backends/cuda/products/columns.py: _taken": ("vxm: form", "vxm: mask"),
@@ -54,6 +61,7 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
     "planner/choose_direction.py: _with_one_orientation": ("mxv: direction", "vxm: direction"),
 }  # fmt: skip
 REASONS = {
+    RANKS: "backends/cuda/graph/bfs_ranks.py: _Graph.of",
     ALONE: """
         backends/cpu/compiled/bound.py: mask_words, backends/cpu/compiled/bound.py: matrix_kind,
         backends/cpu/graph/bfs.py: empty_row_words, backends/cuda/products/bitblocks.py: spmv_blocks_of,
@@ -77,6 +85,8 @@ REASONS = {
         backends/distributed/whole_loops.py: WholeLoops._whole_for,
         backends/distributed/whole_loops.py: WholeLoops.whole_for_product,
         backends/distributed/whole_loops.py: WholeLoops.drawn_rows,
+        backends/distributed/searches.py: Searches._rows_of,
+        backends/distributed/searches.py: Searches._search_pays,
         backends/distributed/products.py: DistributedProducts._everywhere_for,
         backends/distributed/products.py: DistributedProducts.reduce_mxm,
         graph/operands.py: mark_each_once,

@@ -97,6 +97,7 @@ inline int __reduce_min_sync(unsigned m, int v) { return (int)simt::collective(s
 inline int __reduce_max_sync(unsigned m, int v) { return (int)simt::collective(simt::MAX_SIGNED, m, (int64_t)v); }
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() {}
+inline void __threadfence_system() { __threadfence(); }
 inline void __nanosleep(unsigned) { simt::pause(); }
 
 // ---------------------------------------------------------------- bits and loads
@@ -138,6 +139,7 @@ template <class T> inline T atomicAdd(T *p, simt::same<T> v) {
 }
 template <class T> inline T atomicSub(T *p, simt::same<T> v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); }
 template <class T> inline T atomicOr(T *p, simt::same<T> v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }
+template <class T> inline T atomicOr_system(T *p, simt::same<T> v) { return atomicOr(p, v); }
 template <class T> inline T atomicAnd(T *p, simt::same<T> v) { return __atomic_fetch_and(p, v, __ATOMIC_RELAXED); }
 template <class T> inline T atomicXor(T *p, simt::same<T> v) { return __atomic_fetch_xor(p, v, __ATOMIC_RELAXED); }
 template <class T> inline T atomicExch(T *p, simt::same<T> v) {

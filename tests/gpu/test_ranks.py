@@ -15,11 +15,12 @@ cp = pytest.importorskip("cupy")
 
 import grb_tile as gb  # noqa: E402
 from gpu.batteries import ROOT, TESTS, Battery, counts, devices  # noqa: E402
-from grb_tile import generators  # noqa: E402
+from grb_tile import generators, graph  # noqa: E402
 from grb_tile.backends import select  # noqa: E402
 from grb_tile.backends.distributed import loopback  # noqa: E402
 from grb_tile.backends.distributed.nccl import BackendDevice, NcclCommunicator  # noqa: E402
 from grb_tile.exceptions import DistributedError  # noqa: E402
+from grb_tile.planner import choose_ranks  # noqa: E402
 from support.nccl_stand_in import Module  # noqa: E402
 from support.ranks import OddRanges, on_ranks  # noqa: E402
 from support.results_of_ranks import compare, results  # noqa: E402
@@ -42,6 +43,26 @@ def test_calls_over_nccl(size):
     for channel, found in gb.dist.run(size, lambda world: (world.channel, results()), devices=size):
         assert channel.startswith("over NCCL 2.")
         compare([found], want)
+
+
+@several
+@pytest.mark.parametrize("size", SIZES)
+def test_searches_by_kernels_that_exchange(size, monkeypatch):
+    """Each rank's launch waits for those of the others; levels are those of one device, whatever travels."""
+    monkeypatch.setattr(choose_ranks, "search_pays", lambda *facts: True)
+    cases = [(8, 4, 1, True), (12, 16, 2, True), (14, 8, 3, False), (18, 16, 4, True)]
+
+    def levels(make):
+        found = []
+        for scale, factor, seed, symmetric in cases:
+            A = make(scale, factor, directed=not symmetric, seed=seed)
+            sources = [0, 1, 77, (1 << scale) - 1]
+            found += [graph.bfs(A, s, symmetric=symmetric).levels for s in sources for _ in range(2)]
+        return found
+
+    want = levels(generators.rmat)
+    for found in gb.dist.run(size, lambda world: [x.gather() for x in levels(gb.dist.rmat)], devices=size):
+        assert all(x.isequal(y) for x, y in zip(found, want, strict=True))
 
 
 @pytest.mark.parametrize("size", (2, 3))

@@ -1,7 +1,6 @@
 """Arrays of devices over NCCL, everything else over a host communicator: one rank, one device.
 
-    allgather_known    copies into mapped memory where all devices are on one host (peers.py); else ncclAllGather where
-                       all ranks have as much, sends and receives in one group where not
+    allgather_known    ncclAllGather where all ranks have as much; else sends and receives in one group
     alltoall_cut       lengths over the host, then sends and receives in one group
     broadcast_known    ncclBroadcast
 
@@ -34,7 +33,7 @@ from grb_tile.exceptions import DistributedError
 from . import communicator as base
 from .communicator import Communicator
 from .exchange import CHECKED_BYTES
-from .peers import PeerDevice, PeerWindows, offsets_of
+from .peers import Lent, PeerDevice, PeerWindows
 
 DEVICE_TO_DEVICE = 3  # cudaMemcpyKind
 SECONDS_BETWEEN_LOOKS = 0.05
@@ -163,9 +162,8 @@ class NcclCommunicator(Communicator):
         self._stopped = threading.Event()
         self._device_bytes = 0
         self._start(host.broadcast(identity, 0, "init"))
-        self._peers = device.windows(host)
-        if self._peers is not None:
-            self.channel += " and peer memory"
+        self._peers: PeerWindows | None = None
+        self._asked_for_peers = False
         threading.Thread(target=self._watch, name="grb_tile NCCL", daemon=True).start()
         atexit.register(self.close)  # before the host communicator's
 
@@ -200,17 +198,12 @@ class NcclCommunicator(Communicator):
             made = self._empty([(at[-1], array.dtype) for array in arrays], at[-1] * width, call)
         else:
             made = [into]
-        offsets = offsets_of(made, at[-1])
-        if self._peers is not None and at[-1] and self._peers.has_room(offsets[-1], call):
-            with self._queueing(call) as stream:
-                self._peers.allgather(arrays, made, at, offsets[:-1], stream)
-        else:
-            with self._queueing(call) as stream:
-                self._allgather_by_nccl(arrays, made, at, stream)
+        with self._queueing(call) as stream:
+            self._allgather(arrays, made, at, stream)
         self._count(counts[self.rank] * width * (self.size - 1), (at[-1] - counts[self.rank]) * width, start)
         return made
 
-    def _allgather_by_nccl(self, arrays: Sequence[Any], made: Sequence[Any], at: Sequence[int], stream: int) -> None:
+    def _allgather(self, arrays: Sequence[Any], made: Sequence[Any], at: Sequence[int], stream: int) -> None:
         """Queue it: made[k][at[r]:at[r + 1]] becomes arrays[k] of rank r."""
         counts = [stop - start for start, stop in zip(at, at[1:])]
         equal, transfers = len(set(counts)) == 1, []
@@ -268,6 +261,20 @@ class NcclCommunicator(Communicator):
                     self._nccl.broadcast(pointer, pointer, array.nbytes, self._uint8, root, stream)
         self._count(size * (self.size - 1) * (self.rank == root), size * (self.rank != root), start)
         return made
+
+    def lend(self, size: int, call: str) -> Lent | None:
+        """Memory of all devices for a launch that exchanges within it; None on every rank where there is none."""
+        self._check(call)
+        if not self._asked_for_peers:
+            self._peers, self._asked_for_peers = self._device.windows(self.host), True
+        return None if self._peers is None else self._peers.lend(size, call)
+
+    @contextmanager
+    def launching(self, call: str) -> Iterator[None]:
+        """The block queues a launch that waits for those of the other ranks; the thread looks after it."""
+        self._check(call)
+        with self._queueing(call):
+            yield
 
     def wait(self, call: str, timeout: float | None = None) -> None:
         """Return when the exchanges that are queued are complete.  Raises: DistributedError where they cannot be."""

@@ -19,15 +19,19 @@ from ...storage.host_memory import free_bytes
 from ...storage.store import forms_of
 from .movement import own_range, whole_matrix
 from .parts import Part, PartVector
+from .searches import Searches
 
 
-class WholeLoops:
+class WholeLoops(Searches):
     """Methods of DistributedBackend.  replicates: may matrices be kept whole?"""
 
     replicates = True
     _room: float | None = None  # once asked for
 
     def bfs(self: Any, A, AT, sources, levels=True, parents=False, max_level=None, target=None):
+        found = self.search(A, AT, sources, levels, parents, max_level, target)
+        if found is not NotImplemented:
+            return found
         whole = self._whole_for("bfs", A, AT)
         if whole is None:
             return NotImplemented

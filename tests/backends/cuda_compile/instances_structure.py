@@ -1,4 +1,4 @@
-"""Instances of base/costs.cuh and of structure/: arrivals, build, convert, gather, radix_sort, transpose."""
+"""Instances of base/costs.cuh and of structure/: build, convert, gather, radix_sort, transpose."""
 
 from grb_tile import binary, dtypes
 from grb_tile.backends.cuda.structure.arrays import complex_cast
@@ -13,8 +13,6 @@ def instances():
     """(header, name, functors, template) of each."""
     for name in ("read_words", "gather_words", "add_words", "count_barriers"):
         yield "base/costs.cuh", name, "", ()
-    for parts in (("true", "true"), ("true", "false"), ("false", "true")):
-        yield "structure/arrivals.cuh", "arrive_and_wait", "", parts
     for index in INDICES:
         yield "structure/build.cuh", "order_facts", "", (index, index)
         yield "structure/build.cuh", "segment_flags", "", (index, index)

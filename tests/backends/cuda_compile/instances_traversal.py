@@ -18,6 +18,7 @@ def instances():
             yield "graph/bfs_tiles.cuh", "bfs_tiles", "", (word, "int32_t", *flags, "512", "1")
     yield "graph/bfs_tiles.cuh", "bfs_tiles", "", ("word", "int64_t", "true", "true", "512", "1")
     for index in ("int32_t", "int64_t"):
+        yield "graph/bfs_ranks.cuh", "bfs_of_ranks", "", (index,)
         yield "graph/bfs_multi.cuh", "bfs_multi", "", (index,)
         yield "graph/bfs_multi_parents.cuh", "bfs_multi_parents_pull", "", (index,)
         yield "graph/bfs_multi_parents.cuh", "bfs_multi_parents_push", "", (index,)

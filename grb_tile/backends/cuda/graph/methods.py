@@ -47,6 +47,15 @@ class WholeLoops:
             result[2].engine = self.name
         return result
 
+    def search_bytes(self, starts):
+        """Bytes of memory that all devices can write to, which bfs_of_ranks uses."""
+        return self._find("graph.bfs_ranks", "window_bytes")(starts)
+
+    def bfs_of_ranks(self, *args):
+        found, outcome = self._find("graph.bfs_ranks", "bfs_of_ranks")(self.device, *args)
+        outcome.engine, outcome.method, outcome.tiles = self.name, "by level", None
+        return found, outcome
+
     @without_host
     def bfs_multi(self, A, AT, sources, levels=True, parents=False, max_level=None):
         result = self._find("graph.dispatch", "bfs_multi")(self.device, A, AT, sources, levels, parents, max_level)

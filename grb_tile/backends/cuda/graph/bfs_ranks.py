@@ -1,0 +1,93 @@
+"""A search over ranks whose devices write to each other's memory: one launch on each.  Kernel: graph/bfs_ranks.cuh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....dtypes import INT32
+from ....planner import tuning
+from ....storage.store import forms_of
+from ..runtime.errors import on_device
+from ..runtime.late_vector import LateVector
+from .outcome import LEVEL_NUMBERS, RECORD_HEAD, RECORD_LEVELS, Outcome
+
+if TYPE_CHECKING:
+    from ....storage.store import Compressed
+    from ..runtime.device import Device
+
+BLOCK = 1024
+HUBS = 1 << 10  # as kernels/graph/bfs_ranks.cuh has it
+CONTROL_WORDS = 12
+
+
+def window_bytes(starts: np.ndarray) -> int:
+    """Bytes of a rank's window that a search uses: bits of all vertices and of the most that a rank has, counts."""
+    words = (np.diff(starts) + 63) >> 6
+    return 8 * (int(starts[-1] + 63 >> 6) + int(words.max()) + 2 * words.size)
+
+
+@on_device
+def bfs_of_ranks(
+    device: Device, A: Compressed, AT: Compressed | None, starts: np.ndarray, rank: int, entries: int, source: int,
+    max_level: int | None, lent: Any, meet: Callable[[], None],
+) -> Any:  # fmt: skip
+    """(store of this rank's levels, Outcome of all ranks).
+
+    A, AT: this rank's rows of the matrix and of its transpose as CSR, AT None where no level is to be pulled.
+    starts: of the ranks' vertices; entries: of all ranks' rows.  lent: the half of the windows (distributed/peers.py).
+    meet(): returns when all ranks are ready to launch.
+    """
+    graph = _Graph.of(device, A, AT, starts, rank, entries)
+    own = len(graph.own)
+    level, present = device.empty(own, np.int32), device.empty((own + 63) >> 6, np.uint64)
+    record = device.empty(RECORD_HEAD + LEVEL_NUMBERS * RECORD_LEVELS, np.int64)
+    kernel = device.launcher.kernel("graph/bfs_ranks.cuh", "bfs_of_ranks", "", (graph.index,))
+    threads = device.launcher.threads(BLOCK)
+    blocks = device.launcher.blocks(kernel.resident_blocks(threads), max(own, 1), threads)
+    blocks = min(blocks, device.launcher.processors)
+    most = int(starts[-1]) if max_level is None else max_level
+    meet()
+    kernel(blocks, threads, (
+        graph.table, lent.windows, np.int64(lent.offset), np.int64(source), np.int64(most), np.int64(tuning.BFS_ALPHA),
+        level, present, record, np.int64(RECORD_LEVELS), lent.stop,
+    ), 0, True)  # fmt: skip
+    outcome = Outcome(device, record, graph, lent)
+    found = LateVector(device, own, INT32, present, level, lambda: outcome.head[7])
+    return found, outcome
+
+
+class _Graph:
+    """The rows of a rank, the workspace of its searches, and their addresses; kept with the rows."""
+
+    @classmethod
+    def of(cls, device: Device, A: Compressed, AT: Compressed | None, *facts: Any) -> _Graph:
+        forms, key = forms_of(A), ("bfs_of_ranks", id(AT))
+        found = forms.get(key)
+        if found is None or found.AT is not AT or not np.array_equal(found.starts, facts[0]):
+            found = forms[key] = cls(device, A, AT, *facts)
+        return found
+
+    def __init__(
+        self, device: Device, A: Compressed, AT: Compressed | None, starts: np.ndarray, rank: int, entries: int
+    ) -> None:
+        xp = device.xp
+        self.AT, self.starts, self.own = AT, starts, range(int(starts[rank]), int(starts[rank + 1]))
+        self.start = A.indptr
+        of_rank = A if AT is None else AT
+        into = of_rank.indptr.astype(A.indptr.dtype, copy=False)
+        self.index = "int32_t" if A.indptr.dtype.itemsize == 4 else "int64_t"
+        own, words = len(self.own), (len(self.own) + 63) >> 6
+        live = xp.zeros(words * 64, np.bool_)
+        live[:own] = True if AT is None else into[1:] > into[:-1]
+        widest = int((np.diff(starts) + 63 >> 6).max())
+        self.arrays = [
+            self.start, A.indices, into, of_rank.indices, xp.packbits(live, bitorder="little").view(np.uint64),
+            device.empty(words, np.uint64), device.empty(words, np.uint64),
+            device.empty(int(starts[-1] + 63 >> 6), np.uint64), device.empty(HUBS, np.int32),
+            device.zeros(CONTROL_WORDS, np.uint64), device.array(starts, np.int64),
+        ]  # fmt: skip
+        fields = [*map(device.address, self.arrays), widest, starts.size - 1, rank, entries, int(AT is not None)]
+        self.table = device.array(np.array(fields, np.uint64))
