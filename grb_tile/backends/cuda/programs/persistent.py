@@ -113,12 +113,13 @@ class OneKernel:
             try:
                 self._waiting = Persistent(loop, turn)
             except CaptureError as error:
-                self._refuse(error)
+                self.refuse(error)
             self.look()
 
-    def _refuse(self, error):
+    def refuse(self, reason: object) -> None:
+        """The turns run by WHILE nodes, for that reason."""
         self._waiting = None
-        self.text = f"WHILE nodes, not one kernel: {str(error).removeprefix('programs: ')}"
+        self.text = f"WHILE nodes, not one kernel: {str(reason).removeprefix('programs: ')}"
 
     def look(self) -> None:
         """The turns run by one kernel from now on, if it is compiled by now."""
@@ -131,7 +132,7 @@ class OneKernel:
         try:
             found.load()
         except (CaptureError, JitError) as error:
-            self._refuse(error)
+            self.refuse(error)
             return
         self._waiting, self.kernel = None, found
         self.nodes = {name: sum(map(len, levels)) for name, levels in found.levels.items()}
