@@ -76,10 +76,8 @@ def eigenvector(
     """
     arguments.flags(weighted=weighted, strict=strict)
     G, tol, max_iter, along = iteration.checked(G, "eigenvector", 24, tol, max_iter, weighted)
-    x = iteration.vector(nstart, "nstart", G, 1.0)
+    x = iteration.start(nstart, G, 1.0)
     x.name = "eigenvector"
-    if G.n and iteration.norm(x) == 0:
-        raise ValueError("nstart: all numbers are 0, from which no iteration leads away; give one that is not")
     # as NetworkX begins: of sum 1
     total = float(x.reduce().new().value or 0.0)
     if total:

@@ -72,7 +72,7 @@ def hits(
     """a = A' h, h = A a, h = h / max h, repeated until the L1 change of h is below tol.
 
     max_iter     the limit of iterations
-    nstart       the first h, as Vector, dict or array of n numbers; all equal when None
+    nstart       the first h, as Vector, dict or array of n numbers, not all 0; all equal when None
     normalized   divide hubs and authorities by their sums; False: by their maxima
     weighted     an edge counts its weight rather than 1
     strict       raise ConvergenceFailure at max_iter; False: return what was reached
@@ -92,7 +92,7 @@ def hits(
     """
     arguments.flags(normalized=normalized, weighted=weighted, strict=strict)
     G, tol, max_iter, along = iteration.checked(G, "hits", 40, tol, max_iter, weighted)
-    h = iteration.vector(nstart, "nstart", G, 1.0 / max(G.n, 1))
+    h = iteration.start(nstart, G, 1.0 / max(G.n, 1))
     _normalize(h, monoid.plus)
     a = Vector.from_scalar(0.0, G.n, dtypes.FP64)
 

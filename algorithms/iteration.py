@@ -102,6 +102,14 @@ def vector(values: Values | None, name: str, G: Graph, default: float) -> Vector
     return full
 
 
+def start(nstart: Values | None, G: Graph, default: float) -> Vector:
+    """`vector` for the first x of an iteration without another term.  Raises: ValueError where all numbers are 0."""
+    x = vector(nstart, "nstart", G, default)
+    if G.n and norm(x) == 0:
+        raise ValueError("nstart: all numbers are 0, from which no iteration leads away; give one that is not")
+    return x
+
+
 def check_weights(G: Graph, weighted: bool) -> None:
     """Refuse weights with which an iteration cannot converge: complex, NaN, infinite."""
     if not weighted:
@@ -131,7 +139,7 @@ class Noise:
     def is_all(self, residual: float, state: Any) -> bool:
         """Ask after each step, with its change and its result x, or a sequence that begins with it."""
         fell, self._last = residual < self._last, residual
-        return not fell and residual <= self.level(state)
+        return not fell and residual <= self.level(state) < np.inf  # a sum that overflows measures nothing
 
     def level(self, state: Any) -> float:
         """ROUNDINGS eps |x|_1 gain"""

@@ -81,14 +81,18 @@ def weights_of(
     return values, held
 
 
-def whole(name: str, value: Any, low: int, high: int) -> None:
-    """Raises: TypeError, ValueError unless the value of argument `name` is a whole number from low to high."""
+def whole(name: str, value: Any, low: int, high: int) -> int:
+    """The value of argument `name`, a whole number from low to high, as an int: products of NumPy's wrap around.
+
+    Raises: TypeError, ValueError for another value.
+    """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name}: expected a whole number, got {value!r}")
     if not low <= value <= high:
         raise ValueError(f"{name}: expected {low} to {high}, got {value}")
+    return int(value)
 
 
-def check_seed(seed: Any) -> None:
-    """Raises: TypeError, ValueError for a seed that is no number of 64 bits."""
-    whole("seed", seed, 0, MASK)
+def checked_seed(seed: Any) -> int:
+    """The seed, as an int.  Raises: TypeError, ValueError for a seed that is no number of 64 bits."""
+    return whole("seed", seed, 0, MASK)

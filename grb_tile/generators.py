@@ -27,7 +27,7 @@ from . import dtypes, exceptions
 from .backends import select
 from .core.arguments import flags
 from .core.matrix import Matrix
-from .edge_draws import CHUNK, LARGEST, check_seed, quadrants, uniform_ends, weights_of, whole
+from .edge_draws import CHUNK, LARGEST, checked_seed, quadrants, uniform_ends, weights_of, whole
 from .hashing import hashes
 from .storage.store import Compressed, index_dtype
 
@@ -81,14 +81,14 @@ def rmat(
     (32, 32)
     """
     flags(directed=directed, shuffle=shuffle)
-    whole("scale", scale, 1, 30)
-    whole("edge_factor", edge_factor, 1, 1024)
+    scale = whole("scale", scale, 1, 30)
+    edge_factor = whole("edge_factor", edge_factor, 1, 1024)
     for name, share in (("a", a), ("b", b), ("c", c)):
         if not 0 <= share <= 1:
             raise ValueError(f"{name}: expected a probability from 0 to 1, got {share}")
     if a + b + c > 1 + 1e-9:
         raise ValueError(f"a + b + c: expected at most 1, got {a + b + c:g}; the rest is the lower right quadrant's")
-    check_seed(seed)
+    seed = checked_seed(seed)
     xp, n, count = select.current().xp, 1 << scale, edge_factor << scale
     bounds = [round(share * 65536) for share in (a, a + b, a + b + c)]
     label = xp.argsort(hashes(xp, 0, n, seed, LABELS)) if shuffle else None  # a permutation: hashes are distinct
@@ -127,7 +127,6 @@ def kronecker(
     >>> A.shape, bool(A.isequal(A.T.new()))
     ((64, 64), True)
     """
-    flags(directed=directed)
     return rmat(
         scale, edge_factor, directed=directed, shuffle=True, weights=weights, dtype=dtype, seed=seed, progress=progress
     )
@@ -153,9 +152,9 @@ def uniform_random(
     'INT64'
     """
     flags(directed=directed)
-    whole("n", n, 1, LARGEST)
-    whole("nedges", nedges, 0, 1 << 40)
-    check_seed(seed)
+    n = whole("n", n, 1, LARGEST)
+    nedges = whole("nedges", nedges, 0, 1 << 40)
+    seed = checked_seed(seed)
     xp = select.current().xp
     keys = _keys(xp, "uniform_random", n, nedges * (1 if directed else 2))
     for start in range(0, nedges, CHUNK):
@@ -182,11 +181,10 @@ def grid(*sides: int, diagonals: bool = False, weights: Weights = None, dtype: A
     flags(diagonals=diagonals)
     if not sides:
         raise ValueError("sides: expected at least one number, such as grid(300, 200)")
-    for side in sides:
-        whole("sides", side, 1, LARGEST)
+    sides = tuple(whole("sides", side, 1, LARGEST) for side in sides)
     if math.prod(sides) > LARGEST:
         raise ValueError(f"sides: {sides} make {math.prod(sides)} vertices, at most 2^31 are possible")
-    check_seed(seed)
+    seed = checked_seed(seed)
     xp = select.current().xp
     indptr, indices = _lattice(xp, sides, diagonals, 1)
     return _made(xp, math.prod(sides), indptr, indices, True, weights, dtype, seed)
@@ -204,8 +202,8 @@ def brick_mesh(side: int, unknowns: int = 3) -> Matrix:
     >>> generators.brick_mesh(2, 1).nvals
     64
     """
-    whole("side", side, 1, 500)
-    whole("unknowns", unknowns, 1, 16)
+    side = whole("side", side, 1, 500)
+    unknowns = whole("unknowns", unknowns, 1, 16)
     xp = select.current().xp
     indptr, indices = _lattice(xp, (side,) * 3, True, unknowns, own=True)
     return _made(xp, side**3 * unknowns, indptr, indices, True, None, None, 0)
@@ -216,9 +214,9 @@ def random_points(n: int, dimension: int = 2, *, seed: int = 0) -> Any:
 
     Raises: ValueError for n outside 1 .. 2^31 or a dimension outside 1 .. 3.
     """
-    whole("n", n, 1, LARGEST)
-    whole("dimension", dimension, 1, 3)
-    check_seed(seed)
+    n = whole("n", n, 1, LARGEST)
+    dimension = whole("dimension", dimension, 1, 3)
+    seed = checked_seed(seed)
     xp = select.current().xp
     axes = [
         (hashes(xp, 0, n, seed, POINTS + axis) >> np.uint64(11)).astype(np.float64) * 2.0**-53
@@ -243,6 +241,7 @@ def random_geometric(
     """
     flags(distances=distances)
     points = random_points(n, dimension, seed=seed)
+    n, dimension = points.shape
     if not (radius > 0 and math.isfinite(radius)):
         raise ValueError(f"radius: expected a positive number, got {radius}")
     xp = select.current().xp
@@ -290,7 +289,7 @@ def with_weights(A: Matrix, low: float, high: float, *, dtype: Any = None, seed:
     if A.nrows != A.ncols:
         raise exceptions.DimensionMismatch(f"A: expected a square matrix, got {A.nrows} x {A.ncols}")
     whole("A.nrows", A.nrows, 0, LARGEST)
-    check_seed(seed)
+    seed = checked_seed(seed)
     backend = select.current()
     store = backend.convert(A._store, "csr")
     values, held = weights_of(backend.xp, A.nrows, store.indptr, store.indices, True, (low, high), dtype, seed)

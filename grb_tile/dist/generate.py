@@ -34,8 +34,9 @@ def rmat(
     >>> gb.dist.run(2, lambda world: gb.dist.rmat(5, 4, seed=1).nvals) == [gb.generators.rmat(5, 4, seed=1).nvals] * 2
     True
     """
-    whole("scale", scale, 1, 30)
-    generators.rmat(1, edge_factor, a, b, c, weights=weights, dtype=dtype, seed=seed)  # refuses what is wrong
+    scale = whole("scale", scale, 1, 30)
+    generators.rmat(1, edge_factor, a, b, c, directed=directed, weights=weights, dtype=dtype, seed=seed)  # refuses
+    edge_factor, seed = int(edge_factor), int(seed)
     bounds = [round(share * 65536) for share in (a, a + b, a + b + c)]
 
     def draw(xp: Any, start: int, stop: int) -> tuple[Any, Any]:
@@ -49,9 +50,10 @@ def uniform_random(
     name: str | None = None,
 ) -> Matrix:  # fmt: skip
     """The matrix of `gb.generators.uniform_random` with the same arguments, distributed.  Raises, cost: as `rmat`."""
-    whole("n", n, 1, LARGEST)
-    whole("nedges", nedges, 0, 1 << 40)
-    generators.uniform_random(1, 0, weights=weights, dtype=dtype, seed=seed)  # refuses what is wrong
+    n = whole("n", n, 1, LARGEST)
+    nedges = whole("nedges", nedges, 0, 1 << 40)
+    generators.uniform_random(1, 0, directed=directed, weights=weights, dtype=dtype, seed=seed)  # refuses what is wrong
+    seed = int(seed)
 
     def draw(xp: Any, start: int, stop: int) -> tuple[Any, Any]:
         return uniform_ends(xp, start, stop, seed, n)

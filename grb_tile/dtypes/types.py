@@ -218,9 +218,10 @@ def register_anonymous(dtype, name=None):
     known = _REGISTRY.get(dtype)
     if known is not None:
         if name is not None:
-            if known.gb_name is not None and name != known.gb_name:
+            if known.gb_name is None:
+                known.name = name
+            elif name != known.gb_name:
                 raise ValueError("dtype must not be a builtin type")
-            known.name = name
         return known
     if dtype.hasobject:
         raise ValueError("dtype must not allow Python objects")

@@ -57,7 +57,7 @@ def mode(A: Matrix, labels: Vector, *, weighted: bool = False) -> Vector:
         return Vector._from_store(found[0], name="mode")
     plus = semiring.plus_first[FP64] if weighted else semiring.plus_pair[INT64]
     # C = A S,  S(k, labels(k)) = 1
-    return _argmax(plus(A @ _indicator(labels, A.ncols)).new(name="C"))
+    return _argmax(plus(A @ _indicator(labels, A.ncols)).new(name="C"), "mode")
 
 
 def best_move(
@@ -211,11 +211,11 @@ def _indicator(labels: Vector, n: int) -> Matrix:
     return Matrix.from_coo(k, c, True, nrows=labels.size, ncols=n, name="S")
 
 
-def _argmax(C: Matrix) -> Vector:
+def _argmax(C: Matrix, name: str = "argmax") -> Vector:
     """t(i) = the least j with C(i, j) = max over j of C(i, j)."""
     # m = [max_j C(i, j)],  E = C where C(i, j) = m(i),  t = E min.firstj 1
     m = C.reduce_rowwise(monoid.max).new(name="m")
     M = semiring.any_first[C.dtype](m.diag() @ C).new(name="M")
     E = select.valueeq(binary.eq(C & M).new(), True).new(name="E")
     ones = Vector.from_scalar(True, C.ncols)
-    return semiring.ss.min_firstj[INT64](E @ ones).new(name="argmax")
+    return semiring.ss.min_firstj[INT64](E @ ones).new(name=name)

@@ -35,7 +35,7 @@ def square_store(name: str, A: Any) -> Any:
 def check_square(name: str, A: Any, AT: Any = None) -> None:
     """Raises: DimensionMismatch where A is not square, or AT of another shape."""
     if A.ncols != A.nrows or (AT is not None and AT is not A and AT.shape != A.shape):
-        more = "" if AT is None else f" and AT {AT.nrows} x {AT.ncols}"
+        more = "" if AT is None or AT is A else f" and AT {AT.nrows} x {AT.ncols}"
         raise DimensionMismatch(f"{name}: A is {A.nrows} x {A.ncols}{more}; expected square matrices of one size")
 
 

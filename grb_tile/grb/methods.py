@@ -188,10 +188,6 @@ def _values(X, n, count, dtype):
     return cast(X, dtype)
 
 
-def _dup(dup, dtype):
-    return None if dup is None else _accum(dup, dtype, dtype)
-
-
 def Vector_build(w, I, X, n=None, dup=None):
     """w(I(k)) = X(k) for the first n of the arrays (None: all); X may have one value for all.
 
@@ -203,7 +199,8 @@ def Vector_build(w, I, X, n=None, dup=None):
         raise OutputNotEmpty(f"Vector_build: w has {w.nvals} entries; clear it first")
     I = _indices("I", _counted("I", I, n), w.shape[0])
     values = _values(X, n, len(I), w.dtype)
-    elements.reset(w, current().build_vector(w.shape[0], I, values, _dup(dup, w.dtype), w.dtype))
+    dup = _accum("Vector_build", dup, w.dtype, w.dtype, "dup")
+    elements.reset(w, current().build_vector(w.shape[0], I, values, dup, w.dtype))
 
 
 def Vector_setElement(w, x, i):
@@ -298,7 +295,8 @@ def Matrix_build(C, I, J, X, n=None, dup=None):
     if len(I) != len(J):
         raise DimensionMismatch(f"Matrix_build: I has {len(I)} indices and J {len(J)}; they must be as many")
     values = _values(X, n, len(I), C.dtype)
-    elements.reset(C, current().build_matrix(*C.shape, I, J, values, _dup(dup, C.dtype), C.dtype))
+    dup = _accum("Matrix_build", dup, C.dtype, C.dtype, "dup")
+    elements.reset(C, current().build_matrix(*C.shape, I, J, values, dup, C.dtype))
 
 
 def Matrix_setElement(C, x, i, j):

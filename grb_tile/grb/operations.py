@@ -96,32 +96,45 @@ def _transposed(x, flag):
     return flag and isinstance(x, Matrix)
 
 
-def _accum(accum, dtype, dtype2):
-    if accum is None:
-        return None
-    op = get_typed_op(accum, dtype, dtype2, kind="binary")
-    return getattr(op, "binaryop", op) if type(op).__name__ == "TypedMonoid" else op
+_KINDS = {  # of an argument, the classes of operators that it takes
+    "unary": ("UnaryOp",),
+    "binary": ("BinaryOp", "Monoid", "Semiring"),
+    "semiring": ("Semiring",),
+    "indexunary": ("IndexUnaryOp", "SelectOp"),
+    "select": ("SelectOp", "IndexUnaryOp"),
+}
+
+
+def _typed(call, op, left, right=None, *, kind="binary", argument="op", **scalars):
+    """The operator for operands of these types.  Raises: TypeError for one of another kind."""
+    typed = get_typed_op(op, left, right, kind=kind, **scalars)
+    classes = _KINDS[kind] if argument == "op" else ("BinaryOp", "Monoid")
+    if typed.opclass not in classes:
+        raise TypeError(f"{call}: {argument} is {typed!r}; expected {' or '.join(classes)}")
+    return typed
+
+
+def _accum(call, accum, dtype, dtype2, argument="accum"):
+    return None if accum is None else _binary(_typed(call, accum, dtype, dtype2, argument=argument))
 
 
 def _finish(call, out, mask, accum, desc, record):
     output_shape(call, out.shape, record.shape)
     mask = _mask(call, mask, desc, out.shape)
-    how = ops.Descriptor(mask, _accum(accum, out.dtype, record.dtype), desc.replace)
+    how = ops.Descriptor(mask, _accum(call, accum, out.dtype, record.dtype), desc.replace)
     out._store = ops.write(out._store, record, out.dtype, how)
 
 
-def _binary(op, left, right):
-    op = get_typed_op(op, left, right, kind="binary")
-    if type(op).__name__ == "TypedSemiring":  # eWiseMult by a semiring takes its multiply
-        return op.binaryop
-    return op.binaryop if type(op).__name__ == "TypedMonoid" else op
+def _binary(typed):
+    """The binary operator of a monoid, or of a semiring its multiply."""
+    return typed if typed.opclass == "BinaryOp" else typed.binaryop
 
 
 def mxm(C, Mask, accum, op, A, B, desc=None):
     """C<M,r> = C (+) A (+.x) B (GrB_mxm, section 4.3.1)."""
     _expect("mxm", C=(C, Matrix), op=(op, object), A=(A, Matrix), B=(B, Matrix))
     d = flags_of(desc)
-    semiring = get_typed_op(op, A.dtype, B.dtype, kind="semiring")
+    semiring = _typed("mxm", op, A.dtype, B.dtype, kind="semiring")
     _finish("mxm", C, Mask, accum, d, ops.mxm(A, B, semiring, d.t0, d.t1))
 
 
@@ -129,14 +142,14 @@ def mxv(w, mask, accum, op, A, u, desc=None):
     """w<m,r> = w (+) A (+.x) u (GrB_mxv, section 4.3.3)."""
     _expect("mxv", w=(w, Vector), op=(op, object), A=(A, Matrix), u=(u, Vector))
     d = flags_of(desc)
-    _finish("mxv", w, mask, accum, d, ops.mxv(A, u, get_typed_op(op, A.dtype, u.dtype, kind="semiring"), d.t0))
+    _finish("mxv", w, mask, accum, d, ops.mxv(A, u, _typed("mxv", op, A.dtype, u.dtype, kind="semiring"), d.t0))
 
 
 def vxm(w, mask, accum, op, u, A, desc=None):
     """w'<m',r> = w' (+) u' (+.x) A (GrB_vxm, section 4.3.2); the descriptor's INP1 transposes A."""
     _expect("vxm", w=(w, Vector), op=(op, object), u=(u, Vector), A=(A, Matrix))
     d = flags_of(desc)
-    _finish("vxm", w, mask, accum, d, ops.vxm(u, A, get_typed_op(op, u.dtype, A.dtype, kind="semiring"), d.t1))
+    _finish("vxm", w, mask, accum, d, ops.vxm(u, A, _typed("vxm", op, u.dtype, A.dtype, kind="semiring"), d.t1))
 
 
 def eWiseMult(C, Mask, accum, op, A, B, desc=None):
@@ -149,7 +162,9 @@ def eWiseMult(C, Mask, accum, op, A, B, desc=None):
         Mask,
         accum,
         d,
-        ops.ewise_mult(A, B, _binary(op, A.dtype, B.dtype), _transposed(A, d.t0), _transposed(B, d.t1)),
+        ops.ewise_mult(
+            A, B, _binary(_typed("eWiseMult", op, A.dtype, B.dtype)), _transposed(A, d.t0), _transposed(B, d.t1)
+        ),
     )
 
 
@@ -157,8 +172,8 @@ def eWiseAdd(C, Mask, accum, op, A, B, desc=None):
     """C<M,r> = C (+) A (+) B on the union; op is a binary operator, monoid or semiring (its monoid) (section 4.3.5)."""
     _expect("eWiseAdd", C=(C, (Matrix, Vector)), op=(op, object), A=(A, (Matrix, Vector)), B=(B, (Matrix, Vector)))
     d = flags_of(desc)
-    typed = get_typed_op(op, A.dtype, B.dtype, kind="binary")
-    typed = typed.monoid.binaryop if type(typed).__name__ == "TypedSemiring" else _binary(typed, A.dtype, B.dtype)
+    typed = _typed("eWiseAdd", op, A.dtype, B.dtype)
+    typed = _binary(typed.monoid if typed.opclass == "Semiring" else typed)
     _finish("eWiseAdd", C, Mask, accum, d, ops.ewise_add(A, B, typed, _transposed(A, d.t0), _transposed(B, d.t1)))
 
 
@@ -169,7 +184,7 @@ def eWiseUnion(C, Mask, accum, op, A, alpha, B, beta, desc=None):
     """
     _expect("eWiseUnion", C=(C, (Matrix, Vector)), op=(op, object), A=(A, (Matrix, Vector)), B=(B, (Matrix, Vector)))
     d = flags_of(desc)
-    typed = _binary(op, A.dtype, B.dtype)
+    typed = _binary(_typed("eWiseUnion", op, A.dtype, B.dtype))
     record = ops.ewise_union(
         A, B, typed, _scalar("alpha", alpha), _scalar("beta", beta), _transposed(A, d.t0), _transposed(B, d.t1)
     )
@@ -234,15 +249,16 @@ def Col_extract(w, mask, accum, A, I, j, desc=None):
     _finish("Col_extract", w, mask, accum, d, record)
 
 
-def _assign(call, C, Mask, accum, value, I, J, desc, subassign):
+def _assign(call, C, Mask, accum, value, I, J, desc, subassign, line=None):
+    """line: 0 where I is the position of a row, 1 where J is that of a column; None: both are lists."""
     d = flags_of(desc)
     sizes = C.shape
     where = [
-        K if isinstance(K, int) else _indices(n, K, size)
-        for n, K, size in zip(("I", "J"), (I, J), sizes, strict=False)  # a vector has no J
+        K if axis == line else _indices("IJ"[axis], K, size)
+        for axis, (K, size) in enumerate(zip((I, J), sizes, strict=False))  # a vector has no J
     ]
     region = tuple(
-        size if K is None else len(K) for K, size in zip(where, sizes, strict=True) if not isinstance(K, int)
+        size if K is None else len(K) for axis, (K, size) in enumerate(zip(where, sizes, strict=True)) if axis != line
     )
     if isinstance(value, (Matrix, Vector)):
         transposed = _transposed(value, d.t0)
@@ -256,15 +272,9 @@ def _assign(call, C, Mask, accum, value, I, J, desc, subassign):
     else:
         store = _scalar("x", value)
         value_type = lookup_dtype(store.dtype)
-    line = any(isinstance(K, int) for K in where)
-    if subassign:
-        shape = region
-    elif line:
-        shape = (sizes[1] if isinstance(where[0], int) else sizes[0],)
-    else:
-        shape = sizes
+    shape = region if subassign else sizes if line is None else (sizes[1 - line],)
     mask = _mask(call, Mask, d, shape)
-    how = ops.Descriptor(mask, _accum(accum, C.dtype, value_type), d.replace)
+    how = ops.Descriptor(mask, _accum(call, accum, C.dtype, value_type), d.replace)
     C._store = ops.assign(C._store, store, *where, dtype=C.dtype, desc=how, subassign=subassign)
 
 
@@ -293,32 +303,32 @@ def subassign(C, Mask, accum, A, I, J=None, desc=None):
 def Row_assign(C, mask, accum, u, i, J, desc=None):
     """C<m',r>(i, J) = C(i, J) (+) u'; nothing outside row i changes (section 4.3.7.4)."""
     _expect("Row_assign", C=(C, Matrix), u=(u, object))
-    _assign("Row_assign", C, mask, accum, u, _position("i", i, C.shape[0]), J, desc, False)
+    _assign("Row_assign", C, mask, accum, u, _position("i", i, C.shape[0]), J, desc, False, 0)
 
 
 def Col_assign(C, mask, accum, u, I, j, desc=None):
     """C<m,r>(I, j) = C(I, j) (+) u; nothing outside column j changes (section 4.3.7.3)."""
     _expect("Col_assign", C=(C, Matrix), u=(u, object))
-    _assign("Col_assign", C, mask, accum, u, I, _position("j", j, C.shape[1]), desc, False)
+    _assign("Col_assign", C, mask, accum, u, I, _position("j", j, C.shape[1]), desc, False, 1)
 
 
 def Row_subassign(C, mask, accum, u, i, J, desc=None):
     """C(i, J)<m',r> = C(i, J) (+) u'; the mask has u's size (GxB_Row_subassign)."""
     _expect("Row_subassign", C=(C, Matrix), u=(u, object))
-    _assign("Row_subassign", C, mask, accum, u, _position("i", i, C.shape[0]), J, desc, True)
+    _assign("Row_subassign", C, mask, accum, u, _position("i", i, C.shape[0]), J, desc, True, 0)
 
 
 def Col_subassign(C, mask, accum, u, I, j, desc=None):
     """C(I, j)<m,r> = C(I, j) (+) u; the mask has u's size (GxB_Col_subassign)."""
     _expect("Col_subassign", C=(C, Matrix), u=(u, object))
-    _assign("Col_subassign", C, mask, accum, u, I, _position("j", j, C.shape[1]), desc, True)
+    _assign("Col_subassign", C, mask, accum, u, I, _position("j", j, C.shape[1]), desc, True, 1)
 
 
 def apply(C, Mask, accum, op, A, desc=None):
     """C<M,r> = C (+) op(A) (GrB_apply with a unary operator, sections 4.3.8.1 and 4.3.8.2)."""
     _expect("apply", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
     d = flags_of(desc)
-    _finish("apply", C, Mask, accum, d, ops.apply(A, get_typed_op(op, A.dtype, kind="unary"), _transposed(A, d.t0)))
+    _finish("apply", C, Mask, accum, d, ops.apply(A, _typed("apply", op, A.dtype, kind="unary"), _transposed(A, d.t0)))
 
 
 def apply_BinaryOp1st(C, Mask, accum, op, x, A, desc=None):
@@ -326,14 +336,14 @@ def apply_BinaryOp1st(C, Mask, accum, op, x, A, desc=None):
     _expect("apply_BinaryOp1st", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
     d = flags_of(desc)
     x = _scalar("x", x)
-    typed = get_typed_op(op, lookup_dtype(x.dtype), A.dtype, is_left_scalar=True, kind="binary")
+    typed = _typed("apply_BinaryOp1st", op, lookup_dtype(x.dtype), A.dtype, is_left_scalar=True)
     _finish(
         "apply_BinaryOp1st",
         C,
         Mask,
         accum,
         d,
-        ops.apply_bind(A, _binary(typed, None, None), left=x, xt=_transposed(A, d.t1)),
+        ops.apply_bind(A, _binary(typed), left=x, xt=_transposed(A, d.t1)),
     )
 
 
@@ -342,14 +352,14 @@ def apply_BinaryOp2nd(C, Mask, accum, op, A, y, desc=None):
     _expect("apply_BinaryOp2nd", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
     d = flags_of(desc)
     y = _scalar("y", y)
-    typed = get_typed_op(op, A.dtype, lookup_dtype(y.dtype), is_right_scalar=True, kind="binary")
+    typed = _typed("apply_BinaryOp2nd", op, A.dtype, lookup_dtype(y.dtype), is_right_scalar=True)
     _finish(
         "apply_BinaryOp2nd",
         C,
         Mask,
         accum,
         d,
-        ops.apply_bind(A, _binary(typed, None, None), right=y, xt=_transposed(A, d.t0)),
+        ops.apply_bind(A, _binary(typed), right=y, xt=_transposed(A, d.t0)),
     )
 
 
@@ -358,7 +368,7 @@ def apply_IndexOp(C, Mask, accum, op, A, thunk, desc=None):
     _expect("apply_IndexOp", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
     d = flags_of(desc)
     thunk = _scalar("thunk", thunk)
-    typed = get_typed_op(op, A.dtype, lookup_dtype(thunk.dtype), is_right_scalar=True, kind="indexunary")
+    typed = _typed("apply_IndexOp", op, A.dtype, lookup_dtype(thunk.dtype), is_right_scalar=True, kind="indexunary")
     _finish("apply_IndexOp", C, Mask, accum, d, ops.apply_index(A, typed, thunk, _transposed(A, d.t0)))
 
 
@@ -367,7 +377,7 @@ def select(C, Mask, accum, op, A, thunk, desc=None):
     _expect("select", C=(C, (Matrix, Vector)), op=(op, object), A=(A, type(C)))
     d = flags_of(desc)
     thunk = _scalar("thunk", thunk)
-    typed = get_typed_op(op, A.dtype, lookup_dtype(thunk.dtype), is_right_scalar=True, kind="select")
+    typed = _typed("select", op, A.dtype, lookup_dtype(thunk.dtype), is_right_scalar=True, kind="select")
     _finish("select", C, Mask, accum, d, ops.select(A, typed, thunk, _transposed(A, d.t0)))
 
 
@@ -393,12 +403,12 @@ def reduce(out, *args):
     _expect("reduce", op=(op, object), A=(A, (Matrix, Vector)))
     flags_of(args[3] if len(args) == 4 else None)
     record = ops.reduce_scalar(A, _monoid(op, A.dtype))
-    out.value = ops.accumulate_scalar(out._value, record.compute(), _accum(accum, out.dtype, record.dtype))
+    out.value = ops.accumulate_scalar(out._value, record.compute(), _accum("reduce", accum, out.dtype, record.dtype))
 
 
 def _monoid(op, dtype):
-    typed = get_typed_op(op, dtype, kind="binary")
-    if type(typed).__name__ == "TypedMonoid":
+    typed = _typed("reduce", op, dtype)
+    if typed.opclass == "Monoid":
         return typed
     if typed.monoid is None:
         raise InvalidValue(f"reduce: op is {typed!r}, which is no monoid (associative, commutative, with identity)")
@@ -416,4 +426,11 @@ def kronecker(C, Mask, accum, op, A, B, desc=None):
     """C<M,r> = C (+) kron(A, B) by op, a binary operator, monoid or semiring (section 4.3.12)."""
     _expect("kronecker", C=(C, Matrix), op=(op, object), A=(A, Matrix), B=(B, Matrix))
     d = flags_of(desc)
-    _finish("kronecker", C, Mask, accum, d, ops.kronecker(A, B, _binary(op, A.dtype, B.dtype), d.t0, d.t1))
+    _finish(
+        "kronecker",
+        C,
+        Mask,
+        accum,
+        d,
+        ops.kronecker(A, B, _binary(_typed("kronecker", op, A.dtype, B.dtype)), d.t0, d.t1),
+    )

@@ -45,7 +45,9 @@ def value_of(get: Callable) -> Any:
 
 def negated(x: Any) -> Any:
     """`not x`, of a Number too."""
-    return (x == 0) if type(x) is Number else not x
+    if type(x) is not Number:
+        return not x
+    return Number(x.vector.apply("lnot").new()) if x.dtype is BOOL else x == 0
 
 
 def both(every: bool, first: Any, second: Callable[[], Any]) -> Any:
@@ -282,7 +284,8 @@ class _Frame:
     def _check_written(self, values, begun):
         """Raises: CaptureError where a turn wrote a vector that others have, too, or that is lost with the turn."""
         bound = {id(value) for value in (*self._carried.vectors, *values)}
-        lost = {id(value) for value in begun} - bound
+        kept = {id(value) for role, value in zip(self._captured.roles, values, strict=True) if role != "own"}
+        lost = {id(value) for value in begun} - kept - {id(vector) for vector in self._carried.vectors}
         for key, (target, holders) in self._written.items():
             if key in lost or key not in bound and sys.getrefcount(target) > holders:
                 raise CaptureError(

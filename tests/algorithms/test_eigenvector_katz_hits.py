@@ -183,3 +183,18 @@ def test_vertices_that_a_start_leaves_out_begin_with_0(function):
         function(A, nstart=start, max_iter=1, tol=0, strict=False).values.to_dense() for start in ({1: 2.0}, [0, 2, 0])
     )
     assert few.tolist() == all_.tolist()
+
+
+@pytest.mark.parametrize("alpha", [0.6, 1.0, 7.0])
+def test_an_iteration_that_overflows_has_not_converged(alpha):
+    """Whether the entries, their sum or the change is the first that overflows: on ten copies of one graph."""
+    for copies in (1, 2, 3, 10):
+        pairs = [(4 * c + i, 4 * c + j) for c in range(copies) for i, j in ((0, 1), (1, 2), (2, 0), (2, 3), (1, 3))]
+        A = edges([*pairs, *((j, i) for i, j in pairs)], 4 * copies)
+        with pytest.raises(ConvergenceFailure, match="katz: .*the iteration diverges: take a smaller alpha"):
+            katz(A, alpha=alpha, max_iter=5000)
+
+
+def test_a_start_of_hits_from_which_nothing_leads_away():
+    with pytest.raises(ValueError, match="nstart: all numbers are 0"):
+        hits(karate(), nstart=[0.0] * 34)

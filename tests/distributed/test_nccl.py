@@ -303,6 +303,22 @@ def test_a_rank_where_nccl_does_not_start_fails_on_all():
         assert "NCCL does not start (rank 1: ValueError" in text and "NCCL_DEBUG=INFO" in text
 
 
+def test_a_communicator_that_closes_completes_what_is_queued():
+    def function(comm, module):
+        closed = []
+        end, comm.host.close = comm.host.close, lambda: (closed.append(1), end())
+        module.work.put(lambda: time.sleep(0.2))  # an earlier kernel
+        whole = comm.allgather_known([on_device(numbers(50, np.dtype("f8"), comm.rank))], [50] * 3, "mxv")[0]
+        comm.close()
+        assert (whole == np.concatenate([numbers(50, np.dtype("f8"), rank) for rank in range(3)])).all()
+        for _ in range(2):
+            comm.close()
+        assert closed == [1] and module.calls.count(("abort", 0)) == 1
+        assert "has closed its communicator" in str(error_of(lambda: comm.allgather_known([whole], [150] * 3, "mxv")))
+
+    run(3, function)
+
+
 def test_nccl_is_not_asked_for_errors_while_it_is_closed(monkeypatch):
     """The thread that looks asks within a lock: `abort` of a communicator that another thread uses ends the process."""
     monkeypatch.setattr(nccl, "SECONDS_BETWEEN_LOOKS", 0.001)

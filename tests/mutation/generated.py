@@ -30,8 +30,10 @@ LAYERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "core": (("grb_tile/core", "grb_tile/config.py", "grb_tile/viz.py"), ("tests/core",)),
     "cpu": (("grb_tile/backends/cpu",), ("tests/backends/cpu", "tests/backends/test_*.py")),
     "cuda": (("grb_tile/backends/cuda",), ("tests/backends/cuda",)),
+    "dist": (("grb_tile/dist",), ("tests/distributed",)),
     "distributed": (("grb_tile/backends/distributed", "grb_tile/dist"), ("tests/distributed",)),
     "generators": (("grb_tile/generators.py",), ("tests/generators",)),
+    "graph": (("grb_tile/graph",), ("tests/algorithms",)),
     "grb": (("grb_tile/grb",), ("tests/grb",)),
     "io": (("grb_tile/io",), ("tests/io",)),
     "kernels": (("kernels",), ("tests/backends/cuda",)),
@@ -39,7 +41,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "operations": (("grb_tile/operations",), ("tests/operations",)),
     "operators": (("grb_tile/operators", "grb_tile/dtypes"), ("tests/operators",)),
     "planner": (("grb_tile/planner",), ("tests/planner",)),
-    "programs": (("grb_tile/programs",), ("tests/programs",)),
+    "programs": (("grb_tile/programs",), ("tests/programs", "tests/backends/cuda/test_program*.py")),
     "storage": (("grb_tile/storage",), ("tests/storage",)),
 }
 

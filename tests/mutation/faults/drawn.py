@@ -132,8 +132,8 @@ FAULTS = [
     Fault(
         "grb_tile/grb/operations.py",
         "Col_subassign: the mask of an assign",
-        '    _assign("Row_subassign", C, mask, accum, u, _position("i", i, C.shape[0]), J, desc, True)',
-        '    _assign("Row_subassign", C, mask, accum, u, _position("i", i, C.shape[0]), J, desc, False)',
+        '    _assign("Row_subassign", C, mask, accum, u, _position("i", i, C.shape[0]), J, desc, True, 0)',
+        '    _assign("Row_subassign", C, mask, accum, u, _position("i", i, C.shape[0]), J, desc, False, 0)',
         ("tests/grb/test_every_assign.py",),
     ),
     Fault(

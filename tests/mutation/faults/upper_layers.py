@@ -23,7 +23,7 @@ FAULTS = [
     Fault(
         "grb_tile/grb/operations.py",
         "Col_assign: j checked against the number of rows",
-        'C, mask, accum, u, I, _position("j", j, C.shape[1]), desc, False)',
+        'C, mask, accum, u, I, _position("j", j, C.shape[1]), desc, False, 1)',
         'C, mask, accum, u, I, _position("j", j, C.shape[0]), desc, False)',
         ("tests/grb",),
     ),
@@ -411,8 +411,8 @@ FAULTS = [
     Fault(
         "grb_tile/grb/methods.py",
         "Vector_build leaves deleted elements pending",
-        "elements.reset(w, current().build_vector(w.shape[0], I, values, _dup(dup, w.dtype), w.dtype))",
-        "w._store = current().build_vector(w.shape[0], I, values, _dup(dup, w.dtype), w.dtype)",
+        "elements.reset(w, current().build_vector(w.shape[0], I, values, dup, w.dtype))",
+        "w._store = current().build_vector(w.shape[0], I, values, dup, w.dtype)",
         ("tests/grb",),
     ),
     Fault(

@@ -174,7 +174,10 @@ def reduce(device, x, monoid):
     found = reduced(device, kernel, n, (values, words, n), dtype.np_type)
     if type(found) is OnDevice and words is not None:  # without entries the identity, for which a turn needs no host
         identity = device.constant(dtype.np_type.type(monoid.identity))
-        found = OnDevice(device.xp.where(found.present[:1] != 0, found.array, identity))
+        either = device.empty(1, dtype.np_type)
+        kernel = device.launcher.kernel("programs/numbers.cuh", "number_or", "", (dtype.cuda_type,))
+        kernel.over(1, (found.array, found.present, identity, either))
+        found = OnDevice(either)
     return found
 
 

@@ -10,7 +10,7 @@ from ....storage import holders
 from ....storage.store import same_structure
 from ..runtime.late_vector import LateVector
 from ..runtime.moves import copied
-from ..structure.arrays import index_type, keeps_bitmap, moved_type, to_bitmap, words_of
+from ..structure.arrays import index_type, keeps_bitmap, moved_type, repeated, to_bitmap, words_of
 from .bound import keep
 
 
@@ -117,8 +117,7 @@ def _writable(device, c):
     if own:
         values, words = c.values, c.words
     elif c.iso:
-        values, words = device.empty(size, c.values.dtype), copied(device, c.words)
-        values[:] = c.values
+        values, words = repeated(device, c.values, size), copied(device, c.words)
     else:
         values, words = copied(device, c.values), copied(device, c.words)
     result = LateVector(device, size, c.dtype, words, values, None, estimate=c.estimated_nvals)

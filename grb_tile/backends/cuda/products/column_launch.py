@@ -191,8 +191,8 @@ class Merge:
         """An Accumulator cleared here."""
         found = self._fresh()
         w, words = found.arrays()
-        words.fill(0)
-        found.counted().fill(0)
+        self._device.clear(words)
+        self._device.clear(found.counted())
         s = self._s
         if s.has_start:
             s.kernel(self._device.launcher, "products/columns.cuh", "fill_start", ("S",)).over(

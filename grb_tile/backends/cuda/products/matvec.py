@@ -56,7 +56,8 @@ def matvec_rows(device, A, x, semiring, mask=None, plan=None):
     if s is None:
         return NotImplemented
     plan = plan or UNRECORDED
-    if mask is None and held == x.size and plan.format == "csr":
+    as_step = device.turns is not None and device.turns.as_step(A, s)
+    if mask is None and held == x.size and plan.format == "csr" and not as_step:
         run = bound_rows(A, s)
         if run is not None:
             return run(x, plan)
@@ -112,6 +113,9 @@ def multiply_rows(device, A, x, held, s, mask, plan, precision):
     streams = mask is None and full
     if not streams and not (s.structure_only or s.any):
         streams = mask is None or _admits_many(mask, size)
+    as_step = device.turns is not None and device.turns.as_step(A, s)
+    if as_step:
+        streams = False
     kernel = rows_kernel(
         plan, A.indices.shape[0], A.indptr.shape[0], size, full, streams, s.early_exit, s.has_terminal,
         partial(row_segments.reads_most, device, A), pull.suits(A, s), listed, partial(longest_row, device, A),
@@ -134,7 +138,7 @@ def multiply_rows(device, A, x, held, s, mask, plan, precision):
     if rows is not None:
         schedule = chosen_rows(device, A, rows, A.indices.shape[0] / max(A.indptr.shape[0] - 1, 1))
     else:
-        schedule = schedule_of(device, A, "early" if s.early_exit else "all")
+        schedule = schedule_of(device, A, "early" if s.early_exit else "step" if as_step else "all")
     w = None if s.structure_only else device.empty(size, s.dtype.np_type)
     if full and mask is None:  # w's pattern is the rows with entries, which are known
         if w is not None:

@@ -156,14 +156,18 @@ class Device:
         """`count` values to merge into by atomics; of whole words of 4 bytes, which atomics write."""
         size = dtype.itemsize
         return (
-            self.xp.empty(count, dtype)
-            if size >= 4
-            else self.xp.zeros((count * size + 3) // 4 * 4 // size, dtype)[:count]
+            self.xp.empty(count, dtype) if size >= 4 else self.zeros(-(-count * size // 4) * 4 // size, dtype)[:count]
         )
 
     def zeros(self, count: Any, dtype: Any) -> Any:
         """`count` zeros."""
-        return self.xp.zeros(count, dtype)
+        return self.xp.zeros(count, dtype) if self.launcher.recorder is None else self.clear(self.empty(count, dtype))
+
+    def clear(self, array: Any) -> Any:
+        """The array, made just now, with zeros in it."""
+        recorder = self.launcher.recorder
+        (array.fill(0) if recorder is None else recorder.clear(array))
+        return array
 
     def counters(self) -> Any:
         """A fresh array of four zeros (uint64), for counts that kernels add to: costs no launch, zeros(4) does."""
