@@ -44,7 +44,9 @@ def masks(rng):
             yield StoredMask(M, complement), StoredMask(as_form(M, form), complement)
 
 
-@pytest.mark.parametrize(("name", "most"), [("numpy", "room"), ("cpu", "room"), ("cpu", "no room")])
+@pytest.mark.parametrize(
+    ("name", "most"), [pytest.param("numpy", "room", marks=pytest.mark.slow), ("cpu", "room"), ("cpu", "no room")]
+)
 def test_every_pair_of_forms(name, most, monkeypatch):
     """Each pair without a mask and with two of the masks in turn."""
     if most == "no room":

@@ -158,3 +158,63 @@ def test_what_a_turn_may_bind():
                 other.isequal(wanted) if hasattr(other, "isequal") else other == wanted
             )
         assert ("turns on the device" in program.explain()) == captured, (name, program.explain())
+
+
+TURN = "for turn in gb.loop(max_turns=4):"
+REFUSED = {  # what a loop does -> (lines before it, lines of it, what the program says)
+    "int() of a number": (["k = 0"], ["k += 1", "v << v * int(k)"], "needs a number"),
+    "a number as an index": (["k = 0"], ["k += 1", "v[k] << 1.5"], "number"),
+    "a list that keeps": (["box = []"], ["v << v + 1.0", "box.append(1)"], "`box`, of type list"),
+    "a matrix that is made": ([], ["B = A.apply('abs').new()", "v << B.mxv(v)"], "`B` becomes a Matrix"),
+    "a matrix that is written": (
+        ["B = A.dup()"],
+        ["B << B.apply('abs')", "v << B.mxv(v)"],
+        "a Matrix is written in the",
+    ),
+    "a number of another type": (["k = 1"], ["k = k * 2 if turn < 9 else 1", "k = k / 2", "v << v + k"], "number"),
+    "two names of one vector": (["x = v.dup()"], ["x << x + v", "v = x"], "two names stand for one vector"),
+    "an array of the host": ([], ["v << gb.Vector.from_dense([float(x) for x in range(40)])"], "copied to the device"),
+    "a text in some turns": (["s = 'a'"], ["v << v + 1.0", "s = 'b' if s == 'a' else 'a'"], "`s`"),
+}
+
+
+def test_what_is_refused_runs_turn_by_turn_and_says_why():
+    A = gb.Matrix.from_coo(np.arange(N), (np.arange(N) * 7 + 1) % N, 0.5, nrows=N, ncols=N)
+    for name, (before, body, says) in REFUSED.items():
+        function = function_of("v, A", *before, TURN, *(f"    {line}" for line in body), "return v")
+        program, strict = gb.program(function), gb.program(function, strict=True)
+        for _ in range(5):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", CaptureWarning)
+                assert agree(program(full(1.0), A), function(full(1.0), A)), name
+        assert says in program.explain() and "on the device" not in program.explain(), (name, program.explain())
+        with pytest.raises(CaptureError, match="line "):
+            for _ in range(5):
+                strict(full(1.0), A)
+
+
+def test_what_is_no_function_with_a_loop():
+    for wrong in (lambda v: v, len, gb.Vector.dup, type("Called", (), {"__call__": lambda self, v: v})()):
+        with contextlib.suppress(TypeError), warnings.catch_warnings():
+            warnings.simplefilter("ignore", CaptureWarning)
+            program = gb.program(wrong)
+            assert agree(program(full(1.0)), full(1.0)) or wrong is len
+            assert "on the device" not in program.explain()
+
+
+def test_vectors_of_another_form_than_when_the_loop_was_captured():
+    """A list, then a bitmap, a full one, one value, none: each is a kind of call of its own."""
+
+    def spread(v, w, turns):
+        for _ in gb.loop(max_turns=turns):
+            v(w.S) << w
+            w << w + 1.0
+        return v, w
+
+    few, half = gb.Vector.from_coo([1, 7], [2.0, 3.0], size=N), gb.Vector.from_coo(range(0, N, 2), 1.5, size=N)
+    forms = (few, half, full(1.0), gb.Vector.from_scalar(2.0, N), gb.Vector(float, N))
+    program = gb.program(spread)
+    for _ in range(3):
+        for v in forms:
+            for w in forms:
+                assert agree(program(v.dup(), w.dup(), 3), spread(v.dup(), w.dup(), 3)), program.explain()

@@ -208,6 +208,20 @@ FAULTS = [
         OPERATORS,
     ),
     Fault(
+        "grb_tile/dtypes/types.py",
+        "a built-in type is renamed",
+        "            if known.gb_name is None:\n                known.name = name\n            elif",
+        "            if known.gb_name in (None, name):\n                known.name = name\n            elif",
+        OPERATORS,
+    ),
+    Fault(
+        "grb_tile/operators/semiring.py",
+        "every semiring comes back as an anonymous one",
+        "    def _deserialize(name, monoid, binaryop, anonymous):\n        if anonymous:",
+        "    def _deserialize(name, monoid, binaryop, anonymous):\n        if True:",
+        OPERATORS,
+    ),
+    Fault(
         "grb_tile/backends/cuda/graph/topological.py",
         "vertices that 32-bit numbers do not hold",
         "0 < n < 2**31 - 128",

@@ -51,7 +51,8 @@ class Persistent:
         if len(source.words) > MOST_WORDS:
             raise CaptureError(f"programs: the steps of a turn take {len(source.words)} arguments")
         self._launcher, self._key = launcher, (source.headers(), "run_turns", text, ())
-        self._sizes = [step.blocks for ordered in bodies.values() for level in ordered for step in level]
+        every = [step for ordered in bodies.values() for level in ordered for step in level]
+        self._sizes = [step.blocks for step in every if has_barrier(step)]
         self._words, self._most, self._kernel = tuple(map(_signed, source.words)), most, None
         self._held.append(control)
         self.levels = {name: [[s.name for s in level] for level in ordered] for name, ordered in bodies.items()}
@@ -68,7 +69,7 @@ class Persistent:
         kernel = self._launcher.kernel(*self._key)
         threads = self._launcher.threads(LAUNCH["threads"])
         blocks = min(kernel.resident_blocks(threads), self._most)
-        if blocks < 1 or any(1 < size < blocks for size in self._sizes):
+        if blocks < 1 or any(size < blocks for size in self._sizes):
             raise CaptureError(f"programs: no {blocks} blocks for the steps of a turn")
         self._kernel, self._shape = kernel, (blocks, threads)
 
