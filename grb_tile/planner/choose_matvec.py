@@ -108,12 +108,12 @@ class Settled:
     entries give again where no list of entries was counted, nothing sampled and no counter moved.
     """
 
-    __slots__ = ("_early", "_iso", "_key", "_last", "_longest_ns", "_semiring")
+    __slots__ = ("_early", "_iso", "_last", "_longest_ns", "_semiring")
 
     def __init__(self, A, u, semiring):
         self._semiring = semiring
         self._early, self._iso = can_stop_early(semiring), is_iso_product(semiring, A, u)
-        self._key = self._last = self._longest_ns = None
+        self._last, self._longest_ns = (None, ()), None
 
     def choose(self, A, transposed: bool, transpose, u, mask, backend) -> Plan:
         """The Plan; nothing is forced.  transpose: the cached one, or None."""
@@ -130,8 +130,9 @@ class Settled:
         key = None
         if u.format == "bitmap" and (mask is None or mask.complement):
             key = count, None if mask is None else mask.pattern.nvals, transpose is None, A.forms.get("last_method")
-            if key == self._key:
-                return Plan("matvec", *self._last)
+            last = self._last
+            if key == last[0]:
+                return Plan("matvec", *last[1])
         _, rows, columns, sampled = _costs(A, transposed, transpose, u, mask, self._semiring, self._early, self._iso)
         price = 0.0
         if transpose is None:
@@ -143,7 +144,7 @@ class Settled:
                 price = tuning.CPU_TRANSPOSE_NS
         plan = cheaper(A, transposed, transpose, rows, columns, count, price)
         if key is not None and not sampled and A.forms.get("last_method") == key[3]:
-            self._key, self._last = key, (plan.method, "csr", plan.rule, plan.figures)
+            self._last = key, (plan.method, "csr", plan.rule, plan.figures)  # one step: threads share it
         return plan
 
     def _surely_columns(self, A, transposed, transpose, count, mask):

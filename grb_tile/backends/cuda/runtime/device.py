@@ -289,12 +289,8 @@ class Device:
             if type(pattern.values) is not here or type(structure) is not here:
                 mask = self.mask_to_device(mask)
         if self.several:
-            number = self.number
-            if A.values.data.device_id != number or x.values.data.device_id != number:
-                self._check_here(A.values)
-                self._check_here(x.values)
-            if mask is not None and mask.pattern.values.data.device_id != number:
-                self._check_here(mask.pattern.values)
+            for store in (A, x) if mask is None else (A, x, mask.pattern):
+                self._check_here(store.values)
         return A, x, mask
 
     def mask_to_device(self, mask: StoredMask | None) -> StoredMask | None:
