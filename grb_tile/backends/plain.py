@@ -4,7 +4,7 @@ import numpy as np
 
 from ..dtypes import cast
 from ..operators import typed_semiring
-from ..storage.bits import scatter_words
+from ..storage.bits import from_bool, scatter_words
 from ..storage.constructors import full_vector, row_matrix
 from ..storage.dense import in_order
 from ..storage.place import first_value, host, is_of_device
@@ -81,8 +81,10 @@ def is_equal(backend, x, y, op, tolerance):
         if not (x.iso or y.iso):
             y = in_order(y, x.by_columns)
         x, y = x.flat, y.flat
-    if x.format == y.format == "bitmap" and x.words is None and y.words is None:
+    if x.format == y.format == "bitmap" and x.nvals == x.size and x.words is y.words:
         left, right = [], []
+    elif x.format == y.format == "bitmap" and not (x.iso or y.iso or op.type._is_udt or op.type2._is_udt):
+        return _bitmaps_equal(x, y, op, tolerance)
     elif x.format == y.format and type(x) is not Dense and x.format != "bitmap":
         left, right = ([x.indices], [y.indices]) if x.format == "sparse" else (_structure(x), _structure(y))
     else:
@@ -90,6 +92,18 @@ def is_equal(backend, x, y, op, tolerance):
         (*left, v), (*right, w) = ((backend.tuples_vector if is_vector else backend.tuples_matrix)(s) for s in (x, y))
         return _same(left, right) and _hold(v, w, op, tolerance)
     return _same(left, right) and (not x.nvals or _hold(x.values, y.values, op, tolerance))
+
+
+def _bitmaps_equal(x, y, op, tolerance):
+    """Of as many entries and with values of their own; absent positions hold any values, which do not matter."""
+    a, b = x.words, y.words
+    if a is None or b is None:  # full, as the other is then
+        return bool(_holds(x.values, y.values, op, tolerance).all())
+    if a is not b and not (a == b).all():
+        return False
+    with np.errstate(all="ignore"):  # signalling NaN at absent positions
+        flags = _holds(x.values, y.values, op, tolerance)
+    return bool(flags.all()) or bool(((from_bool(flags) & a) == a).all())
 
 
 def put_entries(words, dense, u):
@@ -115,12 +129,17 @@ def _hold(x, y, op, tolerance):
     """Does op, or closeness, hold for all pairs of values?  One value stands for all equal ones."""
     if op.type._is_udt or op.type2._is_udt:
         return bool(np.all(x == y))
+    return bool(_holds(x, y, op, tolerance).all())
+
+
+def _holds(x, y, op, tolerance):
+    """For which pairs of values does it hold?"""
     x, y = cast(x, op.type), cast(y, op.type2)
     if tolerance is None:
-        return bool(np.all(op.numpy(x, y)))
+        return op.numpy(x, y)
     rel, tol = tolerance
     with np.errstate(all="ignore"):
         if x.dtype.kind in "biu":
             x, y = x.astype(np.float64), y.astype(np.float64)
         allowed = np.maximum(rel * np.maximum(np.abs(x), np.abs(y)), tol)
-        return bool(np.all((x == y) | (np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= allowed))))
+        return (x == y) | (np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= allowed))

@@ -14,12 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from ..operators import typed_semiring
 from ..planner import choose_matmul, choose_matvec, forced, record_plan
+from ..planner.choose_precision import setting
+from ..planner.record import FREE
 from ..storage.constructors import full_vector
 from ..storage.convert import cached_transpose
 from ..storage.dense import by_rows, compressed
-from ..storage.store import Dense
+from ..storage.store import Dense, forms_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..storage.store import BitmapVector, Compressed, SparseVector, StoredMask
 
     VectorStore = SparseVector | BitmapVector
@@ -38,7 +42,21 @@ class PlannedProducts:
         cols: column-wise (saxpy, push), the columns of E at u's entries; needs E's transpose by rows.
         reuse: a vector that replaces u row-wise; the caller guarantees that w is the same (operand reuse,
         push_pull_graphblas_icpp18, section 5.4).
+
+        What a product of operands of these kinds does is decided once and kept with A (bind_mxv): later calls run the
+        prepared function, as long as no plan is forced and nothing is rounded.
         """
+        free = reuse is None and forced() is FREE and setting() == "exact"
+        key = None
+        if free:
+            key = self, transposed, semiring, type(u), u.dtype, u.iso, mask and (type(mask.pattern), mask.complement)
+            kept = A.forms and A.forms.get("bound")
+            run = kept and kept.get(key)
+            if run:
+                w = run(A, u, mask)
+                if w is not NotImplemented:
+                    return w
+        given = A
         if type(A) is Dense:
             w = self._dense_matvec(A, transposed, u if reuse is None else reuse, semiring, mask)
             if w is not NotImplemented:
@@ -54,7 +72,19 @@ class PlannedProducts:
         else:
             w = self.matvec_cols(A, u, semiring, mask, plan)
         plan.done(self)
+        if free and given.format == "csr" and (run := self.bind_mxv(given, transposed, u, semiring, mask)) is not None:
+            forms_of(given).setdefault("bound", {})[key] = run
         return w
+
+    def bind_mxv(
+        self: Any, A: Compressed, transposed: bool, u: VectorStore, semiring: Any, mask: StoredMask | None
+    ) -> Callable[..., Any] | None:
+        """The function of (A, u, mask) that computes `mxv` of operands of these kinds, without what is decided once.
+
+        Kinds: A as it is, type and class of u and of the mask's pattern.  The function chooses the method and records
+        it, and returns NotImplemented where `mxv` has more to decide.  None where there is none, or not yet.
+        """
+        return None
 
     def mxm(
         self: Any, A: Compressed, at: bool, B: Compressed, bt: bool, semiring: Any, mask: StoredMask | None,

@@ -91,7 +91,8 @@ def fill(self, number, desc):
         def find(c):
             return ops.part_of_assign(c, value, None, desc=desc, subassign=False)
 
-        if desc.mask is None or not write_part(self, find, compute):
+        bitmap = self._pending is None and self._store.format == "bitmap"  # changes in place: see can_keep_changes
+        if desc.mask is None or bitmap or not write_part(self, find, compute):
             self._store = compute(elements.store_to_write(self))
     except MemoryError as exc:
         raise OutOfMemory(f"assign: the region of shape {self.shape} does not fit in memory ({exc})") from None

@@ -13,9 +13,6 @@ from .updater import make_updater, update
 if TYPE_CHECKING:
     from typing import Any
 
-    from .annotations import MaskLike, OperatorLike
-    from .updater import Updater
-
 
 class ToolsProperty:
     """`A.ss`: the tools of an object; `Matrix.ss`: their class, for what makes new objects."""
@@ -38,33 +35,7 @@ class BaseType(InPlace, Operand):
     __slots__ = ()
     _is_scalar = False
     _update = update
-
-    def __call__(
-        self,
-        *args: Any,
-        mask: MaskLike | None = None,
-        accum: OperatorLike | None = None,
-        replace: bool = False,
-        input_mask: MaskLike | None = None,
-        **opts: Any,
-    ) -> Updater:
-        """Where and how the next `<<` writes: `C(mask, accum, replace) << expr`, positional arguments in any order.
-
-        mask        a Mask (M.S, ~M.V, ...) or a Boolean object
-        accum       BinaryOp, Monoid or a string such as "plus" or "+": combines old and new values
-        replace     delete what the mask does not let be written; `gb.replace` as a positional argument
-        input_mask  mask of the object that is extracted from, in `C(input_mask=M) << A[I, J]`
-
-        Examples:
-        >>> v, w = gb.Vector.from_dict({0: 1, 1: 2}), gb.Vector.from_dict({1: 3})
-        >>> w(accum=gb.binary.plus) << v
-        >>> w.to_dict()
-        {0: 1, 1: 5}
-        >>> w(v.S, replace=True) << 8
-        >>> w.to_dict()
-        {0: 8, 1: 8}
-        """
-        return make_updater(self, args, mask, accum, replace, input_mask, opts)
+    __call__ = make_updater
 
     def __lshift__(self, expr: Any) -> None:
         self._update(expr)

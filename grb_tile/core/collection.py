@@ -99,9 +99,11 @@ class Collection:
         if type(other) is not type(self):
             other = self._expect_collection(other, "ewise_add", op)
         shown, op = binary_op(self, other, default_op("monoid", "plus") if op is None else op, "ewise_add")
+        text = ("{0.name}.ewise_add({1.name}, op={2})", self, other, shown)
+        if self.ndim == other.ndim == 1:
+            return VectorExpression(ops.ewise_add(self, other, op), text)
         x, xt, y, yt = _pair(self, other, "ewise_add")
-        record = ops.ewise_add(x, y, op, xt, yt)
-        return _expression(record, ("{0.name}.ewise_add({1.name}, op={2})", self, other, shown))
+        return _expression(ops.ewise_add(x, y, op, xt, yt), text)
 
     def ewise_mult(self, other: VectorLike | MatrixLike, op: OperatorLike | None = None) -> Any:
         """C = A (op) B on the intersection.
@@ -117,9 +119,11 @@ class Collection:
         if type(other) is not type(self):
             other = self._expect_collection(other, "ewise_mult", op)
         shown, op = binary_op(self, other, default_op("binary", "times") if op is None else op, "ewise_mult")
+        text = ("{0.name}.ewise_mult({1.name}, op={2})", self, other, shown)
+        if self.ndim == other.ndim == 1:
+            return VectorExpression(ops.ewise_mult(self, other, op), text)
         x, xt, y, yt = _pair(self, other, "ewise_mult")
-        record = ops.ewise_mult(x, y, op, xt, yt)
-        return _expression(record, ("{0.name}.ewise_mult({1.name}, op={2})", self, other, shown))
+        return _expression(ops.ewise_mult(x, y, op, xt, yt), text)
 
     def ewise_union(
         self, other: VectorLike | MatrixLike, op: OperatorLike, left_default: ScalarLike, right_default: ScalarLike
@@ -183,13 +187,14 @@ class Collection:
         x, xt = (self._matrix, True) if self._is_transposed else (self, False)
         if left is None and right is None:
             op = get_typed_op(op, self.dtype, kind="unary")
-            expect_op(self, op, "UnaryOp", within="apply", argname="op", extra_message=_APPLY_HINT)
+            if op.opclass != "UnaryOp":
+                expect_op(self, op, "UnaryOp", within="apply", argname="op", extra_message=_APPLY_HINT)
             return _expression(ops.apply(x, op, xt), ("{0.name}.apply({1})", self, op))
         if right is None:
             value, dtype, text = bound_scalar(self, left, "apply", "left", op, self._udt())
             op = get_typed_op(op, dtype, self.dtype, is_left_scalar=True, kind="binary")
             op = self._bindable(op)
-            record = ops.apply_bind(x, op, left=value, xt=xt)
+            record: Any = ops.apply_bind(x, op, left=value, xt=xt)
             return _expression(record, ("{0.name}.apply({1}, left={2})", self, op, text))
         if left is not None:
             raise TypeError("Cannot provide both `left` and `right` to apply")
@@ -285,13 +290,15 @@ class Collection:
     def _compare(self, other, within, check_dtype, opts, tolerance):
         if opts:
             check_options(opts)
-        accepted = kinds.Vector if self.ndim == 1 else (kinds.Matrix, kinds.TransposedMatrix)
-        other = expect_type(self, other, accepted, within=within, argname="other")
+        if type(other) is not type(self):
+            accepted = kinds.Vector if self.ndim == 1 else (kinds.Matrix, kinds.TransposedMatrix)
+            other = expect_type(self, other, accepted, within=within, argname="other")
         if check_dtype and self.dtype is not other.dtype or self.shape != other.shape:
             return False
         op = get_typed_op("eq", self.dtype, other.dtype, kind="binary")
         backend = current()
-        x, y = (backend.transpose(v._matrix._store) if v._is_transposed else v._store for v in (self, other))
+        x = backend.transpose(self._matrix._store) if self._is_transposed else self._store
+        y = backend.transpose(other._matrix._store) if other._is_transposed else other._store
         found = backend.is_equal(x, y, op, tolerance)
         if tracing.active is not None and (trace := tracing.current()) is not None:
             return trace.number(found, BOOL)
@@ -422,10 +429,11 @@ def _pair(self, other, within):
 def reduce_expression(self, op, allow_empty, within):
     """The ScalarExpression of a reduction by a Monoid (or the BinaryOp of one)."""
     op = get_typed_op(op, self.dtype, kind="binary")
-    if op.opclass == "BinaryOp" and op.monoid is not None:
-        op = op.monoid
-    else:
-        expect_op(self, op, ("Monoid", "Aggregator"), within=within, argname="op")
+    if op.opclass != "Monoid":
+        if op.opclass == "BinaryOp" and op.monoid is not None:
+            op = op.monoid
+        else:
+            expect_op(self, op, ("Monoid", "Aggregator"), within=within, argname="op")
     x = self._matrix if self._is_transposed else self  # the order of entries does not matter to a monoid
     identity = None if allow_empty else op.identity
     return ScalarExpression(

@@ -206,7 +206,8 @@ def reset(obj, store):
 
 def store_to_write(obj):
     """The object's store for the write step, marked `shared` where something else refers to it: no update in place."""
-    note_write(obj)
+    if tracing.active is not None:
+        note_write(obj)
     if holders.count_of(obj._store) > holders.ONE:
         obj._store.shared = True
     return obj._store

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from .scalar import Scalar
 
 
+_NUMBERS = frozenset((bool, int, float))
+
+
 class IndexExpr(Computable):
     """Base of the indexed forms; python-graphblas calls it AmbiguousAssignOrExtract."""
 
@@ -64,6 +67,12 @@ class IndexExpr(Computable):
         Updater(self.parent)._assign(self.resolved_indexes, expr, False)
 
     def __lshift__(self, expr: Any) -> None:
+        parent = self.parent
+        if type(expr) in _NUMBERS and parent.ndim == 1 and not parent.dtype._is_udt:
+            axis = self.resolved_indexes.indices[0]
+            if axis.index is None:  # v[:] << 5 is v << 5
+                parent << expr
+                return
         self.update(expr)
 
     _takes_input_mask = True

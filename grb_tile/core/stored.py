@@ -19,7 +19,7 @@ from .collection import Collection
 from .index import Resolved
 from .mask import StructuralMask, ValueMask
 from .scalar import Scalar, check_wait
-from .updater import Updater
+from .updater import Updater, update
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -42,6 +42,7 @@ class Stored(Collection, BaseType):
     dtype = property(attrgetter("_dtype"), doc="The type; dup(dtype) makes an object of another one.")
     shape = property(attrgetter("_shape"), doc="The dimensions, as a tuple; resize() changes them.")
     _is_transposed = False
+    __lshift__ = update
 
     if TYPE_CHECKING:  # a __getattr__ would hide misspelt names from type checkers
         _store: Any

@@ -25,6 +25,8 @@ from .recipes import RepositionRecipe
 if TYPE_CHECKING:
     from typing import Any
 
+    from .annotations import MaskLike, OperatorLike
+
 
 class _Replace:
     """The type of `replace`: `C(mask, gb.replace) << expr` is `C(mask, replace=True) << expr`."""
@@ -141,8 +143,31 @@ class Assigner:
         raise TypeError(f"__bool__ not defined for objects of type {type(self)}.")
 
 
-def make_updater(self, args, mask, accum, replace, input_mask, opts):
-    """The Updater of `self(*args, mask=, accum=, replace=, input_mask=)`; `args` come in any order."""
+def make_updater(
+    self: Any,
+    *args: Any,
+    mask: MaskLike | None = None,
+    accum: OperatorLike | None = None,
+    replace: bool = False,
+    input_mask: MaskLike | None = None,
+    **opts: Any,
+) -> Updater:
+    """Where and how the next `<<` writes: `C(mask, accum, replace) << expr`, positional arguments in any order.
+
+    mask        a Mask (M.S, ~M.V, ...) or a Boolean object
+    accum       BinaryOp, Monoid or a string such as "plus" or "+": combines old and new values
+    replace     delete what the mask does not let be written; `gb.replace` as a positional argument
+    input_mask  mask of the object that is extracted from, in `C(input_mask=M) << A[I, J]`
+
+    Examples:
+    >>> v, w = gb.Vector.from_dict({0: 1, 1: 2}), gb.Vector.from_dict({1: 3})
+    >>> w(accum=gb.binary.plus) << v
+    >>> w.to_dict()
+    {0: 1, 1: 5}
+    >>> w(v.S, replace=True) << 8
+    >>> w.to_dict()
+    {0: 8, 1: 8}
+    """
     if opts:
         check_options(opts)
     for arg in args:
@@ -216,8 +241,8 @@ def update(self, expr: Any, desc: ops.Descriptor = ops.PLAIN, input_mask: Mask |
         ops.checks.output_shape(record.name, self.shape, record.shape)
     mask = desc.mask
     if mask is not None:
-        check_mask(mask, self)
         if mask.parent.shape != self.shape:
+            check_mask(mask, self)
             if mask.parent.ndim != self.ndim:
                 raise TypeError(
                     f"Mask object must be a mask of a {type(self).__name__}, as the output is; "
@@ -231,7 +256,9 @@ def update(self, expr: Any, desc: ops.Descriptor = ops.PLAIN, input_mask: Mask |
         if desc.is_anew:  # what self held is not looked at
             if tracing.active is not None:
                 elements.note_write(self)
-            elements.reset(self, ops.write(None, record, self.dtype, desc))
+            self._store = ops.write(None, record, self.dtype, desc)  # these three as in elements.reset
+            self._pending = None
+            self._base = None
         else:
             _write(self, record, desc)
     except MemoryError as exc:
@@ -244,6 +271,9 @@ def update(self, expr: Any, desc: ops.Descriptor = ops.PLAIN, input_mask: Mask |
 
 def _write(self, record, desc):
     t, mask = ops.compute(record, desc)
+    if self._pending is None and self._store.format == "bitmap":  # changes in place: see can_keep_changes
+        self._store = ops.finish(elements.store_to_write(self), t, self.dtype, mask, desc)
+        return
 
     def finish(c):
         return ops.finish(c, t, self.dtype, mask, desc)

@@ -89,92 +89,9 @@ __all__ = [
     "write",
 ]
 
-
-def mxm(A, B, op, at=False, bt=False):
-    """Record of C = A (+.x) B; `at`, `bt` transpose the operands."""
-    return MxM(A, B, op, at, bt)
-
-
-def mxv(A, u, op, at=False, reuse=None):
-    """Record of w = A (+.x) u; `reuse` may take u's place row-wise (multiply.matvec)."""
-    return MxV(A, u, op, at, reuse)
-
-
-def vxm(u, A, op, at=False, reuse=None):
-    """Record of w' = u' (+.x) A; `reuse` as for mxv."""
-    return VxM(u, A, op, at, reuse)
-
-
-def inner(u, v, op):
-    """Record of s = u' (+.x) v."""
-    return Inner(u, v, op)
-
-
-def outer(u, v, op):
-    """Record of C(i, j) = op(u(i), v(j))."""
-    return Outer(u, v, op)
-
-
-def ewise_add(x, y, op, xt=False, yt=False):
-    """Record of the union of x and y by op."""
-    return EWiseAdd(x, y, op, xt, yt)
-
-
-def ewise_mult(x, y, op, xt=False, yt=False):
-    """Record of the intersection of x and y by op."""
-    return EWiseMult(x, y, op, xt, yt)
-
-
-def ewise_union(x, y, op, left_default, right_default, xt=False, yt=False):
-    """Record of the union of x and y by op, with defaults for the missing operand."""
-    return EWiseUnion(x, y, op, left_default, right_default, xt, yt)
-
-
-def apply(x, op, xt=False):
-    """Record of op at every entry."""
-    return Apply(x, op, xt)
-
-
-def apply_bind(x, op, left=None, right=None, xt=False):
-    """Record of op(left, x) or op(x, right) at every entry; exactly one side is given, as a NumPy scalar."""
-    return ApplyBind(x, op, left, right, xt)
-
-
-def apply_index(x, op, thunk, xt=False):
-    """Record of op(x(i, j), i, j, thunk) at every entry."""
-    return ApplyIndex(x, op, thunk, xt)
-
-
-def select(x, op, thunk, xt=False):
-    """Record of the entries where op(x(i, j), i, j, thunk) is true."""
-    return Select(x, op, thunk, xt)
-
-
-def reduce_rows(A, monoid, at=False):
-    """Record of w(i) = (+)_j A(i, j)."""
-    return ReduceRows(A, monoid, at)
-
-
-def reduce_scalar(x, monoid):
-    """Record of the monoid over all entries."""
-    return ReduceScalar(x, monoid)
-
-
-def extract(x, I, J=None, xt=False):
-    """Record of x(I, J)."""
-    return Extract(x, I, J, xt)
-
-
-def transpose(A, at=False):
-    """Record of A' (of A when `at`)."""
-    return Transpose(A, at)
-
-
-def copy(x):
-    """Record of x itself."""
-    return Copy(x)
-
-
-def kronecker(A, B, op, at=False, bt=False):
-    """Record of the Kronecker product."""
-    return Kronecker(A, B, op, at, bt)
+# builders check shapes and return a record, with its arguments: a function around each would be one more call
+mxm, mxv, vxm, inner, outer = MxM, MxV, VxM, Inner, Outer
+ewise_add, ewise_mult, ewise_union = EWiseAdd, EWiseMult, EWiseUnion
+apply, apply_bind, apply_index, select = Apply, ApplyBind, ApplyIndex, Select
+reduce_rows, reduce_scalar = ReduceRows, ReduceScalar
+extract, transpose, copy, kronecker = Extract, Transpose, Copy, Kronecker

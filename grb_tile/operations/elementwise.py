@@ -47,7 +47,7 @@ class _ElementWise(Record):
     __slots__ = ("x", "y", "xt", "yt", "side")
     intersects = False
 
-    def __init__(self, x, y, op, xt, yt):
+    def __init__(self, x, y, op, xt=False, yt=False):
         shape = x.shape
         if shape == y.shape and not xt and not yt:
             self.shape, self.side = shape, None
@@ -83,6 +83,8 @@ class _ElementWise(Record):
         return x, y
 
     def compute(self, mask=None):
+        if self.side is None and not self.xt and not self.yt:
+            return self.combine(self.x._store, self.y._store, mask)
         C = None if self.side is None else self.broadcast_full(mask)
         return self.combine(*self.stores(mask), mask) if C is None else C
 
@@ -140,7 +142,7 @@ class EWiseUnion(_ElementWise):
     name = "ewise_union"
     c_stem = "eWiseUnion"
 
-    def __init__(self, x, y, op, left_default, right_default, xt, yt):
+    def __init__(self, x, y, op, left_default, right_default, xt=False, yt=False):
         super().__init__(x, y, op, xt, yt)
         self.left_default, self.right_default = left_default, right_default
 

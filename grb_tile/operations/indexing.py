@@ -157,6 +157,9 @@ def assign(c, value, I, J=None, *, dtype, desc=PLAIN, subassign=False):
 
 def fill(c, value, dtype, desc):
     """The store of the vector C after a NumPy scalar was written to all positions."""
+    if desc.is_plain:
+        value = cast_scalar(value, dtype)
+        return c if _holds_everywhere(c, value, dtype) else full_vector(c.size, dtype, value)
     result = put_value(c, value, dtype, desc)
     return _assign_vector(c, value, None, dtype, desc, False) if result is NotImplemented else result
 

@@ -15,14 +15,14 @@ def _suffix(scalar):
     return "UDT" if dtype._is_udt else dtype.name
 
 
-def _oriented(x, transposed):
-    return current().transpose(x._store) if transposed else x._store
+def _oriented(x):
+    return current().transpose(x._store)
 
 
 class _Map(Record):
     __slots__ = ("x", "xt")
 
-    def __init__(self, x, op, xt):
+    def __init__(self, x, op, xt=False):
         self.x, self.op, self.xt = x, op, xt
         self.shape = checks.oriented(x.shape, True) if xt else x.shape
         self.dtype = op.return_type
@@ -43,7 +43,7 @@ class Apply(_Map):
     c_stem = "apply"
 
     def compute(self, mask=None):
-        return current().apply(_oriented(self.x, self.xt), self.op, mask)
+        return current().apply(_oriented(self.x) if self.xt else self.x._store, self.op, mask)
 
 
 class ApplyBind(_Map):
@@ -52,7 +52,7 @@ class ApplyBind(_Map):
     __slots__ = ("left", "right")
     name = "apply"
 
-    def __init__(self, x, op, left, right, xt):
+    def __init__(self, x, op, left=None, right=None, xt=False):
         super().__init__(x, op, xt)
         self.left, self.right = left, right
 
@@ -62,7 +62,8 @@ class ApplyBind(_Map):
         return f"apply_BinaryOp{side}_{_suffix(scalar)}"
 
     def compute(self, mask=None):
-        return current().apply(_oriented(self.x, self.xt), self.op, mask, left=self.left, right=self.right)
+        x = _oriented(self.x) if self.xt else self.x._store
+        return current().apply(x, self.op, mask, self.left, self.right)
 
     def leading(self):
         return () if self.left is None else (str(self.left),)
@@ -78,12 +79,13 @@ class ApplyIndex(_Map):
     name = "apply"
     c_stem = "apply_IndexOp"
 
-    def __init__(self, x, op, thunk, xt):
+    def __init__(self, x, op, thunk, xt=False):
         super().__init__(x, op, xt)
         self.thunk = thunk
 
     def compute(self, mask=None):
-        return current().apply(_oriented(self.x, self.xt), self.op, mask, thunk=self.thunk)
+        x = _oriented(self.x) if self.xt else self.x._store
+        return current().apply(x, self.op, mask, thunk=self.thunk)
 
     def extra(self):
         return (str(self.thunk),)
@@ -96,13 +98,14 @@ class Select(_Map):
     name = "select"
     c_stem = "select"
 
-    def __init__(self, x, op, thunk, xt):
+    def __init__(self, x, op, thunk, xt=False):
         super().__init__(x, op, xt)
         self.thunk = thunk
         self.dtype = x.dtype
 
     def compute(self, mask=None):
-        return current().select(_oriented(self.x, self.xt), self.op, self.thunk, mask)
+        x = _oriented(self.x) if self.xt else self.x._store
+        return current().select(x, self.op, self.thunk, mask)
 
     def extra(self):
         return (str(self.thunk),)

@@ -31,7 +31,7 @@ class MxM(Record):
     name = "mxm"
     c_name = "GrB_mxm"
 
-    def __init__(self, A, B, op, at, bt):
+    def __init__(self, A, B, op, at=False, bt=False):
         left, right = checks.oriented(A.shape, at), checks.oriented(B.shape, bt)
         checks.inner_sizes("mxm", "A", left, "B", right)
         self.A, self.B, self.op, self.at, self.bt = A, B, op, at, bt
@@ -53,7 +53,7 @@ class MxV(Record):
     name = "mxv"
     c_name = "GrB_mxv"
 
-    def __init__(self, A, u, op, at, reuse=None):
+    def __init__(self, A, u, op, at=False, reuse=None):
         nrows, ncols = A.shape
         if at:
             nrows, ncols = ncols, nrows
@@ -71,7 +71,7 @@ class MxV(Record):
 
     def compute(self, mask=None):
         reuse = None if self.reuse is None else self.reuse._store
-        return matvec(self.A._store, self.at, self.u._store, self.op, mask, reuse)
+        return current().mxv(self.A._store, self.at, self.u._store, self.op, mask, reuse)
 
     def operands(self):
         return ((self.A, self.at), (self.u, False))
@@ -84,7 +84,7 @@ class VxM(Record):
     name = "vxm"
     c_name = "GrB_vxm"
 
-    def __init__(self, u, A, op, at, reuse=None):
+    def __init__(self, u, A, op, at=False, reuse=None):
         nrows, ncols = A.shape
         if at:
             nrows, ncols = ncols, nrows
@@ -102,7 +102,8 @@ class VxM(Record):
 
     def compute(self, mask=None):
         reuse = None if self.reuse is None else self.reuse._store
-        return matvec(self.A._store, not self.at, self.u._store, self.op.flip(), mask, reuse)
+        op = self.op._flipped or self.op.flip()
+        return current().mxv(self.A._store, not self.at, self.u._store, op, mask, reuse)
 
     def operands(self):
         return ((self.u, False), (self.A, self.at))

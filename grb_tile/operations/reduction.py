@@ -16,7 +16,7 @@ class ReduceRows(Record):
     name = "reduce_rowwise"
     c_name = "GrB_Matrix_reduce_Monoid"
 
-    def __init__(self, A, monoid, at):
+    def __init__(self, A, monoid, at=False):
         self.A, self.op, self.at = A, monoid, at
         self.shape = (checks.oriented(A.shape, at)[0],)
         self.dtype = monoid.return_type

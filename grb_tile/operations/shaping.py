@@ -62,7 +62,7 @@ class Kronecker(Record):
     name = "kronecker"
     c_name = "GrB_Matrix_kronecker_BinaryOp"
 
-    def __init__(self, A, B, op, at, bt):
+    def __init__(self, A, B, op, at=False, bt=False):
         left, right = checks.oriented(A.shape, at), checks.oriented(B.shape, bt)
         self.A, self.B, self.op, self.at, self.bt, self.used = A, B, op, at, bt, False
         self.shape = (left[0] * right[0], left[1] * right[1])

@@ -111,13 +111,23 @@ def reach(c, desc, stored=None, t=None):
 
 def write(c, record, dtype, desc=PLAIN):
     """The store of C after C<mask, replace> accum= record; `c` is C's store before, `dtype` C's type."""
-    t, mask = compute(record, desc)
-    return finish(c, t, dtype, mask, desc)
+    if not desc.is_anew:
+        t, mask = compute(record, desc)
+        return finish(c, t, dtype, mask, desc)
+    mask = desc.mask  # as in `compute`; what C held does not matter
+    if mask is not None:
+        store = mask.parent._store
+        mask = StoredMask(store if mask.structure else true_entries(store), mask.complement)
+    t = record.compute(mask)
+    return t if t.dtype is dtype else current().cast(t, dtype)
 
 
 def compute(record, desc):
     """(T, the StoredMask): the record computed inside the mask, everywhere without one."""
-    mask = None if desc.mask is None else stored_mask(desc.mask)
+    mask = desc.mask
+    if mask is not None:
+        store = mask.parent._store
+        mask = StoredMask(store if mask.structure else true_entries(store), mask.complement)
     return record.compute(mask), mask
 
 
@@ -210,7 +220,7 @@ def accumulate_scalar(c, t, accum):
 def put_value(c, value, dtype, desc):
     """The store of the vector C after C<M> = value (a NumPy scalar) by Backend.fill, or NotImplemented."""
     mask = desc.mask
-    if desc.accum is not None or mask is None or mask.complement or desc.replace or is_known_empty(c):
+    if desc.accum is not None or mask is None or mask.complement or desc.replace or c.nvals_if_read == 0:
         return NotImplemented
     backend = current()
     if not isinstance(value, np.generic) or backend.updates_in_place and c.size > tuning.MERGED_SIZE:
@@ -226,9 +236,9 @@ def is_known_empty(store):
 def accumulate(c, t, dtype, accum):
     """The union of C and T by the accumulator, in C's type; entries of one operand are cast to C's type directly."""
     backend = current()
-    if is_known_empty(t):
+    if t.nvals_if_read == 0:
         return c
-    if is_known_empty(c):
+    if c.nvals_if_read == 0:
         return t if t.dtype is dtype else backend.cast(t, dtype)
     return backend.union(c, t, accum, dtype=dtype)
 

@@ -21,7 +21,7 @@ SEGMENTS = ("segments", "segments_delta16", "segments_relabelled", BINNED, "bit_
 
 
 def _record(plan, kernel, rule, figures=()):
-    plan.use_kernel(kernel, rule, figures)
+    plan.kernel, plan.kernel_rule, plan.kernel_figures = kernel, rule, figures  # as use_kernel, in each product
     return kernel
 
 
@@ -243,8 +243,8 @@ def merge_kernel(plan, count: int, few: int, longest: int, edges: float, can_sha
     edges: of the columns at x's entries, an estimate.  can_share: have the values sums in shared memory?  later: is
     presence found by a pass over all sums?
     """
-    wanted = forced_kernel("cols")
-    if wanted is not None and wanted != "sort_products":
+    wanted = forced().kernel  # as forced_kernel, which is one more call
+    if wanted is not None and KERNEL_METHODS.get(wanted) == "cols" and wanted != "sort_products":
         if wanted != "merge_hubs_shared" or can_share:
             return _record(plan, wanted, "forced")
         _unsuited(plan, wanted)

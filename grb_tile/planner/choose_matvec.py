@@ -15,7 +15,7 @@ from . import tuning
 from .choose_direction import cheaper
 from .choose_kernel import BINNED
 from .choose_matvec_gpu import choose_on_gpu
-from .matvec_work import column_wise_ns, estimate_work, is_dense_sum, row_wise_ns, sample_work
+from .matvec_work import admitted_rows, column_wise_ns, estimate_work, is_dense_sum, row_wise_ns, sample_work
 from .record import FREE, KERNEL_METHODS, Plan, forced
 from .statistics import stored_rows
 
@@ -59,34 +59,118 @@ def choose_matvec(A, transposed: bool, u, mask, semiring, backend=None) -> Plan:
         return Plan("matvec", "cols" if transposed else "rows", "csr", "vector_empty")
     transpose = cached_transpose(A)
     if entries <= tuning.CPU_SMALL_MATRIX:
-        return Plan("matvec", _of_small(A, transposed, transpose, u), "csr", "matrix_small", (entries,))
+        method = _of_small(A, transposed, transpose, u, semiring, can_stop_early(semiring))
+        return Plan("matvec", method, "csr", "matrix_small", (entries,))
     return _by_costs(A, transposed, transpose, u, mask, semiring, backend)
 
 
-def _of_small(A, transposed, transpose, u):
-    """The method for a matrix of few entries: cols for a list, rows for a bitmap where both orientations are stored."""
-    if u.format != "sparse":
-        return "cols" if transposed and transpose is None else "rows"
-    if transposed or transpose is not None:
-        return "cols"
-    forms = forms_of(A)  # ski rental, as in choose_direction.py: rows and entries read in vain against a transpose
-    saved = stored_rows(A) * tuning.CPU_LOOKED_ROW_NS + A.indices.shape[0] * tuning.CPU_LOOK_UP_NS
+def _of_small(A, transposed, transpose, u, semiring, early):
+    """The method for a matrix of few entries where both orientations are stored: cols for a list, and for a bitmap with
+    gaps whose rows do not stop early; else rows.
+
+    The orientation that is not stored is made once it has paid: for lists, and for full vectors whose sums by rows are
+    faster.
+    """
+    other, here = ("rows", "cols") if transposed else ("cols", "rows")
+    listed, full = u.format == "sparse", u.nvals == u.size
+    if transpose is not None:
+        return "rows" if not listed and (early or full) else "cols"
+    entries = A.indices.shape[0]
+    if transposed == listed or transposed and not (full and (early or is_dense_sum(A, u, semiring))):
+        return here
+    if transposed:
+        saved = entries * (tuning.CPU_SUM_NS - tuning.CPU_ENTRY_NS)
+    else:  # rows and entries read in vain
+        saved = stored_rows(A) * tuning.CPU_LOOKED_ROW_NS + entries * tuning.CPU_LOOK_UP_NS
+    forms = forms_of(A)  # ski rental, as in choose_direction.py
     saved = forms["transpose_counter"] = forms.get("transpose_counter", 0.0) + saved
-    price = tuning.NUMPY_CALL_NS + A.indices.shape[0] * tuning.NUMPY_TRANSPOSE_NS
-    return "cols" if saved >= price else "rows"
+    price = tuning.NUMPY_CALL_NS + entries * tuning.NUMPY_TRANSPOSE_NS
+    return other if saved >= price else here
 
 
-def _by_costs(A, transposed, transpose, u, mask, semiring, backend):
-    """The Plan by the current costs of both methods: compiled, or in NumPy while they are not compiled."""
-    early, iso = can_stop_early(semiring), is_iso_product(semiring, A, u)
+def _costs(A, transposed, transpose, u, mask, semiring, early, iso):
+    """(Work, ns of the row-wise method, of the column-wise one, is the work sampled?), both compiled."""
     by_rows, by_columns = (transpose, A) if transposed else (A, transpose)
     dense = is_dense_sum(by_columns or A, u, semiring)
     work = estimate_work(A, transposed, by_rows, by_columns, u, mask)
     rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, mask, True, iso, dense)
     low, high = (rows, columns) if rows < columns else (columns, rows)
-    if low > 2 * tuning.CPU_SAMPLE_NS and high < low * tuning.CPU_SURE:  # a wrong choice may cost more than a sample
-        work = sample_work(A, transposed, by_rows, by_columns, u, mask, early)
-        rows, columns = row_wise_ns(work, u, early, True), column_wise_ns(work, u, mask, True, iso, dense)
+    if low <= 2 * tuning.CPU_SAMPLE_NS or high >= low * tuning.CPU_SURE:
+        return work, rows, columns, False
+    work = sample_work(A, transposed, by_rows, by_columns, u, mask, early)  # a wrong choice may cost more than a sample
+    return work, row_wise_ns(work, u, early, True), column_wise_ns(work, u, mask, True, iso, dense), True
+
+
+class Settled:
+    """choose_matvec on the host for operands whose kinds stay the same and whose kernels are compiled.
+
+    What the choice reads of the semiring and the kinds is kept; so is the last Plan's content, which equal numbers of
+    entries give again where no list of entries was counted, nothing sampled and no counter moved.
+    """
+
+    __slots__ = ("_early", "_iso", "_key", "_last", "_longest_ns", "_semiring")
+
+    def __init__(self, A, u, semiring):
+        self._semiring = semiring
+        self._early, self._iso = can_stop_early(semiring), is_iso_product(semiring, A, u)
+        self._key = self._last = self._longest_ns = None
+
+    def choose(self, A, transposed: bool, transpose, u, mask, backend) -> Plan:
+        """The Plan; nothing is forced.  transpose: the cached one, or None."""
+        entries, count = A.indices.shape[0], u.nvals
+        if count == 0:
+            return Plan("matvec", "cols" if transposed else "rows", "csr", "vector_empty")
+        if entries <= tuning.CPU_SMALL_MATRIX:
+            method = _of_small(A, transposed, transpose, u, self._semiring, self._early)
+            return Plan("matvec", method, "csr", "matrix_small", (entries,))
+        if u.format == "sparse" and count < u.size:
+            plan = self._surely_columns(A, transposed, transpose, count, mask)
+            if plan is not None:
+                return plan
+        key = None
+        if u.format == "bitmap" and (mask is None or mask.complement):
+            key = count, None if mask is None else mask.pattern.nvals, transpose is None, A.forms.get("last_method")
+            if key == self._key:
+                return Plan("matvec", *self._last)
+        _, rows, columns, sampled = _costs(A, transposed, transpose, u, mask, self._semiring, self._early, self._iso)
+        price = 0.0
+        if transpose is None:
+            if (columns < rows) != transposed:
+                key = None  # the counter of a transpose moves
+                compiled = backend.is_ready("transpose", A)
+                price = tuning.CPU_TRANSPOSE_NS if compiled else tuning.NUMPY_TRANSPOSE_NS
+            else:
+                price = tuning.CPU_TRANSPOSE_NS
+        plan = cheaper(A, transposed, transpose, rows, columns, count, price)
+        if key is not None and not sampled and A.forms.get("last_method") == key[3]:
+            self._key, self._last = key, (plan.method, "csr", plan.rule, plan.figures)
+        return plan
+
+    def _surely_columns(self, A, transposed, transpose, count, mask):
+        """The Plan of columns where they cost less even if each were as long as the longest; None where that is open.
+
+        The rows that are admitted are looked at, whatever they hold: nothing is counted.
+        """
+        by_columns = A if transposed else transpose
+        if by_columns is None or by_columns.rows is not None:
+            return None
+        longest = self._longest_ns
+        if longest is None:
+            each = tuning.CPU_SET_BIT_NS if self._iso else tuning.CPU_SCATTER_NS + tuning.CPU_BRANCH_NS
+            lengths = by_columns.indptr[1:] - by_columns.indptr[:-1]
+            longest = self._longest_ns = int(lengths.max()) * each + tuning.CPU_COLUMN_NS
+        rows = admitted_rows(by_columns, True, mask) * tuning.CPU_LOOKED_ROW_NS
+        if count * longest * tuning.HYSTERESIS >= rows:
+            return None
+        if transpose is not None:
+            A.forms["last_method"] = "cols"
+        return Plan("matvec", "cols", "csr", "columns_surely", (rows, count * longest, count))
+
+
+def _by_costs(A, transposed, transpose, u, mask, semiring, backend):
+    """The Plan by the current costs of both methods: compiled, or in NumPy while they are not compiled."""
+    early, iso = can_stop_early(semiring), is_iso_product(semiring, A, u)
+    work, rows, columns, _ = _costs(A, transposed, transpose, u, mask, semiring, early, iso)
     sure = columns * tuning.CPU_SURE < rows or max(rows, columns) < tuning.CPU_UNASKED_NS
     if backend is None or sure and transpose is not None:
         return cheaper(A, transposed, transpose, rows, columns, u.nvals, tuning.CPU_TRANSPOSE_NS)

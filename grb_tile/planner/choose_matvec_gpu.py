@@ -34,7 +34,12 @@ def choose_on_gpu(A, transposed: bool, u, mask, early: bool, backend, sorts: boo
             transpose = backend.transpose(A)  # for all turns to come
         by_rows = transpose if transposed else A
         method = backend.turns.direction(
-            A, transposed, transpose, u, mask, lambda: costs_of(A, by_rows, mask, early, sorts, backend.profile, True)
+            A,
+            transposed,
+            transpose,
+            u,
+            mask,
+            lambda: costs_of(A, by_rows, mask, early, sorts, backend.profile, True, True),
         )
         return Plan("matvec", method, "csr", "turn_of_program")
     if count is None:
@@ -157,8 +162,13 @@ class DirectionCosts(NamedTuple):
         return edges * self.edge_ns + count * self.entry_ns + self.launch_ns
 
 
-def costs_of(A, by_rows, mask, early: bool, sorts: bool, profile, has_gaps: bool) -> DirectionCosts:
-    """The DirectionCosts of w<mask> = E u.  by_rows: E or None; has_gaps: does u lack an entry?"""
+def costs_of(
+    A, by_rows, mask, early: bool, sorts: bool, profile, has_gaps: bool, captured: bool = False
+) -> DirectionCosts:
+    """The DirectionCosts of w<mask> = E u.  by_rows: E or None; has_gaps: does u lack an entry?
+
+    captured: as a step of a turn that the device repeats, which takes no time of the host.
+    """
     entries, stored = A.indices.shape[0], A.indptr.shape[0] - 1 or 1
     if sorts:
         edge_ns, launch_ns = tuning.GPU_SORT_EDGE_NS, tuning.GPU_SORT_NS
@@ -170,8 +180,8 @@ def costs_of(A, by_rows, mask, early: bool, sorts: bool, profile, has_gaps: bool
     if profile.scaled:
         edge_ns, entry_ns = edge_ns * (1.0 if sorts else profile.atomics), entry_ns * profile.latency
     fixed = 0.0
-    if not early and (has_gaps or mask is not None):
-        fixed = tuning.GPU_BINNED_NS + _every_row(stored, mask)
+    if not early and (mask is not None if captured else has_gaps or mask is not None):
+        fixed = _every_row(stored, mask) + (0.0 if captured else tuning.GPU_BINNED_NS)
     form = None if by_rows is None or by_rows.forms is None else by_rows.forms.get("pull")
     live = stored if form is None else form.live_count or 1
     return DirectionCosts(

@@ -9,6 +9,8 @@ import numpy as np
 from . import tuning
 from .statistics import edges_of, is_counted, mean_degree, members, sample_of, stored_rows
 
+_new = tuple.__new__
+
 
 class Work(NamedTuple):
     """rows: those that `mask` admits; edges: their entries; reads: how many a product reads that stops a row early;
@@ -25,13 +27,22 @@ class Work(NamedTuple):
 
 def admitted_rows(A, transposed: bool, mask) -> int:
     """Rows of E that `mask` admits and that may have entries."""
-    n_rows = stored_rows(A)
-    if transposed:
-        n_rows = A.ncols if A.rows is None else min(A.ncols, A.indices.shape[0])
-    if mask is None:
-        return n_rows
-    masked = mask.pattern.nvals
-    return min(max(mask.pattern.size - masked, 0) if mask.complement else masked, n_rows)
+    n_rows = _rows_of(A, transposed)
+    return n_rows if mask is None else _admitted(mask, n_rows)
+
+
+def _rows_of(A, transposed):
+    """Rows of E that may have entries."""
+    if not transposed:
+        return stored_rows(A)
+    return A.ncols if A.rows is None else min(A.ncols, A.indices.shape[0])
+
+
+def _admitted(mask, n_rows):
+    """How many of n_rows rows the mask admits, at most."""
+    pattern = mask.pattern
+    found = pattern.size - pattern.nvals if mask.complement else pattern.nvals
+    return found if found < n_rows else n_rows
 
 
 def estimate_work(A, transposed: bool, by_rows, by_columns, u, mask) -> Work:
@@ -40,18 +51,19 @@ def estimate_work(A, transposed: bool, by_rows, by_columns, u, mask) -> Work:
     A is E or its transpose; by_rows and by_columns: E and E's transpose where they are stored, else None.
     """
     count = A.indices.shape[0]
-    rows = admitted_rows(A if by_rows is None else by_rows, by_rows is None, mask)
+    n_rows = _rows_of(A, True) if by_rows is None else stored_rows(by_rows)
     if mask is None:
-        edges = float(count)
-    elif by_rows is not None and not mask.complement:
-        edges = edges_of(by_rows, mask.pattern)
+        rows, edges = n_rows, float(count)
     else:
-        all_rows = admitted_rows(A if by_rows is None else by_rows, by_rows is None, None)
-        edges = rows * count / max(all_rows, 1)
+        rows = _admitted(mask, n_rows)
+        listed = by_rows is not None and not mask.complement
+        edges = edges_of(by_rows, mask.pattern) if listed else rows * count / (n_rows or 1)
     frontier = u.nvals * mean_degree(A) if by_columns is None else edges_of(by_columns, u)
-    frontier = float(min(frontier, count))
+    frontier = float(frontier if frontier < count else count)
     hit = frontier / count
-    return Work(rows, edges, min(edges, rows / max(hit, 1 / count)), frontier, hit, edges / count)
+    reads = rows / hit if frontier > 1.0 else rows * count
+    # as Work(...), in half the time
+    return _new(Work, (rows, edges, reads if reads < edges else edges, frontier, hit, edges / count))
 
 
 def sample_work(A, transposed: bool, by_rows, by_columns, u, mask, early: bool) -> Work:

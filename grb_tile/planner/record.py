@@ -317,6 +317,7 @@ RULES = {
     "only_orientation": "only this orientation is stored: {0:.0f} ns against {1:.0f} ns and a transpose of {2:.0f} ns, "
     "for which {3:.0f} ns are saved up",
     "columns_cheaper": "columns of the vector's {2} entries cost about {1:.0f} ns, permitted rows {0:.0f} ns",
+    "columns_surely": "columns of the vector's {2} entries cost at most {1:.0f} ns, permitted rows at least {0:.0f} ns",
     "rows_cheaper": "permitted rows cost about {0:.0f} ns, columns of the vector's {2} entries {1:.0f} ns",
     "same_as_last": "rows {0:.0f} ns against columns {1:.0f} ns: too close to change the direction of the last call",
     "tiles_cheaper": "products without an atomic would be sorted: tiles cost about {0:.0f} ns, the cheaper of rows and "

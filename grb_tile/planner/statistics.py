@@ -9,6 +9,8 @@ import numpy as np
 from ..storage.store import forms_of
 from . import tuning
 
+_ONES = np.ones(tuning.CPU_COUNTED)
+
 
 def stored_rows(A) -> int:
     """Rows of A that may have entries: all of a CSR matrix, those listed of a DCSR matrix."""
@@ -28,14 +30,18 @@ def edges_of(A, u) -> float:
     count = u.nvals
     if count == 0:
         return 0.0
-    if not is_counted(A, u):
+    if u.format != "sparse" or A.rows is not None or count >= A.nrows:  # not is_counted
         return count * mean_degree(A) if A.rows is None else min(count, stored_rows(A)) * mean_degree(A)
     indices = u.indices
     scale = 1.0
     if count > tuning.CPU_COUNTED:
         indices = indices[:: count // tuning.CPU_COUNTED + 1]
         scale = count / indices.shape[0]
-    return float(np.add.reduce(_degrees(A).take(indices))) * scale
+    found = A.forms and A.forms.get("degrees")
+    lengths = (_degrees(A) if found is None else found).take(indices)
+    return (
+        float(lengths.dot(_ONES[: lengths.shape[0]])) * scale
+    )  # whole numbers, exact; a sum takes three times as long
 
 
 def is_counted(A, u) -> bool:
@@ -48,7 +54,7 @@ def _degrees(A):
     forms = forms_of(A)
     found = forms.get("degrees")
     if found is None:
-        found = forms["degrees"] = A.indptr[1:] - A.indptr[:-1]
+        found = forms["degrees"] = (A.indptr[1:] - A.indptr[:-1]).astype(np.float64)
     return found
 
 

@@ -45,7 +45,9 @@ def value_of(get: Callable) -> Any:
 
 def negated(x: Any) -> Any:
     """`not x`, of a Number too."""
-    return (x == 0) if type(x) is Number else not x
+    if type(x) is not Number:
+        return not x
+    return Number(x.vector.apply("lnot").new()) if x.dtype is BOOL else x == 0
 
 
 def both(every: bool, first: Any, second: Callable[[], Any]) -> Any:

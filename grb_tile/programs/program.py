@@ -134,6 +134,7 @@ class Program:
                 lines.append(f"  line {found.line}: {ran.turns} turns from Python: {ran.reason}")
                 continue
             steps = ", ".join(f"{count} steps a turn by {name}" for name, count in ran.nodes.items())
+            steps = "; ".join(text for text in (steps, ran.lowering) if text)
             lines.append(
                 f"  line {found.line}: {ran.turns} turns on the device, {ran.pulled} of them pulled"
                 + (f"; {steps}" if steps else "")

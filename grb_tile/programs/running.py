@@ -43,6 +43,7 @@ class Loop:
         self._told: set[str] = set()  # warnings that were given
         self.captured: dict[Any, Any] = {}  # signature: how often capturing failed, a Captured, or the reason why not
         self.nodes: dict[str, int] = {}
+        self.lowering = ""  # of the turns on the device
 
     def run(self, test: Callable, body: Callable, named: tuple, most: int | None, own: tuple, always: tuple) -> tuple:
         """The values of the names after the loop.
@@ -134,6 +135,7 @@ class Loop:
                     raise
                 raise CaptureError(f"{type(error).__name__}: {error}") from error
             self.turns, self.pulled, self.nodes = known.turns, known.pulled, known.device.nodes
+            self.lowering = known.device.one.text
             self.reason = None if known.device.captured else "it ended before it was captured"
             return found
 

@@ -72,6 +72,8 @@ class SparseVector(_Counted):
     def nvals(self):
         return self.indices.shape[0]
 
+    nvals_if_read = estimated_nvals = nvals
+
     @property
     def shape(self):
         return (self.size,)
@@ -168,6 +170,8 @@ class Compressed(_Counted):
     @property
     def nvals(self):
         return self.indices.shape[0]
+
+    nvals_if_read = estimated_nvals = nvals
 
     @property
     def shape(self):

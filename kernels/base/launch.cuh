@@ -49,6 +49,42 @@ GRB_DEVICE void grid_barrier(unsigned* counter) {
   }
 }
 
+// A barrier of all threads of `blocks` blocks: of the grid, unless it is divided into groups with their own arrivals.
+// `goal` is the caller's own count of arrivals.  The arrivals are not read back by the atomic (red), so a barrier costs
+// a block one write and one repeated read.  Every block must be resident.
+GRB_DEVICE void level_barrier(unsigned* arrivals, unsigned& goal, unsigned blocks = gridDim.x) {
+  goal += blocks;
+  __syncthreads();
+  if (blocks > 1) {
+    if (threadIdx.x == 0) {
+#ifdef SIMT_CPU
+      __threadfence();
+      atomicAdd(arrivals, 1u);
+      while (int(atomicAdd(arrivals, 0u) - goal) < 0) __nanosleep(20);
+      __threadfence();
+#else
+      asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrivals) : "memory");
+      unsigned arrived, polls = 0;
+      do {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(arrived) : "l"(arrivals) : "memory");
+        if (++polls >> 27) __trap();         // a block is missing for a minute: fail instead of hanging
+      } while (int(arrived - goal) < 0);
+#endif
+    }
+    __syncthreads();
+  }
+}
+
+#ifdef GRB_STEPS
+// The barrier of the whole launch in a persistent kernel (programs/persistent.cuh), of which this is a step.
+GRB_DEVICE void step_barrier() {
+  unsigned goal = step_goal;
+  level_barrier(step_arrivals, goal, launched_blocks());
+  if (threadIdx.x == 0) step_goal = goal;
+  __syncthreads();
+}
+#endif
+
 // Blocks that go through the same memory in the same order, and stay about together, so that what one has written or
 // read is in the cache for the others.  No result depends on it: a block that has waited in vain waits no more, so that
 // blocks need not be resident.  turns: two zeros, before and after the kernel.

@@ -202,6 +202,10 @@ template <class C> GRB_DEVICE C warp_append(bool take, C* count) {
 // Is this block the last of the grid to call?  It sees what thread 0 of every block wrote before; *finished, which was
 // 0, is 0 again.  The block calls together, once in a kernel.
 GRB_DEVICE bool is_last_block(word* finished) {
+#ifdef GRB_STEPS
+  step_barrier();  // in place of a count and fences, and of the barrier after the step
+  return blockIdx.x == 0;
+#endif
   __shared__ int is_last;
   if (threadIdx.x == 0) {
     __threadfence();

@@ -230,9 +230,10 @@ template <class P> struct RankSearch {
 };
 
 template <class P>
-__global__ void bfs_of_ranks(const word* graph, const uint64_t* windows, int64_t offset, int64_t source,
-                             int64_t max_level, int64_t alpha, int32_t* level, word* present, int64_t* record,
-                             int64_t record_levels, const uint64_t* stop) {
+__global__ void __launch_bounds__(1024, 1)
+bfs_of_ranks(const word* graph, const uint64_t* windows, int64_t offset, int64_t source, int64_t max_level,
+             int64_t alpha, int32_t* level, word* present, int64_t* record, int64_t record_levels,
+             const uint64_t* stop) {
   const RankGraph<P>& g = *reinterpret_cast<const RankGraph<P>*>(graph);
   const int64_t first = g.starts[g.rank], own = g.starts[g.rank + 1] - first;
   RankSearch<P> search{g, {g.control}, windows, offset, stop, first, (own + 63) >> 6, (g.starts[g.size] + 63) >> 6, 0};

@@ -40,32 +40,6 @@ GRB_DEVICE bool is_first_thread() { return blockIdx.x == 0 && threadIdx.x == 0; 
 GRB_DEVICE int64_t spread_warp() { return int64_t(threadIdx.x >> 5) * gridDim.x + blockIdx.x; }
 GRB_DEVICE int64_t spread_warps() { return int64_t(blockDim.x >> 5) * gridDim.x; }
 
-// A barrier of all threads of `blocks` blocks: of the grid, unless it is divided into groups with their own arrivals.
-// `goal` is the caller's own count of arrivals.  The arrivals are not read back by the atomic (red), so a barrier costs
-// a block one write and one repeated read.  Every block must be resident.
-GRB_DEVICE void level_barrier(unsigned* arrivals, unsigned& goal, unsigned blocks = gridDim.x) {
-  goal += blocks;
-  __syncthreads();
-  if (blocks > 1) {
-    if (threadIdx.x == 0) {
-#ifdef SIMT_CPU
-      __threadfence();
-      atomicAdd(arrivals, 1u);
-      while (int(atomicAdd(arrivals, 0u) - goal) < 0) __nanosleep(20);
-      __threadfence();
-#else
-      asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrivals) : "memory");
-      unsigned arrived, polls = 0;
-      do {
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(arrived) : "l"(arrivals) : "memory");
-        if (++polls >> 27) __trap();         // a block is missing for a minute: fail instead of hanging
-      } while (int(arrived - goal) < 0);
-#endif
-    }
-    __syncthreads();
-  }
-}
-
 // True in thread 0 of the block that leaves last.  The block calls together, after its last access to the workspace.
 GRB_DEVICE bool is_last_to_leave(unsigned* departures, unsigned blocks = gridDim.x) {
   __syncthreads();

@@ -39,8 +39,8 @@ struct Copy {
   }
 };
 
-// flag: where it is not null and *flag is false nothing is copied.
-template <int = 0>
+// flag: where it is not null and *flag is false nothing is copied.  COUNT: how many copies there are, the first ones.
+template <int COUNT = COPIES>
 __global__ void copy_arrays(int64_t words, const bool* flag,
                             void* to0, const void* from0, int64_t bytes0, int64_t number0,
                             void* to1, const void* from1, int64_t bytes1, int64_t number1,
@@ -57,11 +57,11 @@ __global__ void copy_arrays(int64_t words, const bool* flag,
       Copy(to6, from6, bytes6, number6), Copy(to7, from7, bytes7, number7)};
   if (flag != nullptr && !*flag) return;
   GRB_EACH(i, words) {
-    word held[COPIES];
+    word held[COUNT];
 #pragma unroll
-    for (int k = 0; k < COPIES; k++) held[k] = i * 8 < copies[k].bytes ? copies[k].read(i) : 0;
+    for (int k = 0; k < COUNT; k++) held[k] = i * 8 < copies[k].bytes ? copies[k].read(i) : 0;
 #pragma unroll
-    for (int k = 0; k < COPIES; k++) {
+    for (int k = 0; k < COUNT; k++) {
       if (i * 8 < copies[k].bytes) copies[k].write(i, held[k]);
     }
   }

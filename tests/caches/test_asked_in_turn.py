@@ -276,6 +276,43 @@ def _(o, dtype):
     return [o.u.ewise_add(x, gb.binary.minus).new(), y.ewise_add(x, gb.binary.plus).new(), x.dup(mask=~y.S)]
 
 
+@question("a number written into a vector: form", {"m": lambda: vector("sparse", "BOOL")},
+          ("sparse S", "bitmap S", "iso S", "full S", "bitmap V", "sparse ~S", "bitmap self"))  # fmt: skip
+def _(o, choice):
+    kind, mask = choice.split()
+    v = vector(kind).dup()
+    M = v.S if mask == "self" else masks(o.m)[mask]
+    written = []
+    for number in (3, 4.5):
+        v(M) << number
+        written.append(v.dup())
+    return written
+
+
+@question("a number written into a vector: type", {"m": lambda: vector("bitmap")}, ("FP64", "INT8", "BOOL", "FP32"))
+def _(o, dtype):
+    v = vector("bitmap", dtype).dup()
+    v(vector("sparse", dtype).S) << 3
+    w = vector("bitmap", dtype).dup()
+    w(o.m.S) << 1
+    return [v, w]
+
+
+@question("reduce of vectors: form", {}, KINDS)
+def _(o, kind):
+    return [vector(kind).reduce(name).new() for name in ("plus", "max")]
+
+
+@question("reduce of vectors: type", {}, ("FP64", "INT8", "UINT16", "INT64"))
+def _(o, dtype):
+    return [vector("bitmap", dtype).reduce(name).new() for name in ("plus", "times", "max")]
+
+
+@question("apply to vectors: operator", {"v": lambda: vector("bitmap")}, ("abs", "ainv", "one"))
+def _(o, op):
+    return [x.apply(getattr(gb.unary, op)).new() for x in (o.v.apply("abs").new(), vector("sparse"), vector("full"))]
+
+
 @question(
     "a matrix written inside a mask: kind",
     {"C": lambda: sparse("C"), "M": lambda: sparse("M", "BOOL"), "W": lambda: sparse("W", wide=True, count=300)},

@@ -23,6 +23,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from grb_tile.exceptions import CaptureError
+
 from . import memory
 
 _thread = threading.local()  # number: of the thread's current device
@@ -56,6 +58,43 @@ def bound(number):
         bind(before)
 
 
+_held = None  # what `recording` keeps
+
+
+@contextmanager
+def recording(held):
+    """Within it memory of arrays that are made is put into `held`, and nothing may be computed with arrays."""
+    global _held
+    _held = held
+    try:
+        yield
+    finally:
+        _held = None
+
+
+def keep(made):
+    """Put arrays that were made into what `recording` keeps."""
+    if _held is not None:
+        _held.extend(made)
+
+
+@contextmanager
+def emulating():
+    """Within it what the emulation itself does to arrays may be done."""
+    global _held
+    before, _held = _held, None
+    try:
+        yield
+    finally:
+        _held = before
+
+
+def _refuse_recorded(what):
+    """Raises: CaptureError for what a device would do and a recorded turn lacks."""
+    if _held is not None:
+        raise CaptureError(f"programs: {what} is not a launch of the library's")
+
+
 class Address(int):
     """The address of a DeviceArray, with what a kernel's parameter is checked against; it keeps nothing alive."""
 
@@ -67,6 +106,13 @@ class Address(int):
 
 class DeviceArray(np.ndarray):
     """An array on the "device" that was current when it was made; it may be computed with while that is current."""
+
+    def __new__(cls, *args, **kwargs):
+        made = np.ndarray(*args, **kwargs)
+        if _held is None:
+            return np.ndarray.__new__(cls, *args, **kwargs)
+        _held.append(made)
+        return made.view(cls)
 
     def __array_finalize__(self, other):
         self.device_id = other.device_id if isinstance(other, DeviceArray) else current_number()
@@ -85,6 +131,7 @@ class DeviceArray(np.ndarray):
         return self.get().tolist()
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+        _refuse_recorded(ufunc.__name__)
         _refuse_host(ufunc.__name__, inputs)
         if out is not None:
             _refuse_host(ufunc.__name__, out)
@@ -93,6 +140,7 @@ class DeviceArray(np.ndarray):
         return out[0] if out is not None else to_device(found)
 
     def __array_function__(self, function, types, args, kwargs):
+        _refuse_recorded(function.__name__)
         _refuse_host(function.__name__, _leaves((args, tuple(kwargs.values()))))
         _refuse_options(function.__name__, kwargs)
         return to_device(function(*_map(args), **{k: _map(v) for k, v in kwargs.items()}))
@@ -104,6 +152,7 @@ class DeviceArray(np.ndarray):
         return found
 
     def __setitem__(self, key, value):
+        _refuse_recorded("assignment")
         _refuse_host("assignment", _leaves((key, value)))
         self.view(np.ndarray)[_map(key)] = _plain(value)
 
@@ -117,10 +166,22 @@ def _refuse_options(what, options):
 
 def _method(name):
     def call(self, *args, **kwargs):
+        _refuse_recorded(name)
         _refuse_host(name, _leaves((args, tuple(kwargs.values()))))
         _refuse_options(name, kwargs)
         plain = {k: _map(v) for k, v in kwargs.items()}
         return to_device(getattr(self.view(np.ndarray), name)(*_map(args), **plain))
+
+    return call
+
+
+def _refused(name):
+    """The method of that name, which is not recorded."""
+    plain = getattr(np.ndarray, name)
+
+    def call(self, *args, **kwargs):
+        _refuse_recorded(name)
+        return plain(self, *args, **kwargs)
 
     return call
 
@@ -149,6 +210,10 @@ for _name in (
     "argmin",
 ):
     setattr(DeviceArray, _name, _method(_name))
+
+
+for _name in ("astype", "copy", "fill"):
+    setattr(DeviceArray, _name, _refused(_name))
 
 
 def _plain(x):
@@ -182,6 +247,7 @@ def to_device(x):
     if isinstance(x, tuple):
         return tuple(to_device(part) for part in x)
     if isinstance(x, np.ndarray):
+        keep([x])
         return x.view(DeviceArray)
     return np.array(x).view(DeviceArray) if isinstance(x, np.generic) else x
 
@@ -219,6 +285,7 @@ class Runtime:
     @staticmethod
     def memcpyAsync(to, source, count, kind, stream):
         """Copies at once.  Raises: IndexError where that leaves an array, ValueError for a direction that is none."""
+        _refuse_recorded("a copy")
         if kind not in (1, 2, 3, 4):  # to the device, to the host, on the device, as the addresses say
             raise ValueError(f"{kind} is no direction of a copy")
         for address in int(to), int(source):
@@ -320,6 +387,8 @@ class ArrayModule:
             return function
 
         def call(*args, **kwargs):
+            if name not in ("empty", "empty_like"):
+                _refuse_recorded(name)
             _refuse_host(name, _leaves((args, tuple(kwargs.values()))))
             _refuse_options(name, kwargs)
             return to_device(function(*_map(args), **{k: _map(v) for k, v in kwargs.items()}))

@@ -18,6 +18,7 @@ import numpy as np
 from grb_tile.backends import select
 from grb_tile.backends.cuda.backend import CudaBackend
 
+from .arrays import emulating
 from .launcher import EmulatedLauncher
 
 EMULATED = os.environ.get("GRB_TILE_TEST_DEVICE") != "cuda"
@@ -38,11 +39,12 @@ def shim():
 
 def rubbish(device, count, dtype):
     """`count` values that no test would expect."""
-    values = device.zeros(count, dtype)
-    if dtype.kind == "b":
-        values[:] = True
-    else:
-        values.view(np.uint8)[:] = 0xA5
+    values = device.empty(count, dtype)
+    with emulating():
+        if dtype.kind == "b":
+            values[:] = True
+        else:
+            values.view(np.uint8)[:] = 0xA5
     return values
 
 

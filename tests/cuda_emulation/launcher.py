@@ -147,6 +147,9 @@ class EmulatedKernel:
 
     def __call__(self, grid, block, args, shared=0, cooperative=False, direct=False):
         """See launch.Kernel.__call__; direct: the call of a kept launch, which takes any address."""
+        if self.launcher.recorder is not None:
+            self.launcher.recorder.note(self, grid, args, shared, known=not direct)
+            return
         grid = (grid,) if isinstance(grid, int) else grid
         block = (block,) if isinstance(block, int) else block
         fields = 8 * len(args)
@@ -207,8 +210,12 @@ class EmulatedKernel:
         """See launch.Kernel.over.  Few threads, because fibers are slow."""
         if n > 0:
             block = min(block, self.most_threads)
-            most = self.most_blocks if most is None else min(most, self.most_blocks)
-            self(blocks_for(n, block, most), block, args, shared)
+            limit, most = most, self.most_blocks if most is None else min(most, self.most_blocks)
+            blocks = blocks_for(n, block, most)
+            if self.launcher.recorder is not None:
+                self.launcher.recorder.note(self, blocks, args, shared, n, limit)
+            else:
+                self(blocks, block, args, shared)
 
     def allow_shared(self, count):
         """Raises: EmulationError for more dynamic shared memory than a block of the emulated device may have."""
@@ -269,19 +276,27 @@ class SeparateArrays:
     """The interface of array_block.ArrayBlock; each array has an allocation of its own, between guard zones."""
 
     def __init__(self, xp, layout):
-        self._arrays = [None if field is None else _whole_words(field[0][0], field[1]) for field in layout.fields]
-        self.addresses = [0 if array is None else array.data.ptr for array in self._arrays]
+        self._memory = [None if field is None else _whole_words(field[0][0], field[1]) for field in layout.fields]
+        self._number = arrays.current_number()
+        self.addresses = [0 if memory is None else memory.ctypes.data for memory in self._memory]
+        arrays.keep([memory.base for memory in self._memory if memory is not None])
 
     def array(self, k):
-        return self._arrays[k]
+        memory = self._memory[k]
+        if memory is None:
+            return None
+        found = memory.view(DeviceArray)
+        found.device_id = self._number
+        return found
 
     def arrays(self):
-        return list(self._arrays)
+        return [self.array(k) for k in range(len(self._memory))]
 
 
 def _whole_words(count, dtype):
     """Atomics on 1 and 2 bytes write the word of 4 bytes around them."""
-    return DeviceArray((count * dtype.itemsize + 3) // 4 * 4, np.uint8)[: count * dtype.itemsize].view(dtype)
+    size = count * dtype.itemsize
+    return np.empty((size + 3) // 4 * 4, np.uint8)[:size].view(dtype)
 
 
 class EmulatedLauncher:
@@ -293,6 +308,7 @@ class EmulatedLauncher:
     xp = xp
     array_block = SeparateArrays
     has_graphs = False
+    recorder = None
     current_stream = staticmethod(xp.cuda.get_current_stream)
 
     current_number = staticmethod(arrays.current_number)
@@ -316,6 +332,7 @@ class EmulatedLauncher:
         self.number, self.several = number, several
         self.arch, self.shared, self.processors = limits.arch, limits.shared_per_block, limits.processors or 2
         self._kernels = {}
+        self.hole = xp.zeros(64, np.uint64)
         memory.install(engine(self.options) / "engine.so", seeds.SEED)
 
     def bound(self):
@@ -337,9 +354,14 @@ class EmulatedLauncher:
             library = ctypes.CDLL(str(build(text, expression, self.options)))
             found = self._kernels[key] = EmulatedKernel(library, expression)
             found.seed, found.number, found.limits = self.seed, self.number, self.limits
+            found.launcher, found.key = self, key
             found.launches = self.launches
             found.most_blocks, found.most_threads = self.most_blocks, self.most_threads
         return found
+
+    def is_ready(self, *key):
+        """See launch.Launcher.is_ready."""
+        return True
 
     def threads(self, wanted):
         """At most two warps, unless the launcher was made for more."""
@@ -357,6 +379,12 @@ class EmulatedLauncher:
     def beside(self, count):
         """One kernel after the other."""
         yield nullcontext
+
+    @contextmanager
+    def without_launching(self, held):
+        """See launch.Launcher.without_launching."""
+        with arrays.recording(held):
+            yield
 
     def few_blocks(self, wanted):
         """Two blocks."""

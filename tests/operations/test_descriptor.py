@@ -14,7 +14,6 @@ FILES = [
 ]
 # Entrances, which make a Descriptor of arguments or a text of a Descriptor: file -> functions.
 ENTRANCES = {
-    "grb_tile/core/base.py": {"__call__"},
     "grb_tile/core/updater.py": {"__init__", "kwargs", "_assign", "make_updater", "_refuse_masks", "_to_expression"},
     "grb_tile/core/scalar.py": {"_update"},
     "grb_tile/core/recorder.py": {"texts_of"},

@@ -1,15 +1,18 @@
 """What the planner counts before it decides: sampled work against exact counts, and costs by what is compiled."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 import grb_tile as gb
 from grb_tile.planner import choose_matmul, choose_matvec, edges_of, tuning
+from grb_tile.planner.choose_matvec import Settled
 from grb_tile.planner.choose_matvec_gpu import choose_on_gpu, costs_of
 from grb_tile.planner.device_profile import H200, profile_of
 from grb_tile.planner.matvec_work import Work, admitted_rows, column_wise_ns, estimate_work, row_wise_ns, sample_work
 from grb_tile.planner.statistics import sample_of
-from grb_tile.storage.convert import compressed, to_bitmap, transpose_of
+from grb_tile.storage.convert import cached_transpose, compressed, to_bitmap, transpose_of
 from grb_tile.storage.store import SparseVector, StoredMask
 from support import seeds
 from support.stores import matrix, vector
@@ -381,9 +384,51 @@ def test_a_small_matrix_is_pushed_from_lists_and_pulled_from_bitmaps_without_est
         "cols" if transposed else "rows"
     }
     transpose_of(A)
-    for u, method in ((few, "cols"), (half, "rows")):
-        plan = choose_matvec(A, transposed, u, None, MIN_PLUS, Engines())
+    full = vector(rng, 300, 300, gb.dtypes.FP64, "full")
+    cases = (few, MIN_PLUS, "cols"), (half, MIN_PLUS, "cols"), (half, ANY_PAIR, "rows"), (full, MIN_PLUS, "rows")
+    for u, semiring, method in cases:
+        plan = choose_matvec(A, transposed, u, None, semiring, Engines())
         assert (plan.method, plan.rule) == (method, "matrix_small")
+
+
+def test_a_small_matrix_of_columns_gets_a_transpose_for_full_sums_in_the_end():
+    """Sums of full vectors by rows are faster than by columns; products whose rows are not, keep the columns."""
+    rng = np.random.default_rng(seeds.SEED + 13)
+    A = matrix(rng, 900, 900, 3000, gb.dtypes.FP64)
+    full = vector(rng, 900, 900, gb.dtypes.FP64, "full")
+    plus_times = gb.semiring.plus_times["FP64"]
+    assert {choose_matvec(A, True, full, None, MIN_PLUS, Engines()).method for _ in range(300)} == {"cols"}
+    methods = [choose_matvec(A, True, full, None, plus_times, Engines()).method for _ in range(300)]
+    price = tuning.NUMPY_CALL_NS + A.nvals * tuning.NUMPY_TRANSPOSE_NS
+    assert methods.index("rows") + 1 == -(-price // (A.nvals * (tuning.CPU_SUM_NS - tuning.CPU_ENTRY_NS)))
+    assert set(methods[methods.index("rows") :]) == {"rows"}
+
+
+def test_settled_choices_are_those_of_the_general_rule():
+    """Settled keeps what a choice reads of kinds; each plan is that of choose_matvec on a matrix of its own."""
+    rng = np.random.default_rng(seeds.SEED + 14)
+    sure = 0
+    made = [matrix(np.random.default_rng(seeds.SEED + 15), 3000, 3000, 40_000, gb.dtypes.FP64) for _ in range(2)]
+    for both in (False, True):
+        for A in made if both else ():
+            transpose_of(A)
+        for semiring, transposed, masked in itertools.product((MIN_PLUS, ANY_PAIR), (False, True), (None, True, False)):
+            for form, counts in (("sparse", (1, 40, 150)), ("bitmap", (900, 900, 2000)), ("full", (3000, 3000))):
+                settled = None
+                for count in counts:
+                    u = vector(rng, 3000, count, gb.dtypes.FP64, form)
+                    allow = None if masked is None else StoredMask(bitmap(np.arange(0, 3000, 2), 3000), masked)
+                    settled = settled or Settled(made[0], u, semiring)
+                    found = settled.choose(made[0], transposed, cached_transpose(made[0]), u, allow, Engines())
+                    want = choose_matvec(made[1], transposed, u, allow, semiring, Engines())
+                    if found.rule == "columns_surely":  # its figures are bounds of the other's
+                        sure += 1
+                        rows, columns = found.figures[:2]
+                        here, there = want.figures[:2] if want.rule == "only_orientation" else want.figures[1::-1]
+                        assert want.method == "cols" and columns >= here and rows <= there
+                        continue
+                    assert (found.method, found.rule, found.figures) == (want.method, want.rule, want.figures)
+    assert sure > 5
 
 
 def test_a_small_matrix_of_rows_gets_a_transpose_for_lists_in_the_end():

@@ -229,6 +229,9 @@ def compiled_first(cls):
     return cls
 
 
+_VECTORS = frozenset(("sparse", "bitmap"))
+
+
 @compiled_first
 class CpuPrimitives(CompiledLoops, NumpyPrimitives):
     """NumPy for everything, Numba where a compiled kernel accepts the operands.  Meanings: backends/protocol.py."""
@@ -250,8 +253,11 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
                 return ran_compiled(plan, w)
         return self._matvec_cols(AT, x, semiring, mask, plan)
 
+    def bind_mxv(self, A, transposed, u, semiring, mask):
+        return bound_matvec.bind(self, A, transposed, u, semiring, mask)
+
     def union(self, x, y, op, mask=None, left_default=None, right_default=None, dtype=None):
-        if len(x.shape) == 1 and forced().engine != "numpy":
+        if x.format in _VECTORS and forced().engine != "numpy":
             if mask is not None:
                 x, y, mask = self.restrict(x, mask), self.restrict(y, mask), None
             want = dtype or (x.dtype if op is None else op.return_type)
@@ -261,7 +267,7 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
         return self._union(x, y, op, mask, left_default, right_default, dtype)
 
     def intersect(self, x, y, op, mask=None):
-        if len(x.shape) == 1 and forced().engine != "numpy":
+        if x.format in _VECTORS and forced().engine != "numpy":
             if mask is not None:
                 x, mask = self.restrict(x, mask), None
             t = bound_merge.intersect(x, y, op)
@@ -282,6 +288,20 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
             if result is not NotImplemented:
                 return result
         return super().overwrite(c, t, mask)
+
+    def apply(self, x, op, mask=None, left=None, right=None, thunk=None):
+        if mask is left is right is thunk is None and x.format in _VECTORS and forced().engine != "numpy":
+            t = bound_merge.apply(x, op)
+            if t is not NotImplemented:
+                return t
+        return super().apply(x, op, mask, left, right, thunk)
+
+    def fill(self, c, value, pattern):
+        if c.format in _VECTORS and forced().engine != "numpy":
+            result = bound_merge.fill(c, value, pattern)
+            if result is not NotImplemented:
+                return result
+        return super().fill(c, value, pattern)
 
     def matmul(self, A, B, semiring, mask=None, plan=None, BT=None, keep=None):
         if keep is None and forced().engine != "numpy" and not matmul.is_better_scaled(A, BT if B is None else B):

@@ -144,6 +144,7 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
         self.detours = Counter()
         self._host = None
         self._functions = {}
+        self._put = self._find("elementwise.overwrite", "put")
         self.device_name = f"cuda:{self.device.number}"
         place.register(self.device.array_class, self.device.number, self)
 
@@ -323,6 +324,9 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
         AT, x, mask = self.device.operands_to_device(AT, x, mask)
         return self._call("products.matvec", "matvec_cols", AT, x, semiring, mask, plan)
 
+    def bind_mxv(self, A, transposed, u, semiring, mask):
+        return self._find("products.bound_products", "bind")(self, A, transposed, u, semiring, mask)
+
     def reduce_matmul(self, A, B, semiring, monoid, axis=None, mask=None, plan=None, BT=None, keep=None):
         result = super().reduce_matmul(A, B, semiring, monoid, axis, mask, plan, BT, keep)
         if result is NotImplemented:
@@ -351,9 +355,7 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
     def fill(self, c, value, pattern):
         to_device = self.store_to_device
         try:
-            return self._find("elementwise.overwrite", "put")(
-                self.device, to_device(c), to_device(pattern), self.device.constant(value), True
-            )
+            return self._put(self.device, to_device(c), to_device(pattern), self.device.constant(value), True)
         except HostOnly:
             return NotImplemented
 

@@ -174,6 +174,9 @@ ROW_BINS_ALL = define(
 ROW_BINS_EARLY = define(
     (48, 96, 192, 384, 768, 2048), "entries a row", "the same where rows stop early: most need one look", H200
 )
+ROW_BINS_STEP = define(
+    (8, 16, 32, 64, 256, 1024), "entries a row", "the same as a step of one kernel, which has fewer threads", H200
+)
 ROWS_ALIKE = define(0.8, "share of the rows", "in one bin: all rows go there, in their own order", H200)
 
 # ---------------------------------------------------------------------- matrix times matrix
@@ -227,3 +230,6 @@ GPU_TILE_CALL_NS = define(
 GPU_STRUCTURE_PRODUCT_NS = define(
     2e-3, "ns a product", f"any_pair in two phases: 2e-3 (fem 40) to 32e-3 ({RECORD})", SPGEMM
 )
+GPU_NODE_NS = define(4000, "ns", "a small kernel in a graph, with the latency of its loads, takes 3 to 11 us", H200)
+GPU_BARRIER_NS = define(1500, "ns", "a barrier of the grid and the part of the blocks that come last", H200)
+GPU_STEP_PRODUCT_NS = define(10000, "ns", "a product of more bytes is faster by segments, in a kernel of its own", H200)

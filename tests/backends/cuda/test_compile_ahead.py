@@ -70,6 +70,24 @@ def entries(tmp_path):
     return sorted(path.name for path in (tmp_path / "cache" / "cuda").iterdir())
 
 
+def test_a_kernel_that_is_asked_for_before_it_is_needed(cache, monkeypatch):
+    """It is compiled in a thread, once; a failure counts as an end, and the request raises it."""
+    compilations = Compilations(90)
+    assert not compilations.is_ready(instance())
+    wait_for_threads()
+    assert compilations.is_ready(instance()) and [name for _, name in cache] == ["grb_tile_nvrtc"]
+    compilations.get(instance())
+    compilations.drop(instance())
+    assert compilations.is_ready(instance()) and len(cache) == 1  # from the disk
+    compilations.is_ready(instance(text=BROKEN))
+    wait_for_threads()
+    assert compilations.is_ready(instance(text=BROKEN))
+    with pytest.raises(JitError, match="nothing_of_that_name"):
+        compilations.get(instance(text=BROKEN))
+    monkeypatch.setattr(ahead, "thread_count", lambda: 1)
+    assert compilations.is_ready(instance(3))  # there is no thread for it
+
+
 def test_requests_for_one_kernel_at_once_compile_it_once(cache):
     compilations, found = Compilations(90), []
     barrier = threading.Barrier(6)

@@ -252,6 +252,7 @@ class FakeDriver:
     processors = 2
     xp = SimpleNamespace(ndarray=FakeArray)
     hole = FakeArray(4096)
+    recorder = None
 
     def __init__(self, count):
         self.count, self.seen = count, []

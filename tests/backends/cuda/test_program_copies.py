@@ -7,6 +7,7 @@ from backends.cuda.test_programs import N, agree, matrix, on_the_device  # noqa:
 import grb_tile as gb
 from cuda_emulation.backend import shim
 from grb_tile.backends.cuda.products import matvec, segments
+from grb_tile.backends.cuda.programs import persistent
 from grb_tile.backends.cuda.programs.slots import Form, Slot, bits_of, copy_arrays, number_of
 from grb_tile.backends.cuda.runtime.late_vector import LateVector
 
@@ -55,6 +56,7 @@ def test_a_form_that_is_due_while_a_turn_is_captured(monkeypatch):
             u("min") << A.mxv(u, "min_second")
         return u
 
+    monkeypatch.setitem(persistent.LOWERING, "persistent", "never")  # which has no segments
     monkeypatch.setattr(matvec, "bound_rows", lambda A, s: None)  # which would not ask for the form
     program, A = gb.program(one_row_wise), matrix(4)
     u = gb.Vector.from_dense(np.arange(N)[::-1].astype(float))

@@ -90,7 +90,9 @@ def conjugate_gradients(A, b, most=30):
 def agree(found, wanted):
     found, wanted = (x if isinstance(x, tuple) else (x,) for x in (found, wanted))
     return all(
-        a.isclose(b, rel_tol=1e-9, abs_tol=1e-12) if isinstance(a, gb.Vector) else a == b and type(a) is type(b)
+        a.isclose(b, rel_tol=1e-9, abs_tol=1e-12)
+        if isinstance(a, gb.Vector)
+        else type(a) is type(b) and (a == b or isinstance(a, float) and abs(a - b) <= 1e-12 * abs(b))
         for a, b in zip(found, wanted, strict=True)
     )
 

@@ -119,6 +119,7 @@ def test_a_thread_that_the_driver_does_not_know_yet():
     launcher = SimpleNamespace(
         processors=1,
         number=0,
+        recorder=None,
         xp=SimpleNamespace(ndarray=np.ndarray, cuda=SimpleNamespace(runtime=runtime)),
         launch=launch,
         hole=SimpleNamespace(data=SimpleNamespace(ptr=8)),

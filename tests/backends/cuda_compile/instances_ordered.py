@@ -15,3 +15,8 @@ def instances():
     for name in ("end_turn", "tell_host"):
         yield "programs/turns.cuh", name, "", ()
     yield "programs/copy.cuh", "copy_arrays", "", ()
+    yield "programs/numbers.cuh", "equals_number", "", ()
+    for text in ("bool", "int64_t", "double"):
+        yield "programs/numbers.cuh", "number_or", "", (text,)
+    for text in ("uint8_t", "uint64_t"):
+        yield "programs/numbers.cuh", "repeat_number", "", (text,)

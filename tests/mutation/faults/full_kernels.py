@@ -168,8 +168,8 @@ FAULTS = [
     Fault(
         "grb_tile/backends/cuda/elementwise/mapping.py",
         "two words for the result of a block, which writes three",
-        "device.partial_results(3 * most)",
-        "device.partial_results(2 * most)",
+        "count = -(-n // _AHEAD)\n    partial = (None, None) if count <= block else device.partial_results(3 * most)",
+        "count = -(-n // _AHEAD)\n    partial = (None, None) if count <= block else device.partial_results(2 * most)",
         PRODUCTS,
     ),
     Fault(

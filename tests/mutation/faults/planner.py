@@ -68,8 +68,8 @@ FAULTS = [
     Fault(
         "grb_tile/planner/matvec_work.py",
         "the complement of the mask admits what the mask does",
-        "max(mask.pattern.size - masked, 0) if mask.complement else masked",
-        "masked",
+        "found = pattern.size - pattern.nvals if mask.complement else pattern.nvals",
+        "found = pattern.nvals",
     ),
     Fault(
         "grb_tile/planner/matvec_work.py",

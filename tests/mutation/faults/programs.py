@@ -4,6 +4,8 @@ from . import Fault
 
 TESTS = ("tests/programs", "tests/backends/cuda/test_programs.py")
 
+STEPS = ("tests/backends/cuda/test_program_steps.py",)
+LOWERINGS = ("tests/backends/cuda/test_program_lowerings.py",)
 BRANCHES = ("tests/backends/cuda/test_program_branches.py",)
 
 FAULTS = [
@@ -52,7 +54,7 @@ FAULTS = [
     Fault(
         "grb_tile/backends/cuda/programs/slots.py",
         "swapped vectors are copied over each other",
-        "(to, source.copy() if _is_array(source) and source.data.ptr in written else source)",
+        "(to, copied(device, source) if _is_array(source) and source.data.ptr in written else source)",
         "(to, source)",
     ),
     Fault(
@@ -96,6 +98,41 @@ FAULTS = [
         "the flag of a break is ignored",
         "goes = test if stop is True or stop is False else both(True, negated(stop), lambda: test)",
         "goes = test",
+    ),
+    Fault(
+        "grb_tile/backends/cuda/programs/steps.py",
+        "no barrier between blocks that need each other's results",
+        "level = max(level, its + order - 1)",
+        "level = max(level, its)",
+        STEPS,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/programs/steps.py",
+        "an array of another element size counts as touched at the same positions",
+        "aligned = a.stride and a.stride == b.stride and a.start == b.start and s.blocks == t.blocks",
+        "aligned = a.stride and a.start == b.start and s.blocks == t.blocks",
+        STEPS,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/programs/steps.py",
+        "an array starts with zeros while a step of the same level uses it",
+        "within.setdefault(users[-1] + 1, []).append(item)",
+        "within.setdefault(users[-1], []).append(item)",
+        STEPS,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/programs/persistent.py",
+        "arrays hold what the turn before left as the first turn begins",
+        "        begin = begin + made_of(early)\n",
+        "",
+        LOWERINGS,
+    ),
+    Fault(
+        "kernels/programs/persistent.cuh",
+        "a step of one block runs on the whole grid",
+        "const unsigned wanted = most < blocks ? most : blocks;",
+        "const unsigned wanted = blocks;",
+        LOWERINGS,
     ),
     Fault(
         "grb_tile/core/number.py",

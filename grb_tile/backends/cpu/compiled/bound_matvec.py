@@ -3,11 +3,14 @@
 Kernels, the order of their sums and the forms of the results are those of matvec.py.
 """
 
+from time import perf_counter
+
 import numpy as np
 
 from grb_tile.dtypes import cast
 from grb_tile.planner import tuning
-from grb_tile.storage.convert import SPARSE_TO_BITMAP, TINY
+from grb_tile.planner.choose_matvec import Settled
+from grb_tile.storage.convert import SPARSE_TO_BITMAP, TINY, cached_transpose
 from grb_tile.storage.store import BitmapVector, SparseVector
 
 from ..jit.operators import result_value
@@ -16,6 +19,7 @@ from .bound import (
     ABSENT,
     FULL,
     INDEX,
+    MOST_POSITIONS,
     NO_FLIP,
     NO_WORDS,
     TRUE,
@@ -56,6 +60,41 @@ def matvec_cols(AT, x, semiring, mask):
         return _cols[semiring, a, b, mask_kind(mask)](AT, x, mask)
     except KernelError:
         return NotImplemented
+
+
+def bind(backend, A, transposed, u, semiring, mask):
+    """The function of (A, u, mask) for w<mask> = E u (E = A or its transpose) of these kinds, which a backend keeps.
+
+    None for kinds without bound calls, and until both methods' kernels are compiled.
+    """
+    if matrix_kind(A) is None or vector_kind(u) is None or not _is_here(u, mask):
+        return None
+    if not all(backend.is_ready(name, A, u, semiring, mask) for name in ("matvec_rows", "matvec_cols")):
+        return None
+    choose = Settled(A, u, semiring).choose
+
+    def run(A, u, mask):
+        if not _is_here(u, mask) or u.size > MOST_POSITIONS:
+            return NotImplemented
+        transpose = cached_transpose(A)
+        plan = choose(A, transposed, transpose, u, mask, backend)
+        rows = plan.method == "rows"
+        E = A if rows != transposed else transpose or backend.transpose(A)
+        w = (matvec_rows if rows else matvec_cols)(E, u, semiring, mask)
+        if w is NotImplemented:
+            w = (backend.matvec_rows if rows else backend.matvec_cols)(E, u, semiring, mask, plan)
+            plan.done(backend)
+        else:
+            plan.engine = "numba"
+            plan.seconds = perf_counter() - plan.started
+        return w
+
+    return run
+
+
+def _is_here(u, mask):
+    """Are the operands' arrays NumPy's?"""
+    return type(u.values) is np.ndarray and (mask is None or type(mask.pattern.values) is np.ndarray)
 
 
 def reader(store_type, op_type, used):

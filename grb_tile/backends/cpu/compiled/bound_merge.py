@@ -3,6 +3,8 @@
     union(x, y, op)        t[p] = x[p] (op) y[p] where both are present, the one entry where only one is
     intersect(x, y, op)    t[p] = x[p] (op) y[p] where both are present
     restrict(x, mask)      t[p] = x[p] where the mask admits p
+    fill(c, value, at)     c with `value` at each entry of `at`
+    apply(x, op)           t[p] = op(x[p])
 
 Two lists are merged (templates/merge_rows.py); where one operand is a bitmap the other is made one, and the words are
 merged (templates/merge_bitmaps.py).  Kernels and results are those of transpose_and_merge.py.
@@ -116,9 +118,12 @@ def _lists(kernel, mode, dtype):
 
 
 def _parts(form, dtype, iso, filled):
-    """A function of a vector of this kind: its (words, values) as a bitmap, None while there is no kernel for it."""
+    """A function of a vector of this kind: its (words, values) as a bitmap, None while there is no kernel for it.
+
+    None for full bitmaps.
+    """
     if form is BitmapVector:
-        return (lambda u: (NO_WORDS, u.values)) if filled == FULL else lambda u: (u.words, u.values)
+        return None if filled == FULL else lambda u: (u.words, u.values)
     if iso:
         return lambda u: (spread_words(u), u.values)
     kernel, np_type = vector_kernel(False, dtype.np_type), dtype.np_type
@@ -134,9 +139,32 @@ def _parts(form, dtype, iso, filled):
     return parts
 
 
+def _all_present(u):
+    return NO_WORDS, u.values
+
+
 def _bitmaps(kernel, x_parts, y_parts, dtype, is_list):
-    """is_list: the result is as small as a list, and is one unless it has many entries."""
+    """is_list: the result is as small as a list, and is one unless it has many entries.  parts None: of full bitmaps,
+    whose values are all that is read.
+    """
     np_type, empty = dtype.np_type, np.empty
+
+    def full(x, y, x_default, y_default):
+        functions = kernel.functions or kernel.of_small_calls(tuning.SMALL_MERGE_SECONDS)
+        if functions is None:
+            return NotImplemented
+        size = x.size
+        n_words = (size + 63) >> 6
+        values = empty(size, np_type)
+        functions.bitmaps(
+            NO_WORDS, x.values, x_default, NO_WORDS, y.values, y_default, empty(n_words, np.uint64), values, 0, n_words
+        )
+        return BitmapVector(size, dtype, None, values, size)
+
+    if x_parts is y_parts is None:
+        return full
+    if x_parts is None or y_parts is None:
+        x_parts, y_parts = x_parts or _all_present, y_parts or _all_present
 
     def run(x, y, x_default, y_default):
         functions = kernel.functions or kernel.of_small_calls(tuning.SMALL_MERGE_SECONDS)
@@ -196,6 +224,96 @@ _unions = Bound(_prepare_union)
 _meets = Bound(_prepare_meet)
 _pairs = Bound(_prepare_pairs)
 _seconds = Bound(lambda dtype: get_typed_op("second", dtype, kind="binary"))  # of a type
+
+
+# ---------------------------------------------------------------------- one operand
+
+
+def apply(x, op):
+    """op at every entry; NotImplemented for kinds with more to decide.  By NumPy's function, as mapping.py."""
+    kind = vector_kind(x)
+    return NotImplemented if kind is None else _maps[op, kind](x)
+
+
+def _prepare_map(op, x):
+    form, dtype, _, filled = x
+    if filled == ABSENT or op.opclass != "UnaryOp" or op.positional is not None or op.kind == "one":
+        return None
+    if dtype._is_udt or op.return_type._is_udt or not op.lowerable:
+        return None
+    compute, wanted, want = op.numpy, op.type, op.return_type
+
+    def run(x):
+        count = x.nvals
+        if count < x.size and form is BitmapVector and not x.iso and count * 2 < x.size:
+            return NotImplemented  # at its entries alone
+        given = x.values
+        values = compute(given if dtype is wanted else cast(given, wanted))
+        if values.dtype != want.np_type:
+            values = cast(values, want)
+        result = x.with_values(want, values, x.iso)
+        if values is given or form is SparseVector or x.words is not None:
+            x.shared = result.shared = True
+        return result
+
+    return run
+
+
+_maps = Bound(_prepare_map)
+
+
+# ---------------------------------------------------------------------- one value
+
+
+def fill(c, value, at):
+    """C with an entry `value`, a NumPy scalar of C's type, wherever `at` has one; NotImplemented for other kinds."""
+    a, b = vector_kind(c), vector_kind(at)
+    if a is None or b is None or c.dtype._is_udt:
+        return NotImplemented
+    if same_structure(c, at):
+        result = c.with_values(c.dtype, np.array((value,), c.dtype.np_type), True)
+        c.shared = at.shared = result.shared = True
+        return result
+    try:
+        return _fills[a, b](c, value, at)
+    except KernelError:
+        return NotImplemented
+
+
+def _prepare_fill(c, at):
+    (form, dtype, iso, filled), (at_form, _, _, at_filled) = c, at
+    if ABSENT in (filled, at_filled):
+        return None
+    np_type, second = dtype.np_type, _seconds[(dtype,)]
+    if form is SparseVector or at_form is BitmapVector or iso:
+        merge = _unions[second, dtype, (form, dtype, False, filled), (at_form, dtype, True, at_filled), False]
+
+        def merged(c, value, at):
+            values = np.array((value,), np_type)
+            if iso:
+                places = c.size if form is BitmapVector else c.indices.shape[0]
+                c = c.with_values(dtype, c.values.repeat(places), False)
+            return merge(c, at.with_values(dtype, values, True), c.values, values)
+
+        return merged
+    kernel = vector_kernel(True, np_type)
+
+    def put(c, value, at):
+        functions = kernel.functions or kernel.of_small_calls(tuning.SMALL_FORM_SECONDS)
+        if functions is None:
+            return NotImplemented
+        words, values, count = c.words, c.values.copy(), c.nvals
+        if words is None:
+            values[at.indices] = value
+        else:
+            words = words.copy()
+            count += functions.put_entries(at.indices, np.array((value,), np_type), words, values)
+        return BitmapVector(c.size, dtype, None if count == c.size else words, values, count)
+
+    return put
+
+
+_fills = Bound(_prepare_fill)
 
 
 # ---------------------------------------------------------------------- masks

@@ -10,7 +10,7 @@ from ....storage.convert import all_positions, choose_format, row_ids, share, to
 from ....storage.host_memory import check_memory
 from ....storage.store import BitmapVector, Compressed, full_values
 from .entries import empty_like, is_idempotent, is_matrix, keep_entries, like, vector_of
-from .in_chunks import mapped, reduced, reduced_bits, releases_the_lock
+from .in_chunks import LEAST, mapped, reduced, reduced_bits, releases_the_lock
 
 MAX_SIZE = 2**60
 VALUE_KINDS = {
@@ -267,6 +267,8 @@ def reduce(x, monoid):
         one = cast(values[:1], monoid.type)
         return one[0] if count == 1 or is_idempotent(monoid) else monoid.reduce_equal(one, count)
     words = x.words if x.format == "bitmap" else None
+    if words is None and count < LEAST and x.dtype is monoid.type and monoid.terminal is not ANY:
+        return monoid.reduce(values)  # as below, without what is asked before
     if monoid.terminal is ANY:
         first = 0 if words is None else int(bits.to_indices(words, x.size)[0])
         return cast(values[first : first + 1], monoid.type)[0]

@@ -170,8 +170,10 @@ def tuples_matrix(A, rows_of=row_ids):
 def cast_store(store, dtype):
     if store.dtype is dtype:
         return store
-    # complex to real gives a view
-    return like(store, dtype, np.ascontiguousarray(cast(store.values, dtype)), store.iso)
+    values = cast(store.values, dtype)
+    if store.dtype.np_type.kind == "c":  # complex to real gives a view
+        values = np.ascontiguousarray(values)
+    return like(store, dtype, values, store.iso)
 
 
 # ---------------------------------------------------------------------- gather

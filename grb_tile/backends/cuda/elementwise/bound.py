@@ -19,15 +19,13 @@ MOST = 2048  # prepared functions of a device
 _MOVES = ("pair", "first", "second", "any", "one")  # kinds that need no operator's code
 
 
-def _prepared(device, key, prepare):
-    """The function kept under `key`, made by prepare() the first time."""
+def keep(device, key, function):
+    """Keep a prepared function under `key`; returns it."""
     kept = device.prepared
-    found = kept.get(key)
-    if found is None:
-        while len(kept) >= MOST:
-            kept.pop(next(iter(kept)), None)
-        found = kept[key] = prepare()
-    return found
+    while len(kept) >= MOST:
+        kept.pop(next(iter(kept)), None)
+    kept[key] = function
+    return function
 
 
 def _none(*operands):
@@ -48,7 +46,7 @@ def of_pair(device, x, y, op, dtype):
     if x.format != "bitmap" or y.format != "bitmap" or x.words is not None or y.words is not None or not x.size:
         return None
     key = "pair", op, dtype, x.dtype, y.dtype, x.iso, y.iso
-    return _prepared(device, key, lambda: _pair(device, op, dtype, x, y))(x, y)
+    return (device.prepared.get(key) or keep(device, key, _pair(device, op, dtype, x, y)))(x, y)
 
 
 def _pair(device, op, dtype, x, y):
@@ -57,10 +55,11 @@ def _pair(device, op, dtype, x, y):
     if op.type is not x.dtype or op.type2 is not y.dtype:
         return _none
     over, np_type, x_iso, y_iso = _combine(device, op, dtype).over, dtype.np_type, x.iso, y.iso
+    empty = device.array_class
 
     def run(x, y):
         n = x.size
-        out = device.empty(n, np_type)
+        out = empty(n, np_type)
         over(n, (None, None, None, None, n, x.values, x_iso, y.values, y_iso, None, None, None, None, out))
         return BitmapVector(n, dtype, None, out, n)
 
@@ -79,20 +78,20 @@ def of_union(device, x, y, op, dtype):
     if x.words is y.words or x.nvals_if_read == 0 or y.nvals_if_read == 0:
         return None
     key = "union", op, dtype, x.dtype, y.dtype
-    return _prepared(device, key, lambda: _union(device, op, dtype, x, y))(x, y)
+    return (device.prepared.get(key) or keep(device, key, _union(device, op, dtype, x, y)))(x, y)
 
 
 def _union(device, op, dtype, x, y):
     if not _computes(op, dtype) or any(t is not dtype for t in (op.type, op.type2, x.dtype, y.dtype)):
         return _none
-    over, np_type = _combine(device, op, dtype).over, dtype.np_type
+    over, np_type, empty = _combine(device, op, dtype).over, dtype.np_type, device.array_class
 
     def run(x, y):
         n, a, b, words, count = x.size, x.values, y.values, None, None
         x_words, y_words = x.words, y.words
         if x_words is not None and y_words is not None:
             words, count = join_words(device, x_words, y_words, n, OR)
-        out = device.empty(n, np_type)
+        out = empty(n, np_type)
         over(n, (None, None, x_words, y_words, n, a, False, b, False, a, b, None, None, out))
         if words is None:
             return BitmapVector(n, dtype, None, out, n)
@@ -109,14 +108,14 @@ def of_one(device, x, op, left, right):
     if x.format != "bitmap" or x.iso or x.nvals_if_read == 0:
         return None
     key = "one", op, x.dtype, left is None, right is None
-    return _prepared(device, key, lambda: _one(device, op, x, left, right))(x, left, right)
+    return (device.prepared.get(key) or keep(device, key, _one(device, op, x, left, right)))(x, left, right)
 
 
 def _one(device, op, x, left, right):
     dtype = op.return_type
     if op.opclass not in ("UnaryOp", "BinaryOp") or not _computes(op, dtype) or op.kind in _MOVES:
         return _none
-    np_type = dtype.np_type
+    np_type, empty = dtype.np_type, device.array_class
     if left is None and right is None:
         identity = op.expression is not None and op.expression.op == "arg"
         if op.type is not x.dtype or identity:
@@ -126,7 +125,7 @@ def _one(device, op, x, left, right):
 
         def unary(x, left, right):
             n, words = x.size, x.words
-            out = device.empty(n, np_type)
+            out = empty(n, np_type)
             over(n, (x.values, words, n, out))
             return _like(x, words, dtype, out)
 
@@ -137,7 +136,7 @@ def _one(device, op, x, left, right):
 
     def binary(x, left, right):
         n, words = x.size, x.words
-        out = device.empty(n, np_type)
+        out = empty(n, np_type)
         value = left if right is None else right
         if type(value) is not bound_type.np_type.type:
             value = host_cast(np.array([value]), bound_type)[0]

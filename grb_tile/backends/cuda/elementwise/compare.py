@@ -72,7 +72,11 @@ def _agree(device, u, v, op, tolerance):
         bits_of(float(rel)), bits_of(float(tol)),
     )  # fmt: skip
     found = reduced(device, kernel, n, arguments, np.dtype(np.int64))
-    return OnDevice(found.array == n) if type(found) is OnDevice else bool(found == n)
+    if type(found) is not OnDevice:
+        return bool(found == n)
+    agrees = device.empty(1, np.bool_)
+    device.launcher.kernel("programs/numbers.cuh", "equals_number").over(1, (found.array, n, agrees))
+    return OnDevice(agrees)
 
 
 def struct_text(op, have, other, is_close):

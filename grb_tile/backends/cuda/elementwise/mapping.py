@@ -154,6 +154,11 @@ def _mapped(device, x, op, dtype, left, right):
 
 
 def reduce(device, x, monoid):
+    if x.format == "bitmap" and not x.iso and device.turns is None:
+        key = "reduce", monoid, x.dtype
+        found = (device.prepared.get(key) or bound.keep(device, key, _bound_reduce(device, monoid, x.dtype)))(x)
+        if found is not NotImplemented:
+            return found
     dtype, op = monoid.type, monoid.binaryop
     if not all_plain(x.dtype, dtype):
         return NotImplemented
@@ -169,8 +174,33 @@ def reduce(device, x, monoid):
     found = reduced(device, kernel, n, (values, words, n), dtype.np_type)
     if type(found) is OnDevice and words is not None:  # without entries the identity, for which a turn needs no host
         identity = device.constant(dtype.np_type.type(monoid.identity))
-        found = OnDevice(device.xp.where(found.present[:1] != 0, found.array, identity))
+        either = device.empty(1, dtype.np_type)
+        kernel = device.launcher.kernel("programs/numbers.cuh", "number_or", "", (dtype.cuda_type,))
+        kernel.over(1, (found.array, found.present, identity, either))
+        found = OnDevice(either)
     return found
+
+
+def _bound_reduce(device, monoid, dtype):
+    """The reduction of bitmaps of the monoid's type that are not iso, a function kept with the device."""
+    if monoid.type is not dtype or not all_plain(dtype):
+        return lambda x: NotImplemented
+    kernel = device.launcher.kernel(
+        "elementwise/reduce.cuh", "reduce_values", functor_text(monoid.binaryop, dtype), (dtype.cuda_type, "Op")
+    )
+    np_type, few = dtype.np_type, _ONE_BLOCK * _AHEAD
+    shapes = reduce_shape(device.launcher, few), reduce_shape(device.launcher)
+
+    def run(x):
+        if x.nvals_if_read == 0:
+            return None
+        n = x.size
+        block, most = shapes[n > few]
+        count = (n + _AHEAD - 1) // _AHEAD
+        partial = (None, None) if count <= block else device.partial_results(3 * most)
+        return device.read_scalar(kernel, count, (x.values, x.words, n, *partial), block, most, np_type)
+
+    return run
 
 
 def reduce_shape(launcher, n=None):

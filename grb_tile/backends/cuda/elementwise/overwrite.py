@@ -10,8 +10,8 @@ from ....storage import holders
 from ....storage.store import same_structure
 from ..runtime.late_vector import LateVector
 from ..runtime.moves import copied
-from ..structure.arrays import index_type, keeps_bitmap, moved_type, to_bitmap, words_of
-from ..structure.positions import is_empty
+from ..structure.arrays import index_type, keeps_bitmap, moved_type, repeated, to_bitmap, words_of
+from .bound import keep
 
 
 def _is_own(device, count, array):
@@ -46,7 +46,7 @@ def put(device, c, at, values, iso):
     """
     if c.dtype._is_udt or c.format[-1] == "r" or c.size == 0:
         return NotImplemented
-    if is_empty(at):
+    if at.nvals_if_read == 0:
         return c
     c = _writable(device, c)
     if c is None:
@@ -54,29 +54,39 @@ def put(device, c, at, values, iso):
     if at.format == "bitmap":
         return _write_words(device, c, at, values, iso, None, False)
     n, (known, count) = at.indices.shape[0], _counting(device, c)
-    kernel = device.launcher.kernel(
-        "elementwise/overwrite.cuh", "overwrite_listed", "", (index_type(at.indices), moved_type(c.values))
+    key = "overwrite_listed", at.indices.dtype, c.values.dtype
+    (device.prepared.get(key) or _prepared(device, key, at.indices, c.values))(
+        n, (c.words, c.values, at.indices, values, iso, n, known, count)
     )
-    kernel.over(n, (c.words, c.values, at.indices, values, iso, n, known, count))
     return _counted(c, count, n)
+
+
+def _prepared(device, key, *arrays):
+    """The launch of the kernel that key[0] names for arrays of these types, kept with the device."""
+    types = *map(index_type, arrays[:-1]), moved_type(arrays[-1])
+    return keep(device, key, device.launcher.kernel("elementwise/overwrite.cuh", key[0], "", types).over)
 
 
 def _write_words(device, c, t, values, iso, mask, complement):
     size, (known, count) = c.size, _counting(device, c)
-    kernel = device.launcher.kernel("elementwise/overwrite.cuh", "overwrite_words", "", (moved_type(c.values),))
-    kernel.over((size + 31) >> 5, (c.words, c.values, t.words, values, iso, mask, complement, size, known, count))
+    key = "overwrite_words", c.values.dtype
+    (device.prepared.get(key) or _prepared(device, key, c.values))(
+        (size + 31) >> 5, (c.words, c.values, t.words, values, iso, mask, complement, size, known, count)
+    )
     return _counted(c, count, t.estimated_nvals)
 
 
 def _counting(device, c):
     """(entries of C that are not in `count` yet, the device array `count`)"""
-    counter = c.counter if c.nvals_if_read is None else None  # a traversal's is read now
-    return (0, counter) if counter is not None else (c.nvals, device.counters())
+    if c.nvals_if_read is None and (counter := c.counter) is not None:  # a traversal's is read now
+        return 0, counter
+    return c.nvals, device.counters()
 
 
 def _counted(c, count, more):
     c.forms = None
-    c.recount(count, min(c.estimated_nvals + more, c.size))
+    estimate = c.estimated_nvals + more
+    c.recount(count, estimate if estimate < c.size else c.size)
     return c
 
 
@@ -107,8 +117,7 @@ def _writable(device, c):
     if own:
         values, words = c.values, c.words
     elif c.iso:
-        values, words = device.empty(size, c.values.dtype), copied(device, c.words)
-        values[:] = c.values
+        values, words = repeated(device, c.values, size), copied(device, c.words)
     else:
         values, words = copied(device, c.values), copied(device, c.words)
     result = LateVector(device, size, c.dtype, words, values, None, estimate=c.estimated_nvals)

@@ -50,10 +50,11 @@ def bind_rows(device: Device, A: Compressed, s: Lowered, occupied: tuple[int, An
     kernel, blocks, threads, shared, cached, parts, flags = launch
     first = arguments_of(A, form, s, columns)
     last, nrows, dtype, reads_x = (parts, flags, form.arrived), A.nrows, s.dtype, s.reads_x
+    empty = device.array_class
 
     def run(x: Any, plan: Plan) -> BitmapVector:
         plan.use_kernel(*choice)
-        w = device.empty(nrows, dtype.np_type)
+        w = empty(nrows, dtype.np_type)
         kernel(blocks, threads, (*first, x.values if reads_x else None, cached, w, *last), shared=shared)
         result = BitmapVector(nrows, dtype, words, w, known)
         result.shared = words is not None

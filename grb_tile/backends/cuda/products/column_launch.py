@@ -9,13 +9,12 @@ arrays over the result when they are first used.
 from __future__ import annotations
 
 import weakref
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....planner import tuning
-from ....planner.choose_kernel import forced_kernel, merge_kernel, presence_is_found_later
+from ....planner.choose_kernel import forced_kernel, merge_kernel, presence_is_found_later, stays_bitmap
 from ....planner.record import UNRECORDED
 from ....storage.store import forms_of
 from ..runtime.array_block import layout
@@ -49,13 +48,13 @@ def high_degree_bytes(limits: DeviceLimits) -> int:
     return min(HIGH_DEGREE_BYTES, limits.shared_per_block - REST_BYTES)
 
 
-def merge_of(device: Device, AT: Compressed, s: Lowered, masked: bool, x_indices: Any, x_words: Any) -> Merge:
-    """The Merge for these operands, kept with AT."""
-    forms = forms_of(AT)
-    key = "merge", s, masked, "b" if x_words is not None else "f" if x_indices is None else x_indices.dtype.char
+def merge_of(device: Device, AT: Compressed, s: Lowered, masked: bool, kind: str) -> Merge:
+    """The Merge for these operands, kept with AT.  kind: of x, "b" a bitmap, "f" full, else its indices' type."""
+    forms = AT.forms or forms_of(AT)
+    key = "merge", s, masked, kind
     found = forms.get(key)
     if found is None:
-        found = forms[key] = Merge(device, AT, s, masked, key[3])
+        found = forms[key] = Merge(device, AT, s, masked, kind)
     return found
 
 
@@ -73,6 +72,7 @@ class Merge:
                           "true" if masked else "false", "true" if self._bitmap else "false")  # fmt: skip
         self._size = size = AT.ncols
         self._type = None if s.structure_only else s.dtype.np_type
+        self.stays_bitmap = stays_bitmap(size, 0 if s.structure_only else self._type.itemsize, device.profile)
         self._clean = size, self._type, np.asarray(s.start).tobytes() if s.has_start else None
         self._raw = size, self._type
         # shared with other matrices of such products, and dropped with the last of them
@@ -91,6 +91,7 @@ class Merge:
         self._can_share = s.start_marks_absent and AT.indices.dtype == np.int32
         self._launches = {}
         self._entries, self._AT = entries, weakref.ref(AT)
+        self.value: Any = None  # the one value of structure-only products, where it is the same for all operands
 
     def _launch(self, which):
         """The Launch for (merge_evenly?, without return values?, small?, slots of high-degree rows)."""
@@ -146,7 +147,7 @@ class Merge:
             which, rest = (True, red, False, high[-1]), (*rest, *high)
         launch = self._launches.get(which) or self._launch(which)
         launch(
-            device.current_stream().ptr,
+            device.stream.ptr,  # within a primitive the caller's
             0 if x_indices is None else x_indices.data.ptr,
             0 if x_words is None else x_words.data.ptr,
             0 if x_values is None else x_values.data.ptr,
@@ -158,9 +159,11 @@ class Merge:
             *rest,
         )
         if renew:
-            self.keep(fresh)
-            with suppress(MemoryError):  # the first allocation of the next call, while the device is busy
-                kept.item = self._fresh()
+            self._kept_clean.item = fresh
+            try:
+                kept.item = self._fresh()  # the first allocation of the next call, while the device is busy
+            except MemoryError:
+                pass
         return result
 
     def _high_degree_rows(self, plan, edges):
@@ -188,8 +191,8 @@ class Merge:
         """An Accumulator cleared here."""
         found = self._fresh()
         w, words = found.arrays()
-        words.fill(0)
-        found.counted().fill(0)
+        self._device.clear(words)
+        self._device.clear(found.counted())
         s = self._s
         if s.has_start:
             s.kernel(self._device.launcher, "products/columns.cuh", "fill_start", ("S",)).over(
@@ -230,6 +233,10 @@ class Accumulator:
     def count_in(self, array: Any) -> None:
         """Another array gets the counts."""
         self._counts, self.addresses = array, (*self.addresses[:2], array.data.ptr)
+
+    def words(self) -> Any:
+        """The words of presence."""
+        return self._block.array(0)
 
     def arrays(self) -> tuple:
         """(values or None, words)"""

@@ -17,7 +17,6 @@ from ..structure.arrays import (
     empty_vector,
     gather,
     index_type,
-    keeps_bitmap,
     ranges,
     segment_starts,
     to_sparse,
@@ -39,7 +38,8 @@ def merged(device, AT, x, s, mask, plan=UNRECORDED):
     size = AT.ncols
     mask_words, complement = None, False
     if mask is not None:
-        mask_words, complement = words_of(device, mask.pattern), mask.complement
+        pattern, complement = mask.pattern, mask.complement
+        mask_words = pattern.words if pattern.format == "bitmap" else words_of(device, pattern)
     x_indices, x_words, x_values, count = None, None, x.values, x.size
     if x.format == "sparse":
         x_indices = x.indices
@@ -50,9 +50,10 @@ def merged(device, AT, x, s, mask, plan=UNRECORDED):
         if s.reads_x and not s.x_iso:
             x_values = gather(device, x_values, AT.rows)
         x_indices, count = AT.rows, AT.rows.shape[0]
-    merge = merge_of(device, AT, s, mask_words is not None, x_indices, x_words)
+    kind = "b" if x_words is not None else "f" if x_indices is None else x_indices.dtype.char
+    merge = merge_of(device, AT, s, mask_words is not None, kind)
     edges = int(x.estimated_nvals * merge.mean)
-    renew = keeps_bitmap(device, size, 0 if s.structure_only else s.dtype.np_type.itemsize)
+    renew = merge.stays_bitmap or device.turns is not None
     space = merge(
         x_indices, x_words, x_values if s.reads_x else None, count, edges, mask_words, complement, renew, plan
     )
@@ -61,7 +62,12 @@ def merged(device, AT, x, s, mask, plan=UNRECORDED):
     estimate = edges + 1 if edges < size else size
     if not s.structure_only:
         return LateVector.of_arrays(device, size, s.dtype, space.arrays, space.counted, estimate)
-    result = LateVector(device, size, s.dtype, space.arrays()[1], s.value(device, AT, x), space.counted, True, estimate)
+    value = merge.value
+    if value is None:
+        value = s.value(device, AT, x)
+        if s.one.fixed:  # the same constant for all
+            merge.value = value
+    result = LateVector(device, size, s.dtype, space.words(), value, space.counted, True, estimate)
     result.shared = True
     return result
 

@@ -56,7 +56,8 @@ def matvec_rows(device, A, x, semiring, mask=None, plan=None):
     if s is None:
         return NotImplemented
     plan = plan or UNRECORDED
-    if mask is None and held == x.size and plan.format == "csr":
+    as_step = device.turns is not None and device.turns.as_step(A, s)
+    if mask is None and held == x.size and plan.format == "csr" and not as_step:
         run = bound_rows(A, s)
         if run is not None:
             return run(x, plan)
@@ -73,7 +74,7 @@ def matvec_rows(device, A, x, semiring, mask=None, plan=None):
         if not has_capacity(size, entries) or not (has_capacity(x.size, entries) or x.format == "bitmap"):
             hypersparse_kernel(plan, size, entries)
             return _hypersparse_rows(device, A, x, s, mask)
-    return _rows(device, A, x, held, s, mask, plan, precision_of(semiring, A.dtype, x.dtype))
+    return multiply_rows(device, A, x, held, s, mask, plan, precision_of(semiring, A.dtype, x.dtype))
 
 
 def known_count(u):
@@ -85,13 +86,13 @@ def mask_of(device, mask):
     """(StoredMask or None, is nothing admitted?); None also for a mask that admits every position."""
     if mask is not None:
         pattern = mask.pattern
-        held = known_count(pattern)
+        held = pattern.nvals_if_read
         if held == 0 or held == pattern.size:
             return None, (held == 0) != mask.complement
     return mask, False
 
 
-def _rows(device, A, x, held, s, mask, plan, precision):
+def multiply_rows(device, A, x, held, s, mask, plan, precision):
     """Row-wise, by the kernel that the planner chooses from what is known of A, x and the mask."""
     size = A.nrows
     full = held == x.size
@@ -100,7 +101,7 @@ def _rows(device, A, x, held, s, mask, plan, precision):
         if s.reads_x and not x.iso:
             x = to_bitmap(device, x)
             x_values = x.values
-        x_words = words_of(device, x)
+        x_words = x.words if x.format == "bitmap" else words_of(device, x)
     mask_words, complement, rows, listed = None, False, None, None
     mask, nothing = mask_of(device, mask)
     if nothing:
@@ -112,6 +113,9 @@ def _rows(device, A, x, held, s, mask, plan, precision):
     streams = mask is None and full
     if not streams and not (s.structure_only or s.any):
         streams = mask is None or _admits_many(mask, size)
+    as_step = device.turns is not None and device.turns.as_step(A, s)
+    if as_step:
+        streams = False
     kernel = rows_kernel(
         plan, A.indices.shape[0], A.indptr.shape[0], size, full, streams, s.early_exit, s.has_terminal,
         partial(row_segments.reads_most, device, A), pull.suits(A, s), listed, partial(longest_row, device, A),
@@ -127,14 +131,14 @@ def _rows(device, A, x, held, s, mask, plan, precision):
     if kernel == "listed_rows":
         rows = as_type(device, pattern.indices, np.dtype(np.int64))
     elif mask is not None:
-        mask_words = words_of(device, pattern)
+        mask_words = pattern.words if pattern.format == "bitmap" else words_of(device, pattern)
     if kernel == "pull_early_exit":
         w, words, found = pull.pull(device, A, x_words, x_values, s, mask_words, complement)
         return _counted(device, A, x, s, w, words, found)
     if rows is not None:
         schedule = chosen_rows(device, A, rows, A.indices.shape[0] / max(A.indptr.shape[0] - 1, 1))
     else:
-        schedule = schedule_of(device, A, "early" if s.early_exit else "all")
+        schedule = schedule_of(device, A, "early" if s.early_exit else "step" if as_step else "all")
     w = None if s.structure_only else device.empty(size, s.dtype.np_type)
     if full and mask is None:  # w's pattern is the rows with entries, which are known
         if w is not None:

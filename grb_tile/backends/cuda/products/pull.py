@@ -35,7 +35,7 @@ def suits(A, s):
 def pull(device, A, x_words, x_values, s, mask, complement):
     """(w, words, count): values (None when structure only), presence, and where their number is counted."""
     form = A.forms.get("pull") if A.forms else None
-    if form is None or form.top_neighbour is None:
+    if form is None or form.top_neighbour is None and cached_transpose(A) is not None:
         form = form_of(device, A)
     kernel, threads, halves, fixed = form.launches.get(s) or _prepared(device, A, form, s)
     w = None if s.structure_only else device.empty(A.nrows, s.dtype.np_type)

@@ -14,9 +14,9 @@ Schema of RowSchedule (R = rows with entries, L = long ones among them)
     owner      int32 [chunks]       the long row of each chunk
     arrived    uint32 [L]           zero, before and after every launch
 
-Bins 1 to 6 give a row 32, 16, 8, 4, 2, 1 lanes; bin 0 has the long rows. There are two tables, because kernels that
-read all entries are fastest with many lanes a row, and kernels with early exit with few. Products of full vectors
-without a mask use products/segments.py.
+Bins 1 to 6 give a row 32, 16, 8, 4, 2, 1 lanes; bin 0 has the long rows. There are three tables, because kernels that
+read all entries are fastest with many lanes a row, kernels with early exit with few, and steps of one kernel of a
+program, which has fewer threads, between them. Products of full vectors without a mask use products/segments.py.
 """
 
 import numpy as np
@@ -25,7 +25,8 @@ from ....planner import tuning
 from ....storage.store import forms_of
 from ..structure.arrays import index_type
 
-LONGEST = {"all": tuning.ROW_BINS_ALL, "early": tuning.ROW_BINS_EARLY}  # longest rows of each bin
+# longest rows of each bin
+LONGEST = {"all": tuning.ROW_BINS_ALL, "early": tuning.ROW_BINS_EARLY, "step": tuning.ROW_BINS_STEP}
 MOST_BINS = 256  # tables of listed rows that are kept
 
 

@@ -11,7 +11,8 @@ Needs a driver for CUDA 12.4 or later.  See "Conditional Graph Nodes" in the CUD
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -147,3 +148,27 @@ class Graph:
                 _driver().cuGraphDestroy(self.graph)
         except Exception:  # noqa: BLE001  # the interpreter ends
             pass
+
+
+@contextmanager
+def recording(device: Any, held: list, apart: bool = False) -> Iterator[Any]:
+    """A stream to capture from; memory comes from a pool of its own, which is put into `held`.
+
+    apart: no two arrays get the same memory, even if one of them is gone.
+    """
+    xp, pool = device.xp, device.xp.cuda.MemoryPool()
+    stream, before = xp.cuda.Stream(non_blocking=True), device.stream
+
+    def malloc(count):
+        found = pool.malloc(count)
+        if apart:
+            held.append(found.mem)
+        return found
+
+    try:
+        with stream, xp.cuda.using_allocator(malloc):
+            device.stream = device.current_stream()
+            yield device.stream
+    finally:
+        held += [pool, stream]
+        device.stream = before

@@ -14,6 +14,7 @@ from ....exceptions import CaptureError
 from ....storage.store import BitmapVector
 from ..runtime.array_block import layout
 from ..runtime.late_vector import LateVector
+from ..runtime.moves import copied
 from ..structure.arrays import repeated, to_bitmap
 
 _COUNT = 4  # words of a count, as Device.counters makes them
@@ -102,10 +103,7 @@ class Slot:
         return known == 0 or not form.value or store.iso and self._device.address(store.values) == form.value
 
     def load(self, store: Any) -> list[tuple[Any, Any]]:
-        """The copies, as copy_arrays takes them, after which it holds a vector, which `fits`; not in a turn.
-
-        What it takes more is queued at once.
-        """
+        """The copies, as copy_arrays takes them, after which it holds a vector, which `fits`."""
         device, form, pairs = self._device, self.form, []
         words, count, values = self._block.arrays()
         if not form.full and store.nvals_if_read == 0:
@@ -114,15 +112,13 @@ class Slot:
         if not form.full:
             late = store.counter if type(store) is LateVector else None
             if store.words is None:
-                words.fill(2**64 - 1)
-                if form.size & 63:
-                    words[-1:] = (1 << (form.size & 63)) - 1
+                pairs += [(words[:-1], -1), (words[-1:], (1 << (form.size & 63)) - 1 if form.size & 63 else -1)]
             else:
                 pairs.append((words, store.words))
             pairs.append((count[:1], store.nvals if late is None else late[:1]))
         if not form.value:
             if store.iso:
-                values[:] = store.values
+                pairs.append((values, repeated(device, store.values, form.size)))
             else:
                 pairs.append((values, store.values))
         return pairs
@@ -203,17 +199,35 @@ def copy_arrays(device: Any, pairs: list[tuple[Any, Any]], flag: Any = None) -> 
     written = {to.data.ptr for to, _ in pairs} if len(pairs) > _TOGETHER else ()
     if written:
         pairs = [
-            (to, source.copy() if _is_array(source) and source.data.ptr in written else source) for to, source in pairs
+            (to, copied(device, source) if _is_array(source) and source.data.ptr in written else source)
+            for to, source in pairs
         ]
-    kernel = device.launcher.kernel("programs/copy.cuh", "copy_arrays") if pairs else None
     for k in range(0, len(pairs), _TOGETHER):
         some = pairs[k : k + _TOGETHER]
         flat, most = [], 0
         for to, source in some:
             flat += (to, source, to.nbytes, 0) if _is_array(source) else (to, None, to.nbytes, source or 0)
             most = max(most, to.nbytes)
-        words = most + 7 >> 3
-        kernel.over(words, (words, flag, *flat, *(None, None, 0, 0) * (_TOGETHER - len(some))))
+        _launch(device, most + 7 >> 3, flag, flat)
+
+
+def clear_memory(device: Any, parts: list[tuple[int, int]]) -> None:
+    """Zeros in each (address, bytes)."""
+    for k in range(0, len(parts), _TOGETHER):
+        some = parts[k : k + _TOGETHER]
+        flat = [x for address, count in some for x in (address, None, count, 0)]
+        _launch(device, max(count for _, count in some) + 7 >> 3, None, flat)
+
+
+def _launch(device, words, flag, flat):
+    """flat: destination, source, bytes and number of each copy; words: of 8 bytes, of the longest."""
+    launcher, count = device.launcher, len(flat) // 4
+    arguments = (words, flag, *flat, *(None, None, 0, 0) * (_TOGETHER - count))
+    kernel = launcher.kernel("programs/copy.cuh", "copy_arrays")
+    if launcher.recorder is None:
+        kernel.over(words, arguments)
+    else:  # for so many copies, which takes fewer registers
+        launcher.recorder.note(kernel, 1 + (words > 256), arguments, 0, words, template=(str(count),))
 
 
 def _is_array(source):

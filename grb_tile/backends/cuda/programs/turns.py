@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -30,10 +30,12 @@ import numpy as np
 
 from ....dtypes import lookup_dtype
 from ....exceptions import CaptureError, GraphblasException
+from ....planner.choose_lowering import product_fits
 from ....planner.choose_matvec_gpu import DirectionCosts
 from ....storage.convert import cached_transpose
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
+from .persistent import LOWERING, OneKernel
 from .slots import Form, Slot, bits_of, chosen, copy_arrays, form_of, number_of
 
 PUSH, PULL = 0, 1
@@ -71,12 +73,13 @@ class DeviceLoop:
         self.device = device
         self.capturing = False  # is what needs the host refused?
         self.turns = self.pulled = 0  # of the latest launch
-        self.nodes: dict[str, int] = {}  # of the bodies
+        self._nodes: dict[str, int] = {}  # of the bodies of the graph
         self._slots: list[Slot] = []
         self._forms: list[Form] = []
         self._begun: list = []
         self._now, self._choice = PUSH, None
-        self._graph, self._held = None, []
+        self._copied: dict[int, Any] = {}  # address of a slot's array -> what the turn has copied there
+        self._graph, self._of_graph, self._held = None, [], []
         self.captured = False
         self.slot_of: Callable[[Any], int | None] = lambda store: None  # the number of the slot whose vector has it
         self._memory = memory = device.xp.cuda.alloc_pinned_memory(8 * (_INITIAL + _STATE))
@@ -85,7 +88,8 @@ class DeviceLoop:
         self._words = (ctypes.c_int64 * (_INITIAL + _STATE)).from_address(memory.ptr)
         self._told = False  # has the latest launch told counts and numbers?
         self._found: Any = ()
-        self._state, self._edges = device.zeros(_STATE, np.int64), device.zeros(1, np.uint64)
+        self.state, self._edges = device.zeros(_STATE, np.int64), device.zeros(1, np.uint64)
+        self.one = OneKernel()
 
     # ------------------------------------------------------------------ what it carries
 
@@ -154,6 +158,10 @@ class DeviceLoop:
             for x in stores
         ]
 
+    def copy(self, to: Any, source: Any) -> None:
+        """to[:] = source, arrays of the same bytes, as a launch of a turn."""
+        copy_arrays(self.device, [(to, source)] * (to.nbytes > 0))
+
     def chosen(self, flag: Any, first: Any, second: Any) -> Any:
         """A vector with the entries of `first` where the one BOOL of the vector `flag` is true, else of `second`.
 
@@ -202,6 +210,10 @@ class DeviceLoop:
         for slot, store in zip(self._slots, stores, strict=True):
             pairs += slot.copies(store)
         copy_arrays(self.device, pairs)
+        written = {to.data.ptr for to, _ in pairs}
+        self._copied = {
+            to.data.ptr: x for to, x in pairs if x is not None and type(x) is not int and x.data.ptr not in written
+        }
         return test if isinstance(test, bool) else self._here([test])[0]
 
     def _end(self, test, begun=True, both=0, push=0, pull=0):
@@ -216,13 +228,21 @@ class DeviceLoop:
         count = admitted = costs = None
         if choice is not None:
             u = choice.u.store()
-            add_edges(device, choice.by_columns, None, u.words, u.size, self._edges)
-            count, admitted, costs = choice.u.count, choice.admitted and choice.admitted.count, choice.costs
+            add_edges(device, choice.by_columns, None, self._source_of(u.words), u.size, self._edges)
+            count, admitted = (
+                self._source_of(choice.u.count),
+                choice.admitted and self._source_of(choice.admitted.count),
+            )
+            costs = choice.costs
         kernel = device.launcher.kernel("programs/turns.cuh", "end_turn")
         kernel(1, 32, (
-            pointer, width, self._address, count, self._edges, admitted, costs, self._state, self._initial, begun,
+            pointer, width, self._address, count, self._edges, admitted, costs, self.state, self._initial, begun,
             both, push, pull,
         ))  # fmt: skip
+
+    def _source_of(self, array):
+        """The array that the turn has copied to that one, which need not wait for the copy; or that one."""
+        return self._copied.get(array.data.ptr, array)
 
     @contextmanager
     def _within(self, capturing):
@@ -269,7 +289,7 @@ class DeviceLoop:
         with self._within(capturing):
             test = self._run(turn)
         self._end(test)
-        _, _, goes, direction, _ = self.device.read(self._state)
+        _, _, goes, direction, _ = self.device.read(self.state)
         return bool(goes), direction
 
     def _start(self, direction, left):
@@ -282,6 +302,7 @@ class DeviceLoop:
 
     def _begin(self, **handles):
         """Queue the kernel that takes the state from _start and decides on the first turn."""
+        self._copied = {}
         self._end(True, begun=False, **handles)
 
     def can_pull(self) -> bool:
@@ -295,14 +316,62 @@ class DeviceLoop:
         self._prepare_to_tell()
         if self._choice is not None:
             self._choice.weigh(self.device)
-        if self.device.launcher.has_graphs:
+        one = self.one
+        one.consider(self, turn)
+        if one.kernel is None and self.device.launcher.has_graphs:
+            one.wanted = False  # for the products of the nodes
             with self._within(True):
                 self._record(turn)
-            self._held += [_parts_of(store) for store in matrices]
+        self._held += [_parts_of(store) for store in matrices]
         self.captured = True
 
+    @property
+    def nodes(self) -> dict[str, int]:
+        """Steps of a turn, by direction."""
+        return self.one.nodes or self._nodes
+
+    def as_step(self, A: Any, s: Any) -> bool:
+        """Is a product with all of A's entries to be by a kernel that takes any grid?"""
+        item = 4 + (A.values.dtype.itemsize if s.reads_a and not A.iso else 0)
+        return self.one.wanted and (
+            LOWERING["persistent"] == "always" or product_fits(A.indices.shape[0], item, self.device.profile)
+        )
+
+    def directions(self) -> list[str]:
+        """Of the bodies."""
+        return [_METHODS[PUSH], _METHODS[PULL]] if self.can_pull() else [_METHODS[PUSH]]
+
+    def parts(self, turn: Callable) -> list[Callable]:
+        """What is queued before the first turn, in a turn of each direction, and after the last one."""
+
+        def body(direction):
+            self._now = direction
+            with self._within(True):
+                self._end(self._run(turn))
+
+        bodies = [lambda d=d: body(d) for d in ((PUSH, PULL) if self.can_pull() else (PUSH,))]
+        return [self._begin, *bodies, self._tell]
+
+    @contextmanager
+    def set_aside(self, held: list) -> Iterator[None]:
+        """Within it launches take nothing that others left for them, and leave nothing; that goes to `held`."""
+        device = self.device
+        before = device.partial, [(kept, kept.item) for kept in device.all_kept()]
+        device.partial = None
+        for kept, _ in before[1]:
+            kept.item = None
+        try:
+            yield
+        finally:
+            held += [device.partial, *(kept.item for kept in device.all_kept())]
+            device.partial = before[0]
+            for kept in device.all_kept():
+                kept.item = None
+            for kept, item in before[1]:
+                kept.item = item
+
     def _record(self, turn):
-        from .graph import Graph
+        from .graph import Graph, recording
 
         device, graph, two = self.device, Graph(), self.can_pull()
         root, container, both, pull = graph.graph, graph.graph, 0, 0
@@ -322,16 +391,17 @@ class DeviceLoop:
         def body():
             self._end(self._run(turn), **handles)
 
-        with _recording(device) as (stream, held):
+        held: list = []
+        with self.set_aside(held), recording(device, held) as stream:
             begins = graph.capture(stream, root, lambda: self._begin(**handles))
             graph.add_order(root, begins, outer)
             for direction, found in bodies:
                 self._now = direction
                 graph.capture(stream, found, body)
-                self.nodes[_METHODS[direction]] = graph.nodes_of(found)
+                self._nodes[_METHODS[direction]] = graph.nodes_of(found)
             graph.capture(stream, root, self._tell, after=[outer])
         graph.instantiate()
-        self._graph, self._held = graph, held
+        self._graph, self._of_graph = graph, held
 
     def _prepare_to_tell(self):
         """Page-locked words for the counts of vectors with gaps and for the numbers, and where these lie: (address,
@@ -348,18 +418,23 @@ class DeviceLoop:
 
     def _tell(self):
         kernel = self.device.launcher.kernel("programs/turns.cuh", "tell_host")
-        kernel(1, 32, (self._state, self._address, *self._telling))
+        kernel(1, 32, (self.state, self._address, *self._telling))
 
     def launch(self, turn: Callable, left: int) -> None:
         """Turns until the condition fails, at most `left`; self.turns of them ran.  turn: as `capture` was given it.
 
         Raises: KeyboardInterrupt and errors of the device, after the turn that runs.
         """
-        if self._graph is None:
+        self.one.look()
+        if self._graph is None and self.one.kernel is None:
             self._one_by_one(turn, left)
             return
         words, stream = self._words, self._start(PUSH, left)
-        self._graph.launch(stream)
+        if self.one.kernel is not None:
+            self._graph, self._of_graph = None, []  # which has run until now
+            self.one.kernel.launch()
+        else:
+            self._graph.launch(stream)
         try:
             self._wait(words, stream)
         except BaseException:
@@ -382,7 +457,7 @@ class DeviceLoop:
         self.turns = self.pulled = 0
         self._start(PUSH, left)
         self._begin()
-        _, _, goes, direction, _ = self.device.read(self._state)
+        _, _, goes, direction, _ = self.device.read(self.state)
         while goes:
             self.turns += 1
             self.pulled += direction == PULL
@@ -402,29 +477,3 @@ def _parts_of(store):
             found += [item, forms]
             todo += [x for x in forms.values() if hasattr(x, "forms")]
     return found
-
-
-@contextmanager
-def _recording(device):
-    """(a stream to capture from, a list of what its kernels use and must be kept as long as the graph).
-
-    Within it memory comes from a pool of its own, and launches neither take what others left for them nor leave
-    anything for others.
-    """
-    xp, pool, held = device.xp, device.xp.cuda.MemoryPool(), []
-    stream, before = xp.cuda.Stream(non_blocking=True), device.stream
-    left = device.partial, [(kept, kept.item) for kept in device.all_kept()]
-    device.partial = None
-    for kept, _ in left[1]:
-        kept.item = None
-    try:
-        with stream, xp.cuda.using_allocator(pool.malloc):
-            device.stream = device.current_stream()
-            yield device.stream, held
-    finally:
-        held += [pool, stream, device.partial, *(kept.item for kept in device.all_kept())]
-        device.stream, device.partial = before, left[0]
-        for kept in device.all_kept():
-            kept.item = None
-        for kept, item in left[1]:
-            kept.item = item

@@ -53,6 +53,11 @@ class Job:
                 self._found = self._make(None)
             return self._found
 
+    @property
+    def ended(self) -> bool:
+        """Has it run, whether it failed or not?"""
+        return self.begun and not self._lock.locked()
+
     def run(self, compiler: Compiler) -> None:
         """In the background: nothing is raised."""
         if self._lock.acquire(blocking=False):  # else the requesting thread compiles it
@@ -191,6 +196,20 @@ class Compilations:
         if ahead:
             self._expect(instance)  # fewer candidates than before
         return job.result()
+
+    def is_ready(self, instance: Instance) -> bool:
+        """Would `get` return at once?  Else a thread compiles it from now on; where there is none, it is said to be."""
+        if thread_count() == 1:
+            return True
+        with self._lock:
+            job = self._jobs.get(instance)
+            if job is None and jit.on_disk(*jit.source_text(*instance), self._arch, self._options) is None:
+                job = self._jobs[instance] = Job(lambda compiler: self._make(instance, compiler))
+                fresh = [job]
+            else:
+                fresh = []
+        _threads.submit(fresh)
+        return job is None or job.ended
 
     def drop(self, instance: Instance) -> None:
         """The kernel is loaded, or cannot be made: its job is not needed any more."""

@@ -44,8 +44,9 @@ class ArrayBlock:
         self._make = xp.ndarray
         self._fields, total = layout
         self._memory = memory = xp.cuda.alloc(total)
-        base = memory.ptr
-        self.addresses = [0 if field is None else base + field[2] for field in self._fields]
+        base, self.addresses = memory.ptr, []
+        for field in self._fields:
+            self.addresses.append(0 if field is None else base + field[2])
 
     def array(self, k: int) -> Any:
         """The k-th array, None for no array: a new object over the same memory at each call."""

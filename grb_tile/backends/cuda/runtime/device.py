@@ -87,7 +87,7 @@ class Device:
         self.copies = HostCopies(xp, self.number)
         self._staged = ctypes.create_string_buffer(_FEW_BYTES)
         self._staged_at = ctypes.addressof(self._staged)
-        self.current_stream = launcher.current_stream
+        self.current_stream, self.current_number = launcher.current_stream, launcher.current_number
         self.stream = None  # the one that was given work last, by any thread
         self.turns: Any = None  # the DeviceLoop whose turn runs or is captured (programs/turns.py)
         self.profile = profile_of_device(self)  # what this device costs, for the planner
@@ -156,14 +156,18 @@ class Device:
         """`count` values to merge into by atomics; of whole words of 4 bytes, which atomics write."""
         size = dtype.itemsize
         return (
-            self.xp.empty(count, dtype)
-            if size >= 4
-            else self.xp.zeros((count * size + 3) // 4 * 4 // size, dtype)[:count]
+            self.xp.empty(count, dtype) if size >= 4 else self.zeros(-(-count * size // 4) * 4 // size, dtype)[:count]
         )
 
     def zeros(self, count: Any, dtype: Any) -> Any:
         """`count` zeros."""
-        return self.xp.zeros(count, dtype)
+        return self.xp.zeros(count, dtype) if self.launcher.recorder is None else self.clear(self.empty(count, dtype))
+
+    def clear(self, array: Any) -> Any:
+        """The array, made just now, with zeros in it."""
+        recorder = self.launcher.recorder
+        (array.fill(0) if recorder is None else recorder.clear(array))
+        return array
 
     def counters(self) -> Any:
         """A fresh array of four zeros (uint64), for counts that kernels add to: costs no launch, zeros(4) does."""
@@ -248,9 +252,10 @@ class Device:
         Raises: HostOnly for user-defined types, which have no device form.
         """
         array_class = self.array_class
-        if type(store.values) is array_class:  # then of a type that has a device form
-            if self.several:
-                self._check_here(store.values)
+        values = store.values
+        if type(values) is array_class:  # then of a type that has a device form
+            if self.several and values.data.device_id != self.number:
+                self._check_here(values)
             format = store.format
             if format == "bitmap":
                 if store.words is None or type(store.words) is array_class:
@@ -271,8 +276,6 @@ class Device:
 
     def operands_to_device(self, A: Any, x: Any, mask: StoredMask | None) -> tuple:
         """to_device(A), to_device(x), mask_to_device(mask): few tests where all are on the device already."""
-        if self.several:
-            return self.to_device(A), self.to_device(x), self.mask_to_device(mask)
         here = self.array_class
         if (
             type(A.values) is not here
@@ -288,6 +291,13 @@ class Device:
             structure = pattern.words if pattern.format == "bitmap" else pattern.indices
             if type(pattern.values) is not here or type(structure) is not here:
                 mask = self.mask_to_device(mask)
+        if self.several:
+            number = self.number
+            if A.values.data.device_id != number or x.values.data.device_id != number:
+                self._check_here(A.values)
+                self._check_here(x.values)
+            if mask is not None and mask.pattern.values.data.device_id != number:
+                self._check_here(mask.pattern.values)
         return A, x, mask
 
     def mask_to_device(self, mask: StoredMask | None) -> StoredMask | None:
@@ -416,7 +426,7 @@ class Device:
 
     def is_elsewhere(self) -> bool:
         """Is another device the calling thread's current one?"""
-        return self.launcher.current_number() != self.number
+        return self.current_number() != self.number
 
     def in_order(self) -> None:
         """What the calling thread queues next, on any device, comes after all work that was given to this one."""

@@ -31,7 +31,7 @@ def reporting(primitive: Callable) -> Callable:
     def call(backend, *args, **kwargs):
         device = backend.device
         with device.lock:
-            if device.several and device.is_elsewhere():
+            if device.several and device.current_number() != device.number:  # is_elsewhere
                 with device.bound():
                     return call(backend, *args, **kwargs)
             if device.current_stream() is not device.stream:
@@ -56,7 +56,7 @@ def on_device(function: Callable) -> Callable:
     @functools.wraps(function)
     def call(device, *args, **kwargs):
         with device.lock:
-            if device.several and device.is_elsewhere():
+            if device.several and device.current_number() != device.number:  # is_elsewhere
                 with device.bound():
                     return call(device, *args, **kwargs)
             if device.current_stream() is not device.stream:

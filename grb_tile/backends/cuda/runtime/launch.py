@@ -68,7 +68,7 @@ class Arguments:
 class Launch:
     """One kernel with a fixed configuration and the first of its arguments; the rest comes with each call."""
 
-    __slots__ = ("_arguments", "_kernel", "_lock", "_pack", "_rest", "_start")
+    __slots__ = ("_arguments", "_fixed", "_kernel", "_lock", "_pack", "_rest", "_shape", "_start")
 
     def __init__(
         self,
@@ -87,6 +87,7 @@ class Launch:
         start = launcher.launch_cooperative if cooperative else launcher.launch
         self._start = partial(start, kernel.function.ptr, blocks, 1, 1, threads, 1, 1, shared)
         self._rest = (arguments.address,) if cooperative else (arguments.address, 0)
+        self._fixed, self._shape = fixed, (blocks, shared)
 
     @property
     def name(self) -> str:
@@ -95,6 +96,11 @@ class Launch:
 
     def __call__(self, stream: int, *arguments: int) -> None:
         """Launch on the stream of that handle; arguments: addresses, ints, bools."""
+        recorder = self._kernel.launcher.recorder
+        if recorder is not None:
+            blocks, shared = self._shape
+            recorder.note(self._kernel, blocks, (*self._fixed, *arguments), shared, known=False)
+            return
         with self._lock:
             self._pack(*arguments)
             try:
@@ -116,12 +122,14 @@ class Kernel:
         "_most",
         "_resident",
         "function",
+        "key",
         "launcher",
         "name",
     )
 
-    def __init__(self, name: str, function: Any, module: Any, launcher: Launcher) -> None:
+    def __init__(self, name: str, function: Any, module: Any, launcher: Launcher, key: tuple = ()) -> None:
         self.name = name
+        self.key = key  # what Launcher.kernel was given
         self.function = function
         self.launcher = launcher
         self._module = module  # unloading it would take the function away
@@ -145,6 +153,9 @@ class Kernel:
         None is the null pointer, which kernels give a meaning; the pointer of an empty array, which is null in CuPy,
         becomes the address of the launcher's `hole`.
         """
+        if self.launcher.recorder is not None:
+            self.launcher.recorder.note(self, blocks, args, shared)
+            return
         pack, lock, address, function, hole, launch, stream = self._kept or self._prepared(len(args))
         arrays, extra = self._array_class, (0,)
         if shared > self._allowed:
@@ -170,6 +181,10 @@ class Kernel:
             most = self._most
         if blocks > most:
             blocks = most
+        if self.launcher.recorder is not None:
+            limit = None if most == self._most else most
+            self.launcher.recorder.note(self, blocks, args, shared, n, limit)
+            return
         pack, lock, address, function, hole, launch, stream = self._kept or self._prepared(len(args))
         try:
             with lock:
@@ -251,6 +266,7 @@ class Launcher:
 
     array_block = ArrayBlock
     has_graphs = True  # may launches be captured (programs/graph.py)?
+    recorder: Any = None  # notes launches in place of running them (programs/steps.py)
 
     def __init__(self, number: int = 0) -> None:
         import cupy
@@ -301,6 +317,10 @@ class Launcher:
         found = self._kernels.get(key)
         return found if found is not None else self._load(key)
 
+    def is_ready(self, *key: Any) -> bool:
+        """Would `kernel` return at once, with these arguments?  Else a thread compiles it from now on."""
+        return key in self._kernels or self._compilations.is_ready(key)  # type: ignore[arg-type]
+
     def _load(self, key: tuple) -> Kernel:
         from cupy.cuda.function import Module
 
@@ -310,7 +330,9 @@ class Launcher:
             if found is None:
                 module = Module()
                 module.load(cubin)
-                found = self._kernels[key] = Kernel(source_text(*key)[1], module.get_function(lowered), module, self)
+                found = self._kernels[key] = Kernel(
+                    source_text(*key)[1], module.get_function(lowered), module, self, key
+                )
         self._compilations.drop(key)
         return found
 

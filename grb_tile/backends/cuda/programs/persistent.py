@@ -1,0 +1,262 @@
+"""A loop of a program as one persistent kernel: its turn's launches one after the other, with grid barriers between.
+
+    found = Persistent(loop, turn)     # Raises: CaptureError where a launch cannot be a step
+    if found.is_ready(): found.load(); found.launch()
+
+The launches of a turn are recorded (steps.py) and their kernels called as functions, so there is no second text of any
+operation.  A barrier takes about 1 us where the launch of a kernel in a graph takes 3 to 11 with its latencies, so
+loops of many short turns gain; where a turn's kernels take longer than that, WHILE nodes are as fast.
+
+Kernels: kernels/programs/persistent.cuh, turns.cuh and those of the steps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....exceptions import CaptureError, JitError
+from ....planner.choose_lowering import one_kernel_pays
+from .slots import clear_memory
+from .steps import Recorder, Step, bytes_of, has_barrier, levels, places_of, starts_of
+
+LAUNCH = {"threads": 512, "per_processor": 2}
+# persistent: "auto", where the planner expects a gain; "always"; "never".  cycles: are those of each level counted?
+# Tests and benchmarks set them.
+LOWERING: dict[str, Any] = {"persistent": "auto", "cycles": False}
+MOST_LEVELS = 64  # whose cycles are counted
+MOST_WORDS = 4000  # of all arguments: 32 KiB, what drivers for CUDA 12.1 and later take
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"[^\n]*$', re.MULTILINE)
+
+
+class Persistent:
+    """The kernel of a loop, with what it uses.  levels: names of the kernels in each level of a turn, by direction."""
+
+    def __init__(self, loop: Any, turn: Callable) -> None:
+        device = loop.device
+        self._held: list = []
+        launcher = device.launcher
+        most = LAUNCH["per_processor"] * launcher.processors
+        begin, bodies, tell = _recorded(loop, turn, self._held, most)
+        if LOWERING["persistent"] == "auto":
+            self._check_gain(list(bodies.values()), device.profile)
+        control = device.zeros(2, np.uint32)
+        self._cycles = device.zeros(MOST_LEVELS, np.int64) if LOWERING["cycles"] else None
+        cycles = 0 if self._cycles is None else int(self._cycles.data.ptr)
+        source = Source([int(control.data.ptr), int(loop.state.data.ptr), cycles])
+        text = source.text(begin, list(bodies.values()), tell)
+        if len(source.words) > MOST_WORDS:
+            raise CaptureError(f"programs: the steps of a turn take {len(source.words)} arguments")
+        self._launcher, self._key = launcher, (source.headers(), "run_turns", text, ())
+        self._sizes = [step.blocks for ordered in bodies.values() for level in ordered for step in level]
+        self._words, self._most, self._kernel = tuple(map(_signed, source.words)), most, None
+        self._held.append(control)
+        self.levels = {name: [[s.name for s in level] for level in ordered] for name, ordered in bodies.items()}
+
+    def is_ready(self) -> bool:
+        """Is the kernel compiled?  Else it is being compiled from now on.  Always, where it is forced."""
+        return LOWERING["persistent"] != "auto" or self._launcher.is_ready(*self._key)
+
+    def load(self) -> None:
+        """Load the kernel, which is compiled now if it is not yet.
+
+        Raises: JitError; CaptureError where it cannot be launched.
+        """
+        kernel = self._launcher.kernel(*self._key)
+        threads = self._launcher.threads(LAUNCH["threads"])
+        blocks = min(kernel.resident_blocks(threads), self._most)
+        if blocks < 1 or any(1 < size < blocks for size in self._sizes):
+            raise CaptureError(f"programs: no {blocks} blocks for the steps of a turn")
+        self._kernel, self._shape = kernel, (blocks, threads)
+
+    def launch(self) -> None:
+        """Queue it on the current stream."""
+        self._kernel(*self._shape, self._words, cooperative=True)
+
+    def cycles(self, device: Any) -> list[int]:
+        """Of the levels of all turns since it was made, those of each direction one after the other."""
+        return device.host(self._cycles)[: sum(map(len, self.levels.values()))].tolist()
+
+    @staticmethod
+    def _check_gain(bodies, profile):
+        """Raises: CaptureError where WHILE nodes take less time."""
+        for ordered in bodies:
+            steps = [step for level in ordered for step in level]
+            pays, bytes_ns, saved_ns = one_kernel_pays(bytes_of(steps), len(steps), len(ordered), profile)
+            if not pays:
+                raise CaptureError(
+                    f"programs: a turn reads for {bytes_ns / 1e3:.1f} us, more than the {saved_ns / 1e3:.1f} us of "
+                    "launches that one kernel saves"
+                )
+
+
+class OneKernel:
+    """Whether a loop runs as one kernel.
+
+    wanted: are products to be by kernels that take any grid?  text: how the turns run, and why not as one kernel.
+    nodes: steps of a turn, by direction.
+    """
+
+    def __init__(self) -> None:
+        self.wanted = LOWERING["persistent"] != "never"
+        self.text, self.nodes = "WHILE nodes", {}  # type: tuple[str, dict[str, int]]
+        self.kernel: Persistent | None = None
+        self._waiting: Persistent | None = None
+
+    def consider(self, loop: Any, turn: Callable) -> None:
+        """Record the loop's turn as steps."""
+        if self.wanted:
+            try:
+                self._waiting = Persistent(loop, turn)
+            except CaptureError as error:
+                self._refuse(error)
+            self.look()
+
+    def _refuse(self, error):
+        self._waiting = None
+        self.text = f"WHILE nodes, not one kernel: {str(error).removeprefix('programs: ')}"
+
+    def look(self) -> None:
+        """The turns run by one kernel from now on, if it is compiled by now."""
+        found = self._waiting
+        if found is None:
+            return
+        if not found.is_ready():
+            self.text = "WHILE nodes until one kernel is compiled"
+            return
+        try:
+            found.load()
+        except (CaptureError, JitError) as error:
+            self._refuse(error)
+            return
+        self._waiting, self.kernel = None, found
+        self.nodes = {name: sum(map(len, levels)) for name, levels in found.levels.items()}
+        phases = ", ".join(str(len(levels)) for levels in found.levels.values())
+        self.text = f"one kernel, {phases} grid barriers a turn"
+
+
+def _signed(word):
+    return word - (1 << 64) if word >> 63 else word
+
+
+def _recorded(loop, turn, held, most):
+    """(steps before the first turn, {direction: levels of a turn}, steps after the last); most: blocks of the grid."""
+    device = loop.device
+    recorder, found = Recorder(device.launcher, most), []
+
+    def note(function):
+        with recorder:
+            function()
+        found.append((recorder.steps, recorder.clears))
+
+    def made_of(starts):
+        with recorder:
+            clear_memory(device, [(item.start, item.count) for item in starts if item.step is None])
+        return recorder.steps + [item.step for item in starts if item.step is not None]
+
+    with loop.set_aside(held):
+        for function in loop.parts(turn):
+            _without_launching(device, held, lambda function=function: note(function))
+    if recorder.reason is not None:
+        raise CaptureError(f"programs: {recorder.reason}")
+    (begin, _), *bodies, (tell, _) = found
+    made = {}
+    for name, (steps, clears) in zip(loop.directions(), bodies, strict=True):
+        starts, rest = starts_of(steps, clears)
+        ordered = levels(rest)
+        early, within, before = places_of(ordered, starts)
+        begin = begin + made_of(early)
+        for k, items in within.items():
+            ordered[k] = made_of(items) + ordered[k]
+        made[name] = [made_of(before)] * bool(before) + ordered
+    return begin, made, tell
+
+
+def _without_launching(device, held, function):
+    """Call function(), within which no launch runs; memory of new arrays is kept in `held`.
+
+    Raises: CaptureError where it asks for something of the device that is not a launch of the library's.
+    """
+    if not device.launcher.has_graphs:
+        with device.launcher.without_launching(held):
+            function()
+        return
+    from .graph import Graph, recording
+
+    graph = Graph()
+    with recording(device, held, apart=True) as stream:
+        graph.capture(stream, graph.graph, function)
+    foreign = graph.nodes_of(graph.graph)
+    if foreign:
+        raise CaptureError(f"programs: {foreign} steps of a turn are not launches of the library's")
+
+
+class Source:
+    """The text of the kernel.
+
+    words: its arguments, those given first: addresses of the control block, the TurnState, cycles of levels or 0.
+    """
+
+    def __init__(self, words: list[int]) -> None:
+        self.words = words
+        self._instances: dict[tuple, int] = {}
+        self._headers: dict[str, None] = {}
+        self._calls: dict[int, int] = {}
+
+    def headers(self) -> str:
+        """All that the text needs, in their order."""
+        return " ".join(["programs/persistent_names.cuh", *self._headers, "programs/persistent.cuh"])
+
+    def text(self, begin: list[Step], bodies: list[list[list[Step]]], tell: list[Step]) -> str:
+        """The steps' namespaces and run_turns.  bodies: levels of a turn that pushes, of one that pulls."""
+        lines, number = [*self._lines([begin]), "bool pushes;", "while (turns.next(pushes)) {"], 0
+        for k, ordered in enumerate(bodies):
+            if len(bodies) > 1:
+                lines.append("if (pushes) {" if k == 0 else "} else {")
+            lines += self._lines(ordered, number if self.words[2] else None)
+            number += len(ordered)
+        lines += ["}"] * (len(bodies) > 1) + ["}", *self._lines([tell]), "turns.leave();"]
+        spaces = [self._namespace(key, number) for key, number in self._instances.items()]
+        body, shape = "\n  ".join(lines), f"{LAUNCH['threads']}, {LAUNCH['per_processor']}"
+        return (
+            "using namespace grb;\n" + "\n".join(spaces) + "\nnamespace grb {\ntemplate <int = 0>\n"
+            f"GRB_ENTRY({shape}) void run_turns(GRB_CONSTANT const Words<{len(self.words)}> words) {{\n"
+            "  const word* w = words.of;\n  Turns turns(w[0], w[1]);\n"
+            f"  {body}\n}}\n}}\n"
+        )  # fmt: skip
+
+    def _lines(self, ordered, counted=None):
+        """The calls of the steps, with a barrier of the grid after each level; counted: number of the first level."""
+        lines, blocks = ["turns.mark(w[2], -1);"] * (counted is not None), None
+        for place, level in enumerate(ordered):
+            for k, step in enumerate(level):
+                if step.blocks != blocks:
+                    lines.append(f"turns.set_blocks({step.blocks}u);")
+                    blocks = step.blocks
+                elif k > 0:
+                    lines.append("__syncthreads();")
+                number = self._instances.setdefault(step.instance, len(self._instances))
+                self._calls[number] = self._calls.get(number, 0) + 1
+                lines.append(f"if (turns.has_part()) step_{number}::run(w + {len(self.words)});")
+                self.words += step.words
+            if not (level and has_barrier(level[-1])):
+                lines.append("turns.barrier();")
+            if counted is not None:
+                lines.append(f"turns.mark(w[2], {counted + place});")
+        return lines
+
+    def _namespace(self, instance, number):
+        header, name, functors, template = instance
+        for file in (*header.split(), *_INCLUDE.findall(functors)):
+            self._headers[file] = None
+        text = _INCLUDE.sub("", functors)
+        inline = (
+            "GRB_DEVICE" if self._calls[number] == 1 else "static __device__ __noinline__"
+        )  # else compiled so often
+        return (
+            f"namespace step_{number} {{\n{text}\n{inline} void run(const grb::word* w) {{ "
+            f"grb::Step<&{name}<{', '.join(template)}>>::run(w); }}\n}}"
+        )

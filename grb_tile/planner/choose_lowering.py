@@ -1,0 +1,30 @@
+"""How the turns of a captured program run on a GPU: as WHILE nodes of a CUDA graph or as one persistent kernel.
+
+A kernel in a graph takes a launch and what its first loads and last stores wait for; as a step of one kernel it takes
+its part of a barrier.  But one kernel has few threads for each step, and products by rows only, so where a turn reads
+much the graph's kernels are faster.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import tuning
+
+if TYPE_CHECKING:
+    from .device_profile import DeviceProfile
+
+
+def one_kernel_pays(read_bytes: int, steps: int, barriers: int, profile: DeviceProfile) -> tuple[bool, float, float]:
+    """(does one kernel take less time?, ns that a turn's bytes take, ns of launches that it saves).
+
+    read_bytes: of all steps of a turn, without what they read at the entries of a list or of a bitmap alone.
+    """
+    bytes_ns = read_bytes / profile.dram_bytes_ns
+    saved_ns = (steps * tuning.GPU_NODE_NS - barriers * tuning.GPU_BARRIER_NS) * profile.latency
+    return bytes_ns < saved_ns, bytes_ns, saved_ns
+
+
+def product_fits(entries: int, entry_bytes: int, profile: DeviceProfile) -> bool:
+    """May a product that reads all entries be a step of one kernel?  Else it is by segments, which is none."""
+    return entries * entry_bytes / profile.dram_bytes_ns < tuning.GPU_STEP_PRODUCT_NS * profile.latency

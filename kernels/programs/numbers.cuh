@@ -1,0 +1,24 @@
+// Numbers that a turn of a captured loop has on the device.
+//
+// Callers: backends/cuda/elementwise/compare.py, mapping.py, structure/arrays.py.  Launch: Kernel.over(1 or n, ...).
+#pragma once
+#include "base/launch.cuh"
+
+namespace grb {
+
+// out[0] = (found[0] = wanted).
+template <int = 0> __global__ void equals_number(const int64_t* found, int64_t wanted, bool* out) {
+  GRB_EACH(k, 1) out[k] = found[k] == wanted;
+}
+
+// out[0] = found[0] where present[0] is not 0, else other[0].
+template <class T> __global__ void number_or(const T* found, const word* present, const T* other, T* out) {
+  GRB_EACH(k, 1) out[k] = present[k] != 0 ? found[k] : other[k];
+}
+
+// out[k] = value[0] for all k < n.
+template <class T> __global__ void repeat_number(const T* value, int64_t n, T* out) {
+  GRB_EACH(k, n) out[k] = value[0];
+}
+
+}  // namespace grb

@@ -1,0 +1,131 @@
+"""Loops of programs as one persistent kernel: the same results as turn by turn, on grids of any size.
+
+On the emulation, whose cooperative launches have as many blocks as a test says, and threads in an order that each
+launch draws.  What cannot be one kernel runs as before, and explain() says why.
+"""
+
+import linecache
+import warnings
+
+import numpy as np
+import pytest
+from backends.cuda.test_programs import (  # noqa: F401  (one is a fixture of each test)
+    ENDS,
+    STATEMENTS,
+    agree,
+    bellman_ford,
+    bfs,
+    on_the_device,
+    pagerank,
+    swapped,
+)
+
+import grb_tile as gb
+from cuda_emulation.backend import EMULATED
+from cuda_emulation.launcher import EmulatedKernel
+from grb_tile.backends.cuda.programs import persistent
+from grb_tile.exceptions import CaptureWarning
+from grb_tile.planner import tuning
+from support import seeds
+
+N = 300  # more than the threads of a block
+SHAPES = [(1, 64), (2, 32), (3, 64), (5, 32)] if EMULATED else [(1, 1024), (1, 256)]
+
+
+@pytest.fixture(params=SHAPES, ids=lambda shape: f"{shape[0]}x{shape[1]}")
+def shape(request, monkeypatch):
+    """Blocks of the launch (a multiprocessor on a GPU) and threads of each."""
+    blocks, threads = request.param
+    monkeypatch.setitem(persistent.LOWERING, "persistent", "always")
+    monkeypatch.setitem(persistent.LAUNCH, "threads", threads)
+    monkeypatch.setitem(persistent.LAUNCH, "per_processor", blocks)
+    if blocks % 2:  # a matrix for which a turn's direction is chosen on the device
+        monkeypatch.setattr(tuning, "GPU_SMALL_MATRIX", 0)
+        monkeypatch.setattr(tuning, "GPU_UNCOUNTED", 0)
+    if EMULATED:
+        monkeypatch.setattr(EmulatedKernel, "resident_blocks", lambda self, threads, shared=0: blocks)
+
+
+def matrix(seed):
+    rng = np.random.default_rng(seed)
+    rows, cols = rng.integers(0, N, 2 * N), rng.integers(0, N, 2 * N)
+    A = gb.Matrix.from_coo(rows, cols, rng.integers(1, 9, 2 * N) / 8, nrows=N, ncols=N, dup_op="first")
+    return gb.binary.first(A | A.T).new()
+
+
+def least_labels(A, label):
+    changed = True
+    while changed:
+        old = label.dup()
+        label("min") << A.mxv(label, "min_second")
+        changed = not label.isequal(old)
+    return label
+
+
+def operands_of(function, A, k):
+    """Arguments of the k-th call, made anew."""
+    if function is bfs or function is bellman_ford:
+        return A, 7 * k
+    if function is pagerank:
+        return A, gb.unary.minv(A.reduce_rowwise("count").new(float)).new(), 0.85, 1e-4
+    if function is least_labels:
+        return A, gb.Vector.from_dense(np.arange(N)[::-1] + k)
+    return A, gb.Vector.from_scalar(1.0 + k, N), gb.Vector.from_scalar(2.0, N), 5
+
+
+@pytest.mark.parametrize("function", [bfs, pagerank, bellman_ford, least_labels, swapped])
+def test_loops_as_one_kernel(function, shape):
+    program, A = gb.program(function), matrix(1)
+    for k in range(4):
+        wanted = function(*operands_of(function, A, k))
+        assert agree(program(*operands_of(function, A, k)), wanted), (k, program.explain())
+        assert ("one kernel" in program.explain()) == (k > 0), program.explain()
+
+
+def test_a_vector_for_one_block(shape):
+    """Whose steps wait for each other without the grid, and whose reductions have no place for parts."""
+
+    def settled(v, turns):
+        for k in gb.loop(max_turns=turns):  # noqa: B007
+            v << v * 0.5
+            v("plus") << 1.0
+            if v.reduce("max").new().value < 2.5:
+                break
+        return v, k, v.reduce("plus").new().value
+
+    program = gb.program(settled)
+    for turns in (9, 9, 9, 2, 7):
+        v, w = (gb.Vector.from_dense(np.arange(30.0)) for _ in range(2))
+        assert agree(program(v, turns), settled(w, turns))
+    assert "one kernel" in program.explain()
+
+
+def drawn(case):
+    """(the text of a loop of statements at random, its function)"""
+    rng = seeds.generator("lowered program", case)
+    body = [f"        {STATEMENTS[k]}" for k in rng.integers(0, len(STATEMENTS), int(rng.integers(2, 7)))]
+    body.append(f"        {ENDS[rng.integers(0, len(ENDS))]}")
+    lines = ["def drawn(A, a, b, c, turns):", "    k = 1", "    for turn in gb.loop(max_turns=turns):", *body]
+    text, name = "\n".join([*lines, "    return a, b, c, k"]) + "\n", f"<lowered {case}>"
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    scope = {"gb": gb}
+    exec(compile(text, name, "exec"), scope)
+    return text, scope["drawn"]
+
+
+@pytest.mark.parametrize("case", [0, 1, 2, *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 40))])
+def test_random_programs(case, shape):
+    text, function = drawn(case)
+    program, A = gb.program(function), matrix(case).apply("ceil").new(int)
+    for turns in (5, 5, 5, 2, 7):
+        kept = [
+            [gb.Vector.from_coo(at, at % 5, size=N, dtype=int) for at in (np.arange(0, N, s) for s in (7, 3, 1))]
+            for _ in range(2)
+        ]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CaptureWarning)
+            found = program(A, *kept[0], turns)
+        wanted = function(A, *kept[1], turns)
+        assert agree(found, wanted), (text, program.explain(), found, wanted)
+        assert agree(tuple(kept[0]), tuple(kept[1])), (text, program.explain())
+    print(program.explain())

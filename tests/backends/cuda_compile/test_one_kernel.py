@@ -1,0 +1,38 @@
+"""A loop of a program as one kernel compiles with NVRTC for each supported architecture, without a GPU."""
+
+import pytest
+
+from grb_tile.backends.cuda.programs.persistent import Source
+from grb_tile.backends.cuda.programs.steps import ALL, Step
+from grb_tile.backends.cuda.runtime import compile as jit
+from grb_tile.backends.cuda.runtime.kernel_groups import recorded
+from grb_tile.planner.device_limits import LIMITS
+
+NAMES = ("combine", "overwrite_words", "matvec_rows", "merge_columns", "agreeing", "cast_values", "reduce_values")
+
+
+def steps():
+    """The first recorded instance of each kernel, and those of the loop itself; all arguments are 0."""
+    found = {}
+    for instance in recorded().instances:
+        if instance[1] in NAMES:
+            found.setdefault(instance[1], instance)
+    assert len(found) == len(NAMES)
+    own = [("programs/copy.cuh", "copy_arrays", "", ("2",)), ("programs/turns.cuh", "end_turn", "", ())]
+    return [Step(instance[1], instance, (0,) * 40, ALL, None) for instance in (*found.values(), *own)]
+
+
+@pytest.mark.parametrize("arch", LIMITS)
+@pytest.mark.sampled(5)
+def test_one_kernel(arch):
+    try:
+        jit.compiler()
+    except Exception as error:  # noqa: BLE001  # whatever is missing
+        pytest.skip(f"no NVRTC: {error}")
+    source, body = Source([0, 0, 8]), steps()
+    tell = Step("tell_host", ("programs/turns.cuh", "tell_host", "", ()), (0,) * 5, 1, None)
+    text = source.text(body[-1:], [[body[:4], body[4:]], [body]], [tell])
+    name, cubin = jit.compile_cubin(
+        *jit.source_text(source.headers(), "run_turns", text), arch, jit.options_for(LIMITS[arch])
+    )
+    assert "run_turns" in name and len(cubin) > 1000
