@@ -83,14 +83,17 @@ def eigenvector(
     if total:
         x << binary.times(x, 1 / total)
 
+    AT = G.AT
+
     def step(x: Vector) -> Any:
         # y = x + A' x,  y = y / |y|_2
-        y, squares = _add(x, along(G.AT @ x).new())
+        y, squares = _add(x, along(AT @ x).new())
         return _divide(y, x, squares)
 
     with Report("eigenvector", callback, weighted=weighted) as report:
         if G.n:
-            x = iteration.until(step, x, G.n * tol, max_iter, report)
+            turns = iteration.turns_of(G, "eigenvector", weighted)
+            (x,) = iteration.until(step, (x,), G.n * tol, max_iter, report, turns=turns)
         else:
             report.finish("converged", True)
     x.name = "eigenvector"

@@ -96,16 +96,18 @@ def hits(
     _normalize(h, monoid.plus)
     a = Vector.from_scalar(0.0, G.n, dtypes.FP64)
 
-    def step(state: tuple[Vector, Vector]) -> Any:
+    A, AT = G.A, G.AT
+
+    def step(h: Vector, _: Vector) -> Any:
         # a = A' h,  t = A a / max
-        a = _full(along(G.AT @ state[0]).new())
-        z = along(G.A @ a).new()
-        t, change = _divide(z, state[0], _greatest(z))
-        return (t, a), change
+        a = _full(along(AT @ h).new())
+        z = along(A @ a).new()
+        t, change = _divide(z, h, _greatest(z))
+        return t, a, change
 
     with Report("hits", callback, weighted=weighted) as report:
         if G.n:
-            h, a = iteration.until(step, (h, a), tol, max_iter, report)
+            h, a = iteration.until(step, (h, a), tol, max_iter, report, turns=iteration.turns_of(G, "hits", weighted))
         else:
             report.finish("converged", True)
     h.name, a.name = "hubs", "authorities"

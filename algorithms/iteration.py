@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grb_tile import Matrix, Vector, dtypes, monoid, semiring, unary
+from grb_tile import Matrix, Vector, dtypes, graph, monoid, semiring, unary
+from grb_tile.exceptions import CaptureError, OutOfMemory
+from grb_tile.programs import Loop, on_device
 
 from . import arguments
 from .errors import ConvergenceFailure
@@ -16,7 +18,7 @@ from .given import Values
 from .graph import room_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from .graph import Graph
     from .report import Report
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
 
 ROUNDINGS = 16  # of a step, together: a sum of many terms rounds more than once
 GREATEST_GAIN = 1e8  # with more the change of an iteration that diverges slowly would pass for rounding
+# Nodes and edges of a graph whose loop runs on the device: a step of more takes 100 us and longer, in which Python has
+# queued the next one.
+MOST_WORK = 1 << 23
+SHORT = 4  # launches of fewer steps than that, after which an iteration whose change does not fall leaves the device
+HISTORY = 1024  # steps of a launch, whose changes a vector notes
+GREATEST = float(np.finfo(np.float64).max)
 NEAR = 16  # times the limit: a residual falls by less than that in a step, as a rule
 
 
@@ -153,42 +161,140 @@ class Noise:
         return ROUNDINGS * float(np.finfo(x.dtype.np_type).eps) * total * gain
 
 
+@graph.one_pass
+def _note(history: Any, places: Any, limits: Any, change: Any, last: Any) -> Any:
+    """history(k) = change where places(k) is 0, places - 1, and a number > 0 where limit < change < last"""
+    away = abs(places).min(1.0) * 1e300
+    return history.min(change + away), places - 1.0, (change - limits).min(last - change).max()
+
+
+class Turns:
+    """The loop of one iteration on one graph, which runs on the device from the second call on, where there is one."""
+
+    def __init__(self, work: int) -> None:
+        """work: nodes and edges of the graph."""
+        self.work, self.calls = work, 0
+        self.loop: Loop | None = None
+
+    def __repr__(self) -> str:
+        return f"Turns({self.work:,} nodes and edges)"
+
+    def begins(self, report: Report) -> bool:
+        """Is the loop of this call to run on the device?"""
+        if report.has_callback or self.work > MOST_WORK or not on_device():
+            return False
+        self.calls += 1
+        if self.calls == 2:
+            self.loop = Loop(0, strict=True, at_once=True)
+        return self.loop is not None
+
+    def repeat(self, step: Callable, state: Sequence, count: int) -> tuple | None:
+        """The state after `count` times step(*state).  None where the device cannot run them."""
+
+        def body(*values: Any) -> Any:
+            return False, tuple(_number(x) for x in step(*values))
+
+        return self._run(body, lambda *values: True, tuple(_number(x) for x in state), count)  # noqa: ARG005
+
+    def descend(
+        self, step: Callable, state: Sequence, limit: float, last: float, most: int
+    ) -> tuple[tuple, list[float]] | None:
+        """(the state, its changes) after steps whose change is less than the one before, `last` at first, and not below
+        the limit, and one whose is not; at most `most` and HISTORY.  None where the device cannot run them.
+        """
+        size = min(most, HISTORY)
+        limits = Vector.from_scalar(limit, size, dtypes.FP64)
+        history, places = Vector.from_scalar(np.inf, size, dtypes.FP64), Vector.from_dense(np.arange(float(size)))
+
+        def body(*values: Any) -> Any:
+            *found, change = step(*values[:-4])
+            noted, following, goes = _note(*values[-4:-2], limits, change, values[-1])
+            return False, (*(_number(x) for x in found), noted, following, goes.value, change.value)
+
+        def test(*values: Any) -> Any:
+            return values[-2] > 0
+
+        values = self._run(body, test, (*(_number(x) for x in state), history, places, 1.0, last), size)
+        if values is None:
+            return None
+        *found, history, _, _, last = values
+        return tuple(found), [*history.to_dense(0.0)[: self.loop.turns - 1].tolist(), last]  # type: ignore[union-attr]
+
+    def _run(self, body: Callable, test: Callable, values: tuple, most: int) -> tuple | None:
+        named = tuple((f"x{k}", lambda value=value: value) for k, value in enumerate(values))
+        try:
+            return self.loop.run(test, body, named, most, (), ())  # type: ignore[union-attr]
+        except (CaptureError, OutOfMemory):
+            self.loop = None
+            return None
+
+
+def _number(x):
+    return x if isinstance(x, (Vector, float)) else x.value
+
+
+def turns_of(G: Graph, name: str, *key: Any) -> Turns:
+    """The Turns of that name, kept with the graph's matrix."""
+    return G.keep(("turns", name, *key), lambda: Turns(G.n + G.A.nvals))
+
+
 def until(
-    step: Callable[[Any], tuple[Any, Any]],
-    state: Any,
+    step: Callable[..., Any],
+    state: tuple,
     limit: float,
     max_iter: int,
     report: Report,
     gain: float | Callable[[float], float] = 1.0,
+    turns: Turns | None = None,
 ) -> Any:
     """The state after steps whose change is not below `limit`, and one whose change is, or is all rounding (Noise).
 
-    The state is the vector that is compared, or a sequence that begins with it.  limit 0: max_iter steps.
-    step(state) is the next state and its change, a Total of a graph.one_pass.  On a device the change is read while it
-    computes the next step, until it is near the limit; a step that was not wanted is dropped.  An infinite change ends
-    the loop too.
+    The state is a sequence that begins with the vector that is compared; others of it are vectors or Totals.  limit 0:
+    max_iter steps.  step(*state) is the next state and then its change, a Total of a graph.one_pass.  On a device the
+    change is read while it computes the next step, until it is near the limit; a step that was not wanted is dropped.
+    An infinite change ends the loop too.
+
+    turns: of turns_of(G): from the second call on a graph on, the device runs steps without the host as long as their
+    change falls; their records then have the time at which they came back.
     """
     report.finish("max_iter", False)
+    noise, left = Noise(gain), max_iter
+
+    def ends(state: Any, residual: float) -> bool:
+        stop = report.note(residual=residual)
+        if residual < limit:
+            report.finish("converged", True)
+        elif not np.isfinite(residual):
+            report.finish("diverged", False)
+        elif limit > 0 and not stop and noise.is_all(residual, state):
+            report.finish("resolution", True)
+        else:
+            return stop
+        return True
+
+    last, short = GREATEST, 0
+    here = turns is not None and limit > 0 and turns.begins(report)
+    while here and left and short < SHORT:
+        ran = turns.descend(step, state, limit, last, left)  # type: ignore[union-attr]
+        if ran is None:
+            break
+        state, residuals = ran
+        left, last = left - len(residuals), residuals[-1]
+        short += len(residuals) < SHORT
+        if any(ends(state, residual) for residual in residuals):  # the last one at most
+            return state
     waiting: list[tuple[Any, Any]] = []  # steps whose change has not been read, the oldest first
-    near, noise = False, Noise(gain)
-    for k in range(max_iter):
-        state, change = step(state)
+    near = False
+    for k in range(left):
+        *state, change = step(*state)
         waiting.append((state, change.send()))
-        behind = 0 if near or report.has_callback or change.is_ready or k + 1 == max_iter else 1
+        behind = 0 if near or report.has_callback or change.is_ready or k + 1 == left else 1
         while len(waiting) > behind:
             found, change = waiting.pop(0)
             residual = change.value
             near = not residual >= NEAR * limit
-            stop = report.note(residual=residual)
-            if residual < limit:
-                report.finish("converged", True)
-            elif not np.isfinite(residual):
-                report.finish("diverged", False)
-            elif limit > 0 and not stop and noise.is_all(residual, found):
-                report.finish("resolution", True)
-            elif not stop:
-                continue
-            return found
+            if ends(found, residual):
+                return found
     return state
 
 

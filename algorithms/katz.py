@@ -78,9 +78,11 @@ def katz(
     b = iteration.vector(given, "beta", G, arguments.real(beta, "beta") if number else 0.0)
     x = iteration.vector(nstart, "nstart", G, 0.0)
 
+    AT = G.AT
+
     def step(x: Vector) -> Any:
         # y = beta + alpha A' x
-        return _step(along(G.AT @ x).new(), x, b, alpha)
+        return _step(along(AT @ x).new(), x, b, alpha)
 
     weight = float(unary.abs(b).new().reduce(monoid.plus).new().value or 0.0)
 
@@ -90,7 +92,8 @@ def katz(
 
     with Report("katz", callback, weighted=weighted) as report:
         if G.n:
-            x = iteration.until(step, x, G.n * tol, max_iter, report, gain)
+            turns = iteration.turns_of(G, "katz", weighted)
+            (x,) = iteration.until(step, (x,), G.n * tol, max_iter, report, gain, turns)
         else:
             report.finish("converged", True)
     if normalized and report.stopped_by not in ("max_iter", "diverged"):

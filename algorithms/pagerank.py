@@ -29,6 +29,8 @@ from .report import Report
 from .result import Kind, Result
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .graph import Graph
     from .report import Callback
 
@@ -148,12 +150,18 @@ def _arrive_and_compare(z: Any, r: Any, anew: Any, lost: Any, scale: Any, sinks:
 
 def _until(walk: Walk, r: Vector, limit: float, gain: float, max_iter: int, report: Report) -> Vector:
     """r = step(r) until the L1 norm of the difference is below `limit`, or all of it is rounding."""
-    return iteration.until(walk.arrive_and_compare, (r, *walk.depart(r)), limit, max_iter, report, gain)[0]
+    return iteration.until(walk.step_of(True), (r, *walk.depart(r)), limit, max_iter, report, gain, walk.turns)[0]
 
 
 def _fixed(walk: Walk, r: Vector, max_iter: int, report: Report) -> Vector:
     report.finish("iterations", True)
     w, s = walk.depart(r)
+    if max_iter and walk.turns.begins(report):
+        found = walk.turns.repeat(walk.step_of(), (r, w, s), max_iter)
+        if found is not None:
+            for _ in range(max_iter):
+                report.note()
+            return found[0]
     for _ in range(max_iter):
         r, w, s = walk.arrive(w, s)
         if report.note():
@@ -216,10 +224,11 @@ class Walk:
         dtype: Any,
     ) -> None:
         n = G.n
+        self.turns = iteration.turns_of(G, "pagerank", weighted)
         self.AT, self._graph, self.dtype, self.weighted = G.AT, G, dtype, weighted
         # in FP64: half a million ranks added one by one in FP32 would be off in the third digit
         self._lost_rank = semiring.plus_times[dtypes.FP64]
-        self._spread = (semiring.plus_times if weighted else semiring.plus_second)[dtype]
+        self.spread = (semiring.plus_times if weighted else semiring.plus_second)[dtype]
         p = distribution(personalization, "personalization", G, dtype)
         q = p if dangling is None else distribution(dangling, "dangling", G, dtype)
         # the rules of GAP and Graphalytics: r = 1 / n at first, wherever the reader starts anew
@@ -233,7 +242,7 @@ class Walk:
             _check_scale(d, self.scale, dtype)
         self.scale << binary.times(self.scale, alpha)
         # u = (1 - a) p
-        self._anew = binary.times(p, 1 - alpha).new(dtype, name="anew")
+        self.anew = binary.times(p, 1 - alpha).new(dtype, name="anew")
         self.lost = q
         # sinks: a where a node has no way out
         self.all_sinks = Vector.from_scalar(0.0, n, dtype, name="sinks")
@@ -250,15 +259,20 @@ class Walk:
 
     def arrive(self, w: Vector, s: Any) -> Any:
         """(t, w, a s): t = (1 - a) p + A' w + a s q, and what departs from t."""
-        z = self._spread(self.AT @ w).new(name="z")
-        return _arrive(z, self._anew, self.lost, self.scale, self.all_sinks, s)
+        z = self.spread(self.AT @ w).new(name="z")
+        return _arrive(z, self.anew, self.lost, self.scale, self.all_sinks, s)
 
-    def arrive_and_compare(self, state: tuple[Vector, Vector, Any]) -> Any:
-        """(t, w, a s), |t - r|_1 of (r, w, a s)."""
-        r, w, s = state
-        z = self._spread(self.AT @ w).new(name="z")
-        *state, change = _arrive_and_compare(z, r, self._anew, self.lost, self.scale, self.all_sinks, s)
-        return state, change
+    def step_of(self, compared: bool = False) -> Callable[..., Any]:
+        """A function that gives (t, w, a s) of (r, w, a s), and |t - r|_1; it reads matrices, vectors and operators."""
+        AT, spread, scale, sinks, anew, lost = self.AT, self.spread, self.scale, self.all_sinks, self.anew, self.lost
+
+        def step(_: Vector, w: Vector, s: Any) -> Any:
+            return _arrive(spread(AT @ w).new(name="z"), anew, lost, scale, sinks, s)
+
+        def compare(r: Vector, w: Vector, s: Any) -> Any:
+            return _arrive_and_compare(spread(AT @ w).new(name="z"), r, anew, lost, scale, sinks, s)
+
+        return compare if compared else step
 
     def step(self, r: Vector) -> Vector:
         """F(r) = (1 - a) p + a (A' (r / d) + s q)"""
@@ -267,7 +281,7 @@ class Walk:
     def carry(self, s: Vector, u: Vector) -> Vector:
         """u + a (A' (s / d) + [+_i sinks(i) s(i)] q) for a sparse s."""
         # u += A' (a s / d)
-        u(binary.plus) << self._spread(self.AT @ binary.times(s & self.scale).new())
+        u(binary.plus) << self.spread(self.AT @ binary.times(s & self.scale).new())
         if self.has_sinks:
             # u += q [+_i sinks(i) s(i)]
             u(binary.plus) << binary.times(self.lost, self._lost_rank(self.all_sinks @ s).new().value)

@@ -313,6 +313,7 @@ class GraphOperations:
 
     # ------------------------------------------------------------------ loops of programs
 
+    has_loops = False  # do loops of programs run on a device?
     turns: Any = None  # the loop whose turn runs: it decides on the direction of products
 
     def device_loop(self) -> AbstractContextManager:
@@ -320,6 +321,10 @@ class GraphOperations:
         loops of programs run turn by turn.
         """
         return nullcontext(None)
+
+    def inner_loop(self, around: Any) -> Any:
+        """A loop within the turn of one that `device_loop` made (cuda/programs/inner.py)."""
+        return NotImplemented
 
     def count_as_vector(self, store: Any) -> Any:
         """The number of entries of a vector, INT64, as a full vector of size 1 on the device, in such a turn."""

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..core import tracing
+from ..core.number import Number
 from ..core.vector import Vector
-from ..operations.one_pass import Program, Total, run
+from ..dtypes import FP64
+from ..operations.one_pass import Held, Program, Total, run
+
+
+def _held(number):
+    return Total(Held(number.new(FP64).vector._store), 0)
 
 
 class one_pass:  # noqa: N801  (a decorator)
@@ -44,10 +51,14 @@ class one_pass:  # noqa: N801  (a decorator)
         program = self._programs.get(kinds)
         if program is None:
             program = self._programs[kinds] = Program(self._function, kinds)
-        given = [x._store if isinstance(x, Vector) else x for x in operands]
+        given = [x._store if isinstance(x, Vector) else _held(x) if type(x) is Number else x for x in operands]
         stores, sums = run(program, self.__name__, given)
-        vectors, totals = iter(stores), iter(range(len(program.sums)))
-        found = tuple(
-            Vector._from_store(next(vectors)) if kind == "y" else Total(sums, next(totals)) for kind in program.order
-        )
+        vectors, totals, trace = iter(stores), iter(range(len(program.sums))), tracing.current()
+
+        def total() -> Any:
+            if trace is None:
+                return Total(sums, next(totals))
+            return trace.number(sums.value(next(totals)), FP64)  # the loop of a program runs
+
+        found = tuple(Vector._from_store(next(vectors)) if kind == "y" else total() for kind in program.order)
         return found if len(found) > 1 else found[0]

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from functools import cached_property
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..backends.select import current
 from ..dtypes import FP32, FP64
@@ -161,6 +161,12 @@ class Total:
 
     def __repr__(self) -> str:
         return f"Total({self.value!r})"
+
+
+class Held(NamedTuple):
+    """What stands for the sums of a Total whose number is the one value of `store`, on a device."""
+
+    store: BitmapVector
 
 
 def run(program: Program, name: str, operands: list[Any]) -> tuple[list[Any], Any]:

@@ -11,11 +11,13 @@ def bfs(A, source):
         depth += 1
     return level
 
-rewrite.py   the function's syntax tree: its innermost loops become a body and a condition
+rewrite.py   the function's syntax tree: its loops become a body and a condition; jumps.py: `break`, `return`
 program.py   `program` and `loop`: signatures, explain()
 running.py   one loop: turn by turn from Python, or traced, captured and launched (backends/cuda/programs)
+captured.py  what the names of a captured loop are from turn to turn; branches.py: `if`; inner.py: loops within
 """
 
 from .program import Program, loop, program
+from .running import Loop, on_device
 
-__all__ = ["Program", "loop", "program"]
+__all__ = ["Loop", "Program", "loop", "on_device", "program"]

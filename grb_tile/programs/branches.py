@@ -18,7 +18,7 @@ from ..core.scalar import Scalar
 from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
-from .captured import NUMBERS, ONE_BRANCH, Undefined, as_number, value_of
+from .captured import NUMBERS, ONE_BRANCH, Undefined, as_number, negated, value_of
 
 
 def branch(test: Any, then: Callable, otherwise: Callable, named: tuple) -> tuple:
@@ -32,8 +32,10 @@ def branch(test: Any, then: Callable, otherwise: Callable, named: tuple) -> tupl
         return tuple((then if test else otherwise)(*values))
     frame: Any = tracing.active
     flag = (test != 0).vector._store
-    one, written = _result_of(frame, then, values)
-    two, others = _result_of(frame, otherwise, values)
+    with frame.taken(test):
+        one, written = _result_of(frame, then, values)
+    with frame.taken(negated(test)):
+        two, others = _result_of(frame, otherwise, values)
     for key in [*written, *(key for key in others if key not in written)]:
         target, before, _ = (written if key in written else others)[key]
         first = written[key][2] if key in written else before

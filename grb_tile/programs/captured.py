@@ -22,7 +22,7 @@ from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
 
-_ENDLESS = 2**62  # turns
+ENDLESS = 2**62  # turns
 _ALIASES = "programs: two names stand for one vector as a turn ends: give one of them a .dup()"
 NUMBERS = {bool: BOOL, int: INT64, float: FP64}
 
@@ -72,6 +72,10 @@ class Captured:
         self.device = device
         self.turns = self.pulled = 0
         self.tries = 0  # captures that failed before it
+        self._recorded: Any = None  # the frame of the call that captured it, where the device has no graphs
+        self.changed: set[int] = set()  # of the vectors, those that a turn writes
+        self.places: list[int] = []  # of a loop within: which of the vectors that it names are carried
+        self.inner: dict[int, Captured] = {}  # the loops within, in the order in which a turn comes to them
         self.roles: list[str] = []
         self.types: list[Any] = []
         self.next: list[int] = []
@@ -89,7 +93,7 @@ class Captured:
 
     def first(self, carried: Any, most: int | None) -> tuple | None:
         """The second call of a signature: a turn from Python, one in each direction, the capture, the others."""
-        left = _ENDLESS if most is None else most
+        left = ENDLESS if most is None else most
         if left <= 0 or not carried.test(*carried.values):
             return tuple(carried.values)
         before = [vector._store for vector in carried.vectors]
@@ -97,43 +101,69 @@ class Captured:
         self.turns = 1
         if stop or left == 1 or not carried.test(*values):
             return tuple(values)
-        self._settle(carried, values)
+        self.settle(carried, values)
         before += [carried.values[k]._store if type(carried.values[k]) is Vector else None for k in self.vectors]
-        with _tracing(self, carried) as frame:
+        with traced(self, carried) as frame:
             self.device.carry(frame.begin(values), before)
             turns, going = self.device.settle(frame.turn, left - 1)
             self.turns += turns
             self.device.capture(frame.turn, [store for _, store in self._stores])
+            self._recorded = None if self.device.has_graph else frame
             if going and self.turns < left:
                 self.device.launch(frame.turn, left - self.turns)
                 self.turns += self.device.turns
             self.pulled = self.device.pulled
-        return frame.finish(self.device.results(), values, self.turns - 1)
+        return frame.finish(self.device.results(self._unchanged(carried)), values, self.turns - 1)
 
     def again(self, carried: Any, most: int | None) -> tuple:
         """Any later call."""
-        left = _ENDLESS if most is None else most
+        left = ENDLESS if most is None else most
         self.turns = self.pulled = 0
         if left <= 0 or not carried.test(*carried.values):
             return tuple(carried.values)
-        with _tracing(self, carried) as frame:
+        with traced(self, carried) as frame:
             stores = frame.begin(carried.values)
             if not self.device.fits(stores):
                 raise CaptureError("programs: a vector does not have the form that it had when the loop was captured")
             self.device.load(stores)
-            self.device.launch(frame.turn, left)
+            with self._as_recorded(frame) as turn:
+                self.device.launch(turn, left)
         self.turns, self.pulled = self.device.turns, self.device.pulled
-        return frame.finish(self.device.results(), carried.values, self.turns)
+        return frame.finish(self.device.results(self._unchanged(carried)), carried.values, self.turns)
 
-    def _settle(self, carried, values):
+    @contextmanager
+    def _as_recorded(self, frame):
+        """The turn that was captured: where the device has no graphs, that of the call that captured it, whose
+        functions, constants and vectors it reads as a graph would.
+        """
+        recorded = self._recorded
+        if self.device.has_graph or recorded is None:
+            yield frame.turn
+            return
+        vectors = recorded._carried.vectors
+        before = [vector._store for vector in vectors]
+        tracing.active, self.device.slot_of = recorded, recorded.slot_of
+        try:
+            yield recorded.turn
+        finally:
+            tracing.active = frame
+            for vector, store in zip(vectors, before, strict=True):
+                elements.reset(vector, store)
+
+    def _unchanged(self, carried):
+        return set(range(len(carried.vectors))) - self.changed
+
+    def settle(self, carried, values):
         """What the names are bound to from turn to turn, by the turn that ended with `values`."""
         places = {id(vector): k for k, vector in enumerate(carried.vectors)}
         for name, own, old, new in zip(carried.names, carried.own, carried.values, values, strict=True):
             role = "own" if own else _role(name, old, new, places)
             if not own and old is UNDEFINED and new is not UNDEFINED and name not in carried.always:
-                raise CaptureError(f"programs: `{name}` is bound in a branch alone; bind it before the loop")
+                raise CaptureError(
+                    f"programs: `{name}` is bound in a branch or a loop within alone; bind it before the loop"
+                )
             self.roles.append(role)
-            kind = NUMBERS.get(type(new)) if role == "number" else getattr(new, "dtype", None)
+            kind = NUMBERS.get(type(new)) or getattr(new, "dtype", None)
             self.types.append(kind)
             self.homes.append(places[id(new)] if role == "object" else -1)
             self.next.append(len(self.next))
@@ -156,7 +186,7 @@ def _role(name, old, new, places):
     """
     if type(new) is Vector:
         return "object" if id(new) in places and id(old) in places else "vector"
-    if type(new) in NUMBERS:
+    if type(new) in NUMBERS or type(new) is Number and new is not old:
         return "number"
     if isinstance(new, Scalar) and new is not old:
         return "scalar"
@@ -174,9 +204,9 @@ def is_matrix(value: Any) -> bool:
 
 
 @contextmanager
-def _tracing(captured: Captured, carried: Any) -> Iterator[_Frame]:
+def traced(captured: Captured, carried: Any) -> Iterator[Frame]:
     """A frame whose turns core reports to."""
-    frame = _Frame(captured, carried)
+    frame = Frame(captured, carried)
     before, tracing.active = tracing.active, frame
     captured.device.slot_of = frame.slot_of
     try:
@@ -186,7 +216,7 @@ def _tracing(captured: Captured, carried: Any) -> Iterator[_Frame]:
         captured.device.slot_of = lambda store: None
 
 
-class _Frame:
+class Frame:
     """The vectors and numbers of one call; the Trace of its turns.
 
     Slots, in this order: the vectors that exist before the loop, those of names of role "vector", then numbers.
@@ -194,31 +224,45 @@ class _Frame:
 
     def __init__(self, captured: Captured, carried: Any) -> None:
         self.thread = threading.get_ident()
-        self._captured, self._carried = captured, carried
+        self.captured, self._carried = captured, carried
+        self.tried = False  # are the turns run for the forms that they leave, and undone?
+        self.flags: list[Number] = []  # is the branch taken whose calls are traced?
+        self._met = 0  # loops within, in this turn
         self._written: dict[int, Any] = {}
         self._logs: list[dict[int, Any]] = []
         self._fixed: list = []
+        self._begun: list = []
         self._slots: dict[int, Vector] = {}
 
     def begin(self, values: Any) -> list:
         """What the slots are loaded with: stores, NumPy scalars, None for a name that is not bound yet."""
-        captured = self._captured
+        captured = self.captured
         stores: list = [vector._store for vector in self._carried.vectors]
         self._fixed = [UNDEFINED if own else value for own, value in zip(self._carried.own, values, strict=True)]
         for role, home, value in zip(captured.roles, captured.homes, values, strict=True):
             if role == "object":
                 stores[home] = value._store
+        self._begun = list(stores)
         for k in captured.vectors:
             stores.append(values[k]._store if type(values[k]) is Vector else None)
         for k in captured.numbers:
             value = values[k].value if isinstance(values[k], Scalar) else values[k]
-            known = type(value) in NUMBERS
-            stores.append(captured.types[k].np_type.type(value if known else 0))
+            if type(value) is Number:  # of the loop around this one
+                stores.append(as_number(value, captured.types[k], self._carried.names[k]).vector._store)
+                continue
+            number = captured.types[k].np_type.type(value if type(value) in NUMBERS else 0)
+            if type(value) in NUMBERS and number != value == value:
+                raise CaptureError(
+                    f"programs: `{self._carried.names[k]}` begins as {value!r} and becomes {captured.types[k].name}; "
+                    "begin with a number of that type"
+                )
+            stores.append(number)
         return stores
 
     def turn(self, stores: list) -> tuple[list, Any]:
         """One turn on these stores: (those that it leaves, the condition)."""
-        captured, carried = self._captured, self._carried
+        captured, carried = self.captured, self._carried
+        self._met = 0
         stores.reverse()  # popped, so that each has one holder and may be written in place
         self._written = {}
         for vector in carried.vectors:
@@ -240,9 +284,10 @@ class _Frame:
 
     def _left(self, values, begun):
         """The stores of a turn's end, in the order of the slots."""
-        captured, carried = self._captured, self._carried
+        captured, carried = self.captured, self._carried
         places = {id(vector): k for k, vector in enumerate(carried.vectors)}
         stores = [vector._store for vector in carried.vectors]
+        captured.changed.update(places[key] for key in self._written if key in places)
         for k, (role, value) in enumerate(zip(captured.roles, values, strict=True)):
             name = carried.names[k]
             if role == "object":
@@ -250,10 +295,14 @@ class _Frame:
                     raise CaptureError(f"programs: `{name}` is a vector of before the loop in one turn, not in another")
                 stores[captured.homes[k]] = value._store
                 captured.next[k] = captured.homes.index(places[id(value)])
+                if captured.next[k] != k:
+                    captured.changed.update((captured.homes[k], places[id(value)]))
             elif is_matrix(value) and value is not self._fixed[k]:
                 raise CaptureError(f"programs: `{name}` becomes a Matrix; a loop carries Vectors and numbers")
             elif value is ONE_BRANCH and role != "own":
-                raise CaptureError(f"programs: `{name}` is bound in a branch alone; bind it before the loop")
+                raise CaptureError(
+                    f"programs: `{name}` is bound in a branch or a loop within alone; bind it before the loop"
+                )
             elif role == "constant" and value is not self._fixed[k]:
                 raise CaptureError(f"programs: `{name}` changes in some turns only")
             elif role == "vector" and type(value) is not Vector:
@@ -266,7 +315,7 @@ class _Frame:
 
     def _check_aliases(self, values, places):
         """Raises: CaptureError where names share a vector as a turn ends that have slots of their own."""
-        captured = self._captured
+        captured = self.captured
         made = [id(values[k]) for k in captured.vectors]
         ends: dict[int, set[int]] = {}
         for home, value in zip(captured.homes, values, strict=True):
@@ -284,7 +333,7 @@ class _Frame:
     def _check_written(self, values, begun):
         """Raises: CaptureError where a turn wrote a vector that others have, too, or that is lost with the turn."""
         bound = {id(value) for value in (*self._carried.vectors, *values)}
-        kept = {id(value) for role, value in zip(self._captured.roles, values, strict=True) if role != "own"}
+        kept = {id(value) for role, value in zip(self.captured.roles, values, strict=True) if role != "own"}
         lost = {id(value) for value in begun} - kept - {id(vector) for vector in self._carried.vectors}
         for key, (target, holders) in self._written.items():
             if key in lost or key not in bound and sys.getrefcount(target) > holders:
@@ -294,8 +343,11 @@ class _Frame:
 
     def finish(self, results: list, values: Any, turns: int) -> tuple:
         """The values of the names after `turns` turns that began with `values`; vectors get their entries."""
-        captured, vectors = self._captured, self._carried.vectors
-        found, contents = list(values), list(results[: len(vectors)])
+        captured, vectors = self.captured, self._carried.vectors
+        found = list(values)
+        contents = [
+            self._begun[k] if store is None else store for k, store in enumerate(results[: len(vectors)])
+        ]  # fmt: skip
         rest = iter(results[len(vectors) :])
         for k in captured.vectors:
             store = next(rest)
@@ -310,7 +362,8 @@ class _Frame:
                 for _ in range(turns % _period(captured.next, k)):
                     end = captured.next[end]
                 found[k] = values[end]
-                contents[places[id(values[end])]] = results[captured.homes[k]]
+                if results[captured.homes[k]] is not None:
+                    contents[places[id(values[end])]] = results[captured.homes[k]]
         for vector, store in zip(vectors, contents, strict=True):
             elements.reset(vector, store)
         return tuple(found)
@@ -345,7 +398,33 @@ class _Frame:
                 target._store.shared = True  # not in place: the other branch begins with it
                 log[id(target)] = target, target._store
 
-    # ---------------------------------------------------------------- branches
+    # ---------------------------------------------------------------- loops within, branches
+
+    def next_within(self) -> int:
+        """The number, in this turn, of a loop within."""
+        self._met += 1
+        return self._met - 1
+
+    @contextmanager
+    def trial(self) -> Iterator[dict[int, Any]]:
+        """As `logged`; loops that are met within are forgotten afterwards."""
+        captured = self.captured
+        before = captured.inner, self._met, self.tried
+        captured.inner, self._met, self.tried = {}, 0, True
+        try:
+            with self.logged() as log:
+                yield log
+        finally:
+            captured.inner, self._met, self.tried = before
+
+    @contextmanager
+    def taken(self, test: Number) -> Iterator[None]:
+        """Within it the calls of a branch are traced that is taken where `test` holds."""
+        self.flags.append(both(True, self.flags[-1], lambda: test) if self.flags else test)
+        try:
+            yield
+        finally:
+            self.flags.pop()
 
     @contextmanager
     def logged(self) -> Iterator[dict[int, Any]]:
@@ -359,7 +438,7 @@ class _Frame:
 
     def chosen(self, flag: Any, first: Any, second: Any, dtype: Any) -> Any:
         """The store `first` where the BOOL of the store `flag` is true, else `second`."""
-        return first if first is second else self._captured.device.chosen(flag, first, second)
+        return first if first is second else self.captured.device.chosen(flag, first, second)
 
 
 def as_number(value: Any, dtype: Any, name: str, where: str = "turn") -> Number:

@@ -14,7 +14,7 @@ from .running import Loop
 
 
 def program(function: Callable | None = None, *, strict: bool = False) -> Any:
-    """A function whose innermost loops run on the device, where the backend has one; a decorator.
+    """A function whose loops run on the device, where the backend has one; a decorator.
 
     The text stays that of GraphBLAS calls, and so do the results, on every backend.  A loop that meets operands of a
     kind (types, shapes, forms; the matrices themselves; numbers and options that it reads) runs from Python the first
@@ -23,6 +23,7 @@ def program(function: Callable | None = None, *, strict: bool = False) -> Any:
         while f.nvals:   while changed:   for turn in gb.loop(condition, max_turns=20):   for turn in range(20):
         if abs(r - old).reduce("plus").new().value < tol: break
         if size > limit: ... else: ...                      (both are computed, and one is taken)
+        if size > limit: return r                           and loops in loops
 
     are decided there.  Numbers that the loop binds (`depth += 1`) are INT64, FP64 or BOOL there; vectors are carried as
     bitmaps.  What a turn cannot do without the host (`print` runs in the first calls only; an array that is made in the
@@ -130,6 +131,9 @@ class Program:
                 lines.append(f"  line {found.line}: turn by turn from Python: {found.reason}")
                 continue
             ran = next(numbers)
+            if ran.inside:
+                lines.append(f"  line {found.line}: on the device, in the turns of the loop around it")
+                continue
             if ran.reason is not None:
                 lines.append(f"  line {found.line}: {ran.turns} turns from Python: {ran.reason}")
                 continue

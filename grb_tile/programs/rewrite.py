@@ -1,4 +1,4 @@
-"""A program's function with its innermost loops as calls that decide where they run.
+"""A program's function with its loops as calls that decide where they run.
 
     while test:            def body(a, b): ...; return False, (a, b)
         ...                def test_(a, b): return test
@@ -12,8 +12,8 @@ with a, b the names that the loop binds; b is one that each turn binds before it
         ...                def otherwise(a): return (a,)
                            a, = branch(test, then, otherwise, (("a", lambda: a),))
 
-`continue` and `break` that end a branch put the statements after the `if` into the other branch.  `return`, `yield`,
-`with`, `try` and loops within keep the loop as it is, turn by turn in Python.
+`continue`, `break` and `return` that end a branch put the statements after the `if` into the other branch (jumps.py).
+A loop within is such a call in the body.  `yield`, `with` and `try` keep the loop as it is, turn by turn in Python.
 """
 
 from __future__ import annotations
@@ -27,16 +27,24 @@ from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
 from ..exceptions import CaptureError
+from .jumps import (
+    LOOPS,
+    SCOPES,
+    STOP,
+    assign,
+    is_break,
+    of_loop,
+    returned_after,
+    returns_as_breaks,
+    within,
+    without_jumps,
+)
 
 RUN, NOT, BOTH, RANGE, UNDEFINED = "__gb_run", "__gb_not", "__gb_both", "__gb_range", "__gb_undefined"
 BRANCH = "__gb_branch"
-_STOP = "__gb_stop"
 _LEAVES = (ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.Continue, ast.Global, ast.Nonlocal, ast.Delete,
            ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import,
            ast.ImportFrom, ast.Match)  # fmt: skip
-_OWN_NAMES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_LOOPS = (ast.While, ast.For, ast.AsyncFor)
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 class Found(NamedTuple):
@@ -86,6 +94,8 @@ class _Loops:
     def __init__(self, definition: ast.FunctionDef) -> None:
         self.found: list[Found] = []
         self._definition = definition
+        self._moved: list[ast.stmt] = []  # what stands after loops with a `return`
+        self._numbers: dict[tuple[int, int], int | None] = {}  # of loops, by their places
         self._count = self._branches = 0
         self._within_loop = False
 
@@ -96,36 +106,88 @@ class _Loops:
         return made
 
     def _statement(self, statement):
-        if isinstance(statement, _SCOPES):
+        if isinstance(statement, SCOPES):
             return [statement]
-        if not isinstance(statement, _LOOPS):
+        if not isinstance(statement, LOOPS):
             for field in ("body", "orelse", "finalbody"):
                 if getattr(statement, field, None):
                     setattr(statement, field, self.statements(getattr(statement, field)))
             for handler in getattr(statement, "handlers", ()):
                 handler.body = self.statements(handler.body)
             return [statement]
-        if any(isinstance(inner, _LOOPS) for part in statement.body for inner in _within(part)):
-            before, self._within_loop = self._within_loop, True
-            statement.body = self.statements(statement.body)
-            self._within_loop = before
-            return [statement]
-        counted = None
-        if isinstance(statement, ast.For):
-            counted = self._turns_of(statement)
-            if counted is None:
-                return [statement]  # over something else: no loop of a program
-        elif isinstance(statement, ast.AsyncFor):
-            return [statement]
-        written = statement.body
-        statement.body, stops = _without_jumps(written)
-        reason = _why_not(statement)
-        self.found.append(Found(statement.lineno, reason))
-        if reason is not None:
+        if not self._is_loop(statement):  # over something else: no loop of a program
+            return self._turn_by_turn(statement)
+        written, known = copy.deepcopy(statement.body), len(self._moved)
+        flag, returns = f"__gb_returned{len(self.found)}", []
+        statement.body = returns_as_breaks(statement.body, flag, self._is_loop, returns)
+        after = returned_after(flag, returns)
+        self._moved += after
+        statement.body, stops = without_jumps(statement.body)
+        number = self._number_of(statement)
+        if number is None:
             statement.body = written
-            return [statement]
-        self._count += 1
-        return self._as_calls(statement, counted, self._count - 1, stops)
+            del self._moved[known:]
+            return self._turn_by_turn(statement)
+        made = self._as_calls(statement, number, stops)
+        if returns:
+            first = ast.fix_missing_locations(ast.copy_location(assign(flag, ast.Constant(0)), statement))
+            made = [first, *made, *after]
+        return made
+
+    def _turn_by_turn(self, statement):
+        """The loop as it is, with what is within as calls."""
+        before, self._within_loop = self._within_loop, True
+        statement.body = self.statements(statement.body)
+        self._within_loop = before
+        return [statement]
+
+    def _is_loop(self, statement):
+        """Is it a loop of a program?"""
+        return isinstance(statement, ast.While) or isinstance(statement, ast.For) and self._turns_of(statement)
+
+    def _number_of(self, statement):
+        """The number of the loop at that place, None where it stays in Python; a loop that was copied keeps its own."""
+        place = statement.lineno, statement.col_offset
+        if place not in self._numbers:
+            reason = self._why_not(statement)
+            self.found.append(Found(statement.lineno, reason))
+            self._numbers[place] = None if reason is not None else self._count
+            self._count += reason is None
+        return self._numbers[place]
+
+    def _why_not(self, statement):
+        """Why a loop stays in Python, or None."""
+        if statement.orelse:
+            return "it has an `else`"
+        body = statement.body
+        for inner in ast.walk(statement):
+            if isinstance(inner, ast.NamedExpr):
+                return f"line {inner.lineno}: a `:=` within: bind the name by a statement"
+        for part in body:
+            for inner in of_loop(part):
+                if isinstance(inner, _LEAVES):
+                    return f"line {inner.lineno}: a {type(inner).__name__} statement within"
+                if isinstance(inner, ast.Break) and not (part is body[-1] and (part is inner or is_break(part))):
+                    return f"line {inner.lineno}: a `break` that does not end a branch of an `if`"
+            for inner in within(part):
+                if isinstance(inner, LOOPS):
+                    reason = self._why_not_within(inner)
+                    if reason is not None:
+                        return reason
+        return None
+
+    def _why_not_within(self, loop):
+        """The same of a loop within."""
+        if self._is_loop(loop):
+            loop = copy.deepcopy(loop)
+            loop.body, _ = without_jumps(loop.body)
+            return self._why_not(loop)
+        leaves = [
+            x for part in loop.body for x in within(part) if isinstance(x, _LEAVES) and type(x) is not ast.Continue
+        ]
+        if isinstance(loop, ast.AsyncFor) or leaves:
+            return f"line {(leaves or [loop])[0].lineno}: a {type((leaves or [loop])[0]).__name__} statement within"
+        return None
 
     def _turns_of(self, statement):
         """(condition or None, most turns or None) of `for name in gb.loop(...)` or `range(stop)`, else None."""
@@ -149,41 +211,42 @@ class _Loops:
             condition = condition.body if isinstance(condition, ast.Lambda) else ast.Call(condition, [], [])
         return condition, most
 
-    def _as_calls(self, statement, counted, number, stops):
-        """The statements that run the loop of that number; counted: what _turns_of found, None for `while`; stops: has
-        it a `break` that sets _STOP?
+    def _as_calls(self, statement, number, stops, within_turn=False):
+        """The statements that run the loop of that number; stops: has it a `break` that sets STOP?  within_turn: it is
+        in the body of another.
         """
+        counted = self._turns_of(statement) if isinstance(statement, ast.For) else None
         turn, most = f"__gb_turn{number}", f"__gb_most{number}"
         body, before = list(statement.body), []
         test = None if counted is not None else statement.test
         if counted is not None:
             condition, limit = counted
-            before = [_assign(turn, ast.Constant(0)), _assign(most, limit or ast.Constant(None))]
+            before = [assign(turn, ast.Constant(0)), assign(most, limit or ast.Constant(None))]
             body = [
-                _assign(statement.target.id, ast.Name(turn, ast.Load())),
-                _assign(turn, ast.BinOp(ast.Name(turn, ast.Load()), ast.Add(), ast.Constant(1))),
+                assign(statement.target.id, ast.Name(turn, ast.Load())),
+                assign(turn, ast.BinOp(ast.Name(turn, ast.Load()), ast.Add(), ast.Constant(1))),
                 *body,
             ]
             test = condition or ast.Constant(True)
         stop: ast.expr = ast.Constant(False)
         last = body[-1]
-        if _is_break(last):
+        if is_break(last):
             body, stop = body[:-1], last.test
         elif isinstance(last, ast.Break):
             body, stop = body[:-1], ast.Constant(True)
         if stops:
-            body = [_assign(_STOP, ast.Constant(False)), *body]
-            last_stop = ast.Name(_STOP, ast.Load())
+            body = [assign(STOP, ast.Constant(False)), *body]
+            last_stop = ast.Name(STOP, ast.Load())
             constant = isinstance(stop, ast.Constant) and stop.value is False
             stop = last_stop if constant else ast.BoolOp(ast.Or(), [last_stop, stop])
-        bound = sorted(_bound_in([*body, ast.Expr(test), ast.Expr(stop)]) - {_STOP})
-        # The first test reads what was bound before the loop, in a loop around it perhaps by this loop's last turn.
-        inside = [*statement.body, *([] if self._within_loop else [test])]
+        bound = sorted(_bound_in([*body, ast.Expr(test), ast.Expr(stop)]) - {STOP})
+        turn_of = [*body, ast.Expr(test), ast.Expr(stop)]
         always = tuple(name for name in bound if _binds_first(body, name, False))
         own = tuple(
             name for name in bound
-            if _binds_first(body, name) and _reads([self._definition], name) == _reads(inside, name)
+            if _binds_first(turn_of, name) and self._is_dead_after(statement, name, test, within_turn)
         )  # fmt: skip
+        plain = isinstance(stop, ast.Constant) and stop.value is False and isinstance(test, ast.Constant)
         body, test, stop = self._calls_of_branches(body), _condition(test), _condition(stop)
         names = ast.Tuple([ast.Name(name, ast.Load()) for name in bound], ast.Load())
         parameters = ", ".join(bound)
@@ -196,7 +259,8 @@ class _Loops:
         call = ast.Call(
             ast.Name(RUN, ast.Load()),
             [ast.Constant(number), ast.Name(f"__gb_test{number}", ast.Load()),
-             ast.Name(f"__gb_body{number}", ast.Load()), values, limit, ast.Constant(own), ast.Constant(always)],
+             ast.Name(f"__gb_body{number}", ast.Load()), values, limit, ast.Constant(own), ast.Constant(always),
+             ast.Constant(plain)],
             [],
         )  # fmt: skip
         if bound:
@@ -205,16 +269,31 @@ class _Loops:
         else:
             result = ast.Expr(call)
         made = [*before, body_of, test_of, result]
-        for name in bound:  # what no turn has bound is not bound after the loop
+        for name in () if within_turn else bound:  # what no turn has bound is not bound after the loop
             made += _unbinding(name)
         for part in made:
             ast.copy_location(part, statement)
         return made
 
+    def _is_dead_after(self, loop, name, test, within_turn):
+        """Does nothing read what the name stands for as the loop ends?"""
+        # The first test reads what was bound before the loop, in a loop around it perhaps by this loop's last turn.
+        if (self._within_loop or within_turn) and _mentions([test], name) or _mentions(self._moved, name):
+            return False
+        own = {id(inner) for inner in ast.walk(loop)}
+        for inner in ast.walk(self._definition):  # a function may be called at any time
+            if isinstance(inner, SCOPES) and inner is not self._definition and id(inner) not in own:
+                if _mentions([inner], name):
+                    return False
+        return bool(_dead_after(self._definition.body, name, loop))
+
     def _calls_of_branches(self, body):
         """The statements with each `if` as a call of `branch`."""
         made = []
         for part in body:
+            if isinstance(part, LOOPS):
+                made += self._loop_within(part)
+                continue
             if not isinstance(part, ast.If):
                 made.append(_Conditions().visit(part))
                 continue
@@ -235,11 +314,21 @@ class _Loops:
             made += [ast.copy_location(statement, part) for statement in (*functions, result)]
         return made
 
+    def _loop_within(self, loop):
+        """The statements for a loop in the body of another."""
+        if self._is_loop(loop):
+            loop.body, stops = without_jumps(loop.body)
+            return self._as_calls(loop, self._number_of(loop), stops, within_turn=True)
+        if any(isinstance(x, (ast.Break, ast.Continue)) for part in loop.body for x in of_loop(part)):
+            return [_Conditions().visit(loop)]
+        loop.body = self._calls_of_branches(loop.body)
+        return [loop]
+
 
 def _bound_in(parts):
     """The names that the statements bind."""
     return {
-        name.id for part in parts for name in _within(part)
+        name.id for part in parts for name in within(part)
         if isinstance(name, ast.Name) and isinstance(name.ctx, (ast.Store, ast.Del))
     }  # fmt: skip
 
@@ -253,42 +342,6 @@ def _unbinding(name):
     return ast.parse(f"if {name} is {UNDEFINED}: del {name}").body
 
 
-def _without_jumps(body, whole=True):
-    """(the statements, is _STOP set?): what follows a branch that ends in `continue` or `break` is in the other branch.
-
-    A `break` sets _STOP, but for the one that ends the whole body.
-    """
-    made, stops = [], False
-    for k, part in enumerate(body):
-        rest = body[k + 1 :]
-        if isinstance(part, ast.Continue):
-            break
-        if isinstance(part, ast.Break) and not whole:
-            made.append(_assign(_STOP, ast.Constant(True)))
-            stops = True
-            break
-        if not isinstance(part, ast.If) or whole and _is_break(part) and not rest:
-            made.append(part)
-            continue
-        if not any(isinstance(inner, (ast.Break, ast.Continue)) for inner in _within(part)):
-            made.append(part)
-            continue
-        branches = [part.body, part.orelse]
-        for at, branch in enumerate(branches):
-            after = [] if _jumps(branch) else copy.deepcopy(rest)
-            branches[at], more = _without_jumps([*branch, *after], False)
-            stops = stops or more
-        changed = ast.If(part.test, branches[0] or [ast.Pass()], branches[1])
-        made.append(ast.fix_missing_locations(ast.copy_location(changed, part)))
-        break
-    return made or [ast.Pass()] * whole, stops
-
-
-def _jumps(statements):
-    """Do the statements end with `continue` or `break`?"""
-    return bool(statements) and isinstance(statements[-1], (ast.Continue, ast.Break))
-
-
 def _reads(nodes, name):
     """How often the nodes read a name, in functions within them, too."""
     return sum(
@@ -298,62 +351,65 @@ def _reads(nodes, name):
     )  # fmt: skip
 
 
-def _binds_first(body, name, within=True):
-    """Does each turn bind the name, by `name = ...`, before it reads it?  within: or a branch that alone reads it."""
-    for k, part in enumerate(body):
-        if _mentions([part], name):
-            if within and isinstance(part, ast.If) and not _mentions([ast.Expr(part.test), *body[k + 1 :]], name):
-                parts = part.body, part.orelse  # of which one runs, and nothing after it reads the name
-                return all(not _mentions(branch, name) or _binds_first(branch, name) for branch in parts)
+def _binds_first(body, name, branches=True):
+    """Does each turn bind the name, by `name = ...`, before it reads it?  branches: or each branch, or loop within,
+    that reads it, for itself.
+    """
+    found = False
+    for part in body:
+        if not _mentions([part], name):
+            continue
+        if _is_counted(part) and (_mentions([part.target], name) or _binds_first(part.body, name, False)):
+            return True
+        if branches and isinstance(part, ast.For) and not _mentions([part.iter], name):
+            found = _mentions([part.target], name) or _binds_first(part.body, name)
+        elif branches and isinstance(part, (ast.If, ast.While)) and not _mentions([ast.Expr(part.test)], name):
+            found = all(not _mentions(x, name) or _binds_first(x, name) for x in (part.body, part.orelse))
+        else:
             return isinstance(part, ast.Assign) and len(part.targets) == 1 and (
                 isinstance(part.targets[0], ast.Name) and part.targets[0].id == name and not _reads([part.value], name)
             )  # fmt: skip
-    return False
+        if not found:
+            return False
+    return found
+
+
+def _is_counted(part):
+    """Is it `for k in range(n)` with a number n > 0 of the text?"""
+    call = part.iter if isinstance(part, ast.For) and isinstance(part.iter, ast.Call) else None
+    if call is None or getattr(call.func, "id", "") != "range" or len(call.args) != 1:
+        return False
+    return isinstance(call.args[0], ast.Constant) and type(call.args[0].value) is int and call.args[0].value > 0
+
+
+def _dead_after(block, name, loop):
+    """Does what may run after the loop bind the name before it reads it?  None where the loop is not in the block."""
+    for k, part in enumerate(block):
+        others, found = [block[:k], block[k + 1 :]], True if part is loop else None
+        for inner in [] if part is loop or isinstance(part, SCOPES) else _blocks_of(part):
+            dead = _dead_after(inner, name, loop)
+            if dead is None:
+                others.append(inner)
+            else:
+                found = dead
+        if found is None:
+            continue
+        target = getattr(part, "target", None)  # which each turn binds
+        heads = [x for x in ast.iter_child_nodes(part) if isinstance(x, (ast.expr, ast.withitem)) and x is not target]
+        heads = [] if part is loop else heads
+        return found and not _mentions(heads, name) and all(
+            not _mentions(other, name) or _binds_first(other, name) for other in others
+        )  # fmt: skip
+    return None
+
+
+def _blocks_of(part):
+    handlers = [handler.body for handler in getattr(part, "handlers", ())]
+    return [*(getattr(part, field, None) or [] for field in ("body", "orelse", "finalbody")), *handlers]
 
 
 def _mentions(nodes, name):
     return any(getattr(inner, "id", None) == name for node in nodes for inner in ast.walk(node))
-
-
-def _within(node):
-    """The node and all below it that run in the same scope."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, _SCOPES):
-            yield child
-        elif not isinstance(child, _OWN_NAMES):
-            yield from _within(child)
-
-
-def _is_break(statement):
-    """Is it `if x: break`?"""
-    return (
-        isinstance(statement, ast.If)
-        and not statement.orelse
-        and len(statement.body) == 1
-        and isinstance(statement.body[0], ast.Break)
-    )
-
-
-def _why_not(statement):
-    """Why a loop stays in Python, or None."""
-    if statement.orelse:
-        return "it has an `else`"
-    body = statement.body
-    for inner in ast.walk(statement):
-        if isinstance(inner, ast.NamedExpr):
-            return f"line {inner.lineno}: a `:=` within: bind the name by a statement"
-    for part in body:
-        for inner in _within(part):
-            if isinstance(inner, _LEAVES):
-                return f"line {inner.lineno}: a {type(inner).__name__} statement within"
-            if isinstance(inner, ast.Break) and not (part is body[-1] and (part is inner or _is_break(part))):
-                return f"line {inner.lineno}: a `break` that does not end a branch of an `if`"
-    return None
-
-
-def _assign(name, value):
-    return ast.Assign([ast.Name(name, ast.Store())], value)
 
 
 class _Conditions(ast.NodeTransformer):

@@ -18,15 +18,21 @@ import numpy as np
 
 from ..backends.select import current
 from ..core import elements, recorder, tracing
+from ..core.number import Number
 from ..core.scalar import Scalar
 from ..core.vector import Vector
 from ..exceptions import CaptureError, CaptureWarning
 from ..planner.record import FREE, forced
 from .captured import NUMBERS, UNDEFINED, Captured, is_matrix, value_of
+from .inner import Inner, run_within
+from .rewrite import RUN
 
 KEPT = 8  # captured loops of one place, the latest
 TRIES = 3  # captures of a loop, each in a call of its own
-_FIXED = ("grb_tile.operators", "grb_tile.dtypes", "grb_tile.core.aggregate", "grb_tile.core.updater")  # never change
+_FIXED = (  # never change
+    "grb_tile.operators", "grb_tile.dtypes", "grb_tile.core.aggregate", "grb_tile.core.updater",
+    "grb_tile.graph.passes",
+)  # fmt: skip
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, np.generic, np.dtype)
 
 
@@ -36,22 +42,39 @@ class Loop:
     reason: why it ran turn by turn the last time, None where it did not; turns, pulled: of the last call.
     """
 
-    def __init__(self, line: int, strict: bool) -> None:
-        self.line, self.strict = line, strict
+    def __init__(self, line: int, strict: bool, at_once: bool = False) -> None:
+        """at_once: the first call of a kind is captured, too: kernels have been compiled, forms have settled."""
+        self.line, self.strict, self._at_once = line, strict, at_once
         self.reason: str | None = "it has not run yet"
         self.turns = self.pulled = 0
+        self.inside = False  # did it run in the turns of another?
         self._told: set[str] = set()  # warnings that were given
         self.captured: dict[Any, Any] = {}  # signature: how often capturing failed, a Captured, or the reason why not
         self.nodes: dict[str, int] = {}
         self.lowering = ""  # of the turns on the device
 
-    def run(self, test: Callable, body: Callable, named: tuple, most: int | None, own: tuple, always: tuple) -> tuple:
+    def run(
+        self, test: Callable, body: Callable, named: tuple, most: int | None, own: tuple, always: tuple,
+        plain: bool = False,
+    ) -> tuple:  # fmt: skip
         """The values of the names after the loop.
 
         named: (name, function that gives its value) of each; own: the names that each turn binds before it reads them
-        and nothing reads after the loop; always: those that each turn binds first, whatever its branches.
+        and nothing reads after the loop; always: those that each turn binds first, whatever its branches; plain: its
+        turns are numbered alone, `most` of them.
         """
         names, values = [name for name, _ in named], [value_of(get) for _, get in named]
+        around = tracing.current()
+        if around is not None:  # the loop around it runs on the device
+            self.reason, self.inside, self.turns, self.pulled = None, True, 0, 0
+            carried = _Carried(test, body, names, values, own, always)
+            try:
+                return run_within(Inner(around, carried, most, plain))
+            except CaptureError as error:
+                if " within)" in str(error):  # of a loop within this one
+                    raise
+                raise CaptureError(f"{error} (in the loop of line {self.line}, within)") from error
+        self.inside = False
         refused = self._unsuited(most)
         if refused is None:
             try:
@@ -105,7 +128,9 @@ class Loop:
                 self.captured[key] = 0
                 while len(self.captured) > KEPT:
                     del self.captured[next(iter(self.captured))]
-                return None
+                if not self._at_once:
+                    return None
+                known = 0
             if type(known) is str:
                 self.reason = known
                 return None
@@ -140,6 +165,11 @@ class Loop:
             return found
 
 
+def on_device() -> bool:
+    """Do loops of programs run on the device of the backend in use?"""
+    return current().has_loops and recorder.active is None and forced() is FREE and tracing.active is None
+
+
 @contextmanager
 def _undone(carried):
     """On an exception the loop's vectors get back what they held."""
@@ -169,6 +199,12 @@ class _Carried:
             if type(value) is Vector:
                 vectors.setdefault(id(value), value)
         self.vectors = list(vectors.values())
+        self.others: list[Vector] = []  # which it only reads, of a loop within another
+
+    def divide(self, places: list[int]) -> None:
+        """Only the vectors of these places are carried, the others are read."""
+        self.others = [vector for k, vector in enumerate(self.vectors) if k not in places]
+        self.vectors = [self.vectors[k] for k in places]
 
     def _met(self, values):
         """Of the values of the names those that a turn begins with."""
@@ -185,10 +221,10 @@ class _Carried:
         scope = function.__globals__
         found += [(name, scope[name]) for name in _global_names(code) if name in scope]
         for name, value in found:
-            if isinstance(value, types.ModuleType) or getattr(builtins, name, self) is value:
+            if isinstance(value, types.ModuleType) or getattr(builtins, name, self) is value or name == RUN:
                 continue
             self.read.append((name, value))
-            if isinstance(value, types.FunctionType) and not (value.__module__ or "").startswith("grb_tile"):
+            if isinstance(value, types.FunctionType) and not _is_of_the_library(value):
                 self._names_of(value)
                 given = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
                 self.read += [(f"{name}'s default", x) for x in given]
@@ -198,6 +234,12 @@ class _Carried:
         every = [*zip(self.names, self._met(self.values), strict=True), *self.read]
         order = {id(vector): k for k, vector in enumerate(self.vectors)}
         return tuple((name, *_kind(name, value, order, k < len(self.names))) for k, (name, value) in enumerate(every))
+
+
+def _is_of_the_library(function):
+    """Is it a function of the library that reads nothing which may change?  Steps of algorithms/ are closures."""
+    module = function.__module__ or ""
+    return module.startswith("grb_tile") and not module.startswith("grb_tile.algorithms")
 
 
 def _global_names(code):
@@ -224,6 +266,8 @@ def _kind(name, value, order, bound):
             known == 0,
             (known == store.size),
         )
+    if type(value) is Number:  # of the loop around it
+        return ("number",)
     if bound and type(value) in NUMBERS:
         return (type(value).__name__,)
     if is_matrix(value):

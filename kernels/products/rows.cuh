@@ -78,6 +78,23 @@ GRB_DEVICE void write_total(const Total<S>& total, bool leader, int64_t row, typ
   }
 }
 
+// The same for a warp whose rows are neighbours, all in one half of a word: one atomic for them.
+template <class S>
+GRB_DEVICE void write_neighbours(const Total<S>& total, bool leader, int64_t row, typename S::Z* w, word* w_words,
+                                 unsigned long long& found) {
+  const bool here = leader && total.have;
+  if constexpr (!S::structure_only) {
+    if (here) w[row] = total.value;
+  }
+  if (w_words != nullptr) {
+    const unsigned bits = warp_or(here ? 1u << (row & 31) : 0u);
+    if (lane_number() == 0 && bits) {
+      atomicOr(reinterpret_cast<unsigned*>(w_words) + (row >> 5), bits);
+      found += __popc(bits);
+    }
+  }
+}
+
 // bins[c] warps up to the end of class c; bins[8 + c], bins[16 + c] the positions of its rows in the schedule.
 // Long rows come first: row r has chunks chunk_ptr[r] .. chunk_ptr[r+1]-1, and owner[p] = r.
 template <class I, class P, class R, class S, bool FULL, bool MASKED>
@@ -98,8 +115,9 @@ matvec_rows(const R* __restrict__ rows, const P* __restrict__ starts, const P* _
       int lanes = 64 >> c, sub = lane_number() & (lanes - 1);
       int64_t place = bins[8 + c] + inside * (32 / lanes) + lane_number() / lanes;
       int64_t row = 0, first = 0, stop = 0;
+      if (rows == nullptr) row = place;
       if (place < bins[16 + c]) {
-        row = rows == nullptr ? place : int64_t(rows[place]);
+        if (rows != nullptr) row = int64_t(rows[place]);
         bool wanted = true;
         if constexpr (MASKED) wanted = has(mask, row) != complement;
         if (wanted) {
@@ -109,7 +127,8 @@ matvec_rows(const R* __restrict__ rows, const P* __restrict__ starts, const P* _
       }
       Total<S> total = row_total<I, S, FULL>(cols, a_values, x_words, x_values, row, first, stop, sub, lanes);
       join_lanes<S>(total, lanes);
-      write_total<R, S>(total, sub == 0, row, w, w_words, found);
+      if (rows == nullptr) write_neighbours<S>(total, sub == 0, row, w, w_words, found);
+      else write_total<R, S>(total, sub == 0, row, w, w_words, found);
     } else {
       int64_t place = owner[inside], row = rows == nullptr ? place : int64_t(rows[place]);
       if constexpr (MASKED) {

@@ -35,7 +35,7 @@ def ran(changes, limit, max_iter=20, late=True, callback=None):
         return k + 1, Change(changes[k], log, late)
 
     with Report("test", callback) as report:
-        return until(step, 0, limit, max_iter, report), report, log
+        return until(step, (0,), limit, max_iter, report)[0], report, log
 
 
 def test_a_late_change_is_read_after_the_next_step():

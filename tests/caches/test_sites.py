@@ -97,7 +97,8 @@ REASONS = {
     """,
     OPTIONS: """
         algorithms/degrees.py: overall_reciprocity, algorithms/graph.py: Graph.__init__,
-        algorithms/graph.py: Graph.emax, algorithms/graph.py: Graph.emin,
+        algorithms/graph.py: Graph.emax, algorithms/iteration.py: turns_of,
+        algorithms/graph.py: Graph.emin,
         algorithms/graph.py: Graph.in_degree, algorithms/graph.py: Graph.keep, algorithms/graph.py: Graph.nself,
         algorithms/graph.py: Graph.out_degree, algorithms/graph.py: Graph.weights_as,
         graph/operands.py: own_transpose, graph/properties.py: cached, graph/properties.py: is_symmetric_structure,

@@ -117,7 +117,7 @@ def test_break_and_conditions():
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("if k == 2:\n            return k\n        total += k", "Return"),
+        ("for x in (1, 2):\n            if k == x:\n                return k\n        total += k", "Return"),
         ("try:\n            total += k\n        finally:\n            pass", "Try"),
         ("def f():\n            return 1\n        total += f()", "FunctionDef"),
         ("if (x := k) and x > 1:\n            total += x", ":="),

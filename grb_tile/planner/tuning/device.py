@@ -230,6 +230,6 @@ GPU_TILE_CALL_NS = define(
 GPU_STRUCTURE_PRODUCT_NS = define(
     2e-3, "ns a product", f"any_pair in two phases: 2e-3 (fem 40) to 32e-3 ({RECORD})", SPGEMM
 )
-GPU_NODE_NS = define(4000, "ns", "a small kernel in a graph, with the latency of its loads, takes 3 to 11 us", H200)
+GPU_NODE_NS = define(2500, "ns", "a node beside its step: label propagation, PageRank, BFS", "H200: grid 64^3, rmat 16")
 GPU_BARRIER_NS = define(1500, "ns", "a barrier of the grid and the part of the blocks that come last", H200)
 GPU_STEP_PRODUCT_NS = define(10000, "ns", "a product of more bytes is faster by segments, in a kernel of its own", H200)

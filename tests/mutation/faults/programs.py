@@ -7,6 +7,8 @@ TESTS = ("tests/programs", "tests/backends/cuda/test_programs.py")
 STEPS = ("tests/backends/cuda/test_program_steps.py",)
 LOWERINGS = ("tests/backends/cuda/test_program_lowerings.py",)
 BRANCHES = ("tests/backends/cuda/test_program_branches.py",)
+LOOPS = ("tests/backends/cuda/test_program_loops.py",)
+ITERATIONS = ("tests/backends/cuda/test_program_algorithms.py",)
 
 FAULTS = [
     Fault(
@@ -38,7 +40,7 @@ FAULTS = [
         BRANCHES,
     ),
     Fault(
-        "grb_tile/programs/rewrite.py",
+        "grb_tile/programs/jumps.py",
         "what follows a branch without `continue` is left out",
         "after = [] if _jumps(branch) else copy.deepcopy(rest)",
         "after = []",
@@ -139,5 +141,80 @@ FAULTS = [
         "a subtraction with the number on the right is swapped",
         "found = left.vector.apply(name, right=other) if first else right.vector.apply(name, left=other)",
         "found = (left if first else right).vector.apply(name, right=other)",
+    ),
+    Fault(
+        "grb_tile/programs/jumps.py",
+        "the loop around goes on after a `return` in a loop within",
+        "            if len(returns) > before:\n",
+        "            if False:\n",
+        LOOPS,
+    ),
+    Fault(
+        "grb_tile/programs/rewrite.py",
+        "what a `return` reads after the loop is not carried",
+        " or _mentions(self._moved, name):",
+        ":",
+        LOOPS,
+    ),
+    Fault(
+        "grb_tile/programs/inner.py",
+        "the vectors keep what the trial of a loop within wrote",
+        "        elements.reset(target, store)\n",
+        "        pass\n",
+        LOOPS,
+    ),
+    Fault(
+        "grb_tile/programs/inner.py",
+        "a loop within leaves its vectors as they were",
+        "        frame.write(vector)\n        elements.reset(vector, store)\n",
+        "        frame.write(vector)\n",
+        LOOPS,
+    ),
+    Fault(
+        "grb_tile/programs/inner.py",
+        "names that swap vectors in a loop within are taken for their slots",
+        'if role == "object" and old is not new:',
+        "if False:",
+        LOOPS,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/programs/inner.py",
+        "a loop within has a turn whose test does not hold",
+        "                    self._begin(test)\n",
+        "                    self._begin(True)\n",
+        LOOPS,
+    ),
+    Fault(
+        "grb_tile/programs/captured.py",
+        "a number loses what its later type does not hold",
+        "number != value == value:",
+        "False:",
+        LOOPS,
+    ),
+    Fault(
+        "algorithms/iteration.py",
+        "the last change of a launch is the one that the history has",
+        "[: self.loop.turns - 1].tolist(), last]",
+        "[: self.loop.turns].tolist()]",
+        ITERATIONS,
+    ),
+    Fault(
+        "grb_tile/programs/captured.py",
+        "a vector that a turn writes keeps the entries of before the loop",
+        "        captured.changed.update(places[key] for key in self._written if key in places)\n",
+        "        pass\n",
+    ),
+    Fault(
+        "grb_tile/programs/captured.py",
+        "vectors that swap names keep the entries of before the loop",
+        "                if captured.next[k] != k:\n",
+        "                if False:\n",
+    ),
+    Fault(
+        "grb_tile/programs/running.py",
+        "what a step of the library's iterations reads is not in the signature",
+        'module.startswith("grb_tile") and not module.startswith("grb_tile.algorithms")',
+        'module.startswith("grb_tile")',
+        ITERATIONS,
     ),
 ]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....storage.store import BitmapVector
 from ..runtime.launch import bits_of
-from ..runtime.mailbox import SentWords
+from ..runtime.mailbox import OnDevice, SentWords
 from ..structure.arrays import to_bitmap
 
 if TYPE_CHECKING:
@@ -28,7 +28,9 @@ class DeviceSums:
         start = device.address(self.array)
         self.addresses = range(start, start + 8 * count, 8)
 
-    def value(self, k: int) -> float:
+    def value(self, k: int) -> Any:
+        if self.device.turns is not None:
+            return OnDevice(self.array[k : k + 1])
         if self._values is None:
             self.send()
             words, self._sent = self._sent.read(), None
@@ -45,6 +47,17 @@ class DeviceSums:
         return self._values is not None if self._sent is None else self._sent.is_ready()
 
 
+def _operand_of(device, total):
+    """(address, 0) of a Total on the device, (0, its bits) of another one."""
+    sums = total.sums
+    store = getattr(sums, "store", None)
+    if store is not None:  # a number of a program's loop
+        return device.address(store.values), 0
+    if isinstance(sums, DeviceSums) and sums.device is device:
+        return sums.addresses[total.k], 0
+    return 0, bits_of(total.value)
+
+
 def one_pass(device: Device, program: Any, dtype: Any, size: int, scalars: list[Any], *stores: Any) -> Any:
     """(stores, sums)"""
     operands, iso = [], 0
@@ -56,8 +69,7 @@ def one_pass(device: Device, program: Any, dtype: Any, size: int, scalars: list[
     operands.append(iso)
     for k in range(SCALARS):
         x = scalars[k] if k < len(scalars) else 0.0
-        here = not isinstance(x, float) and isinstance(x.sums, DeviceSums) and x.sums.device is device
-        operands += (x.sums.addresses[x.k], 0) if here else (0, bits_of(x if isinstance(x, float) else x.value))
+        operands += (0, bits_of(x)) if isinstance(x, float) else _operand_of(device, x)
     values = [device.empty(size, dtype.np_type) for _ in program.outputs]
     launcher, count = device.launcher, len(program.sums)
     text = "float" if dtype.np_type.itemsize == 4 else "double"

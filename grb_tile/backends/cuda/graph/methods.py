@@ -112,6 +112,8 @@ class WholeLoops:
             else x
         )
 
+    has_loops = True
+
     @contextmanager
     def device_loop(self):
         device = self.device
@@ -119,6 +121,9 @@ class WholeLoops:
             device.in_order()
             make = self._find("programs.turns", "DeviceLoop")
             yield lambda: make(device)
+
+    def inner_loop(self, around):
+        return self._find("programs.inner", "InnerLoop")(around)
 
     def count_as_vector(self, store):
         counter = store.counter

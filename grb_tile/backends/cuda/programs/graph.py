@@ -96,12 +96,7 @@ class Graph:
 
         Raises: what function raises; CaptureError where something cannot be captured.
         """
-        count = len(after or [])
-        _call(
-            "cuStreamBeginCaptureToGraph",
-            _handle(stream.ptr), graph, (_handle * count)(*after) if after else None, None, ctypes.c_size_t(count),
-            ctypes.c_int(_RELAXED),
-        )  # fmt: skip
+        self._begin_capture(stream, graph, after)
         ended = _handle()
         try:
             function()
@@ -111,6 +106,24 @@ class Graph:
             raise
         _call("cuStreamEndCapture", _handle(stream.ptr), ctypes.byref(ended))
         return last
+
+    @contextmanager
+    def between(self, stream: Any, graph: Any) -> Iterator[tuple[list, list]]:
+        """(the last nodes, a list): in the function of `capture` into `graph`, the capture ends before it and goes on
+        after it, with nodes that come after those in the list.
+        """
+        last, ended, after = self._last_nodes(stream), _handle(), []  # type: ignore[var-annotated]
+        _call("cuStreamEndCapture", _handle(stream.ptr), ctypes.byref(ended))
+        yield last, after
+        self._begin_capture(stream, graph, after)
+
+    def _begin_capture(self, stream, graph, after):
+        count = len(after or [])
+        _call(
+            "cuStreamBeginCaptureToGraph",
+            _handle(stream.ptr), graph, (_handle * count)(*after) if after else None, None, ctypes.c_size_t(count),
+            ctypes.c_int(_RELAXED),
+        )  # fmt: skip
 
     @staticmethod
     def _last_nodes(stream: Any) -> list:

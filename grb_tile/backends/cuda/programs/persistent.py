@@ -51,7 +51,8 @@ class Persistent:
         if len(source.words) > MOST_WORDS:
             raise CaptureError(f"programs: the steps of a turn take {len(source.words)} arguments")
         self._launcher, self._key = launcher, (source.headers(), "run_turns", text, ())
-        self._sizes = [step.blocks for ordered in bodies.values() for level in ordered for step in level]
+        every = [step for ordered in bodies.values() for level in ordered for step in level]
+        self._sizes = [step.blocks for step in every if has_barrier(step)]
         self._words, self._most, self._kernel = tuple(map(_signed, source.words)), most, None
         self._held.append(control)
         self.levels = {name: [[s.name for s in level] for level in ordered] for name, ordered in bodies.items()}
@@ -68,7 +69,7 @@ class Persistent:
         kernel = self._launcher.kernel(*self._key)
         threads = self._launcher.threads(LAUNCH["threads"])
         blocks = min(kernel.resident_blocks(threads), self._most)
-        if blocks < 1 or any(1 < size < blocks for size in self._sizes):
+        if blocks < 1 or any(size < blocks for size in self._sizes):
             raise CaptureError(f"programs: no {blocks} blocks for the steps of a turn")
         self._kernel, self._shape = kernel, (blocks, threads)
 
@@ -112,12 +113,13 @@ class OneKernel:
             try:
                 self._waiting = Persistent(loop, turn)
             except CaptureError as error:
-                self._refuse(error)
+                self.refuse(error)
             self.look()
 
-    def _refuse(self, error):
+    def refuse(self, reason: object) -> None:
+        """The turns run by WHILE nodes, for that reason."""
         self._waiting = None
-        self.text = f"WHILE nodes, not one kernel: {str(error).removeprefix('programs: ')}"
+        self.text = f"WHILE nodes, not one kernel: {str(reason).removeprefix('programs: ')}"
 
     def look(self) -> None:
         """The turns run by one kernel from now on, if it is compiled by now."""
@@ -130,7 +132,7 @@ class OneKernel:
         try:
             found.load()
         except (CaptureError, JitError) as error:
-            self._refuse(error)
+            self.refuse(error)
             return
         self._waiting, self.kernel = None, found
         self.nodes = {name: sum(map(len, levels)) for name, levels in found.levels.items()}

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....exceptions import CaptureError
+from ....storage.convert import cached_transpose
 from ....storage.store import BitmapVector
 from ..runtime.array_block import layout
 from ..runtime.late_vector import LateVector
@@ -165,6 +166,21 @@ class Slot:
         return store, pairs
 
 
+def store_apart(device: Any, store: Any) -> Any:
+    """The vector, over the same arrays, without what was found of it so far, and not to be written in place."""
+    if store.nvals_if_read == 0:
+        return store
+    store = to_bitmap(device, store)
+    counter = None if store.nvals_if_read is not None else store.counter  # which may find the number
+    words, values, known = store.words, store.values, store.nvals_if_read
+    if words is None or known is not None:
+        made = BitmapVector(store.size, store.dtype, words, values, store.size if words is None else known, store.iso)
+    else:
+        made = LateVector(device, store.size, store.dtype, words, values, counter, store.iso, store.estimated_nvals)
+    made.shared = True
+    return made
+
+
 def bits_of(value: Any, dtype: Any) -> int:
     """A number of 1 or 8 bytes of a NumPy type, as copy_arrays takes it."""
     return int.from_bytes(np.asarray(value, dtype).tobytes(), "little", signed=True)
@@ -232,3 +248,15 @@ def _launch(device, words, flag, flat):
 
 def _is_array(source):
     return source is not None and type(source) is not int
+
+
+def parts_of(store):
+    """A matrix with its forms on the device, their forms and its transpose's: nothing of them may be dropped."""
+    found, todo = [], [store, cached_transpose(store)]
+    while todo:
+        item = todo.pop()
+        forms = dict(getattr(item, "forms", None) or {})
+        if item is not None and all(item is not x for x in found):
+            found += [item, forms]
+            todo += [x for x in forms.values() if hasattr(x, "forms")]
+    return found

@@ -31,8 +31,8 @@ POSITIONS = {
     "combine": 4, "apply_values": 2, "cast_values": 1, "overlay": 2, "join_words": 2, "reduce_values": 2, "agreeing": 4,
     "repeat_number": 1,
 }  # fmt: skip
-# Read little of their arrays: what a list, a bitmap or the first match leaves.
-PARTLY = {"matvec_pull", "merge_columns", "merge_evenly", "overwrite_words", "overwrite_listed", "edges_of_members"}
+# Read little of their arrays: what a list or a bitmap leaves.
+PARTLY = {"merge_columns", "merge_evenly", "overwrite_words", "overwrite_listed", "edges_of_members"}
 REDUCTIONS = {"reduce_values", "agreeing"}  # whose last argument gets the result
 STARTS = {"fill_start"}  # write what an array starts with, and nothing else
 COPIES = "copy_arrays"  # likewise, in units of 8 bytes

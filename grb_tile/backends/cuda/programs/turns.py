@@ -5,7 +5,7 @@
     loop.rehearse(turn, PUSH, left)          # a turn that runs at once: kernels get compiled, forms made
     loop.capture(turn)                       # the turn as a graph: nothing runs
     loop.launch(turn, left)                  # turns until the condition fails, at most `left`
-    stores = loop.results()
+    stores = loop.results(unchanged)
 
 `turn(stores)` gives (the stores that it leaves, the vector of size 1 that is the condition, or a bool).  While it runs
 `device.turns` is the loop: in a capture, what would read from the device or write to it from the host raises
@@ -32,17 +32,16 @@ from ....dtypes import lookup_dtype
 from ....exceptions import CaptureError, GraphblasException
 from ....planner.choose_lowering import product_fits
 from ....planner.choose_matvec_gpu import DirectionCosts
-from ....storage.convert import cached_transpose
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
 from .persistent import LOWERING, OneKernel
-from .slots import Form, Slot, bits_of, chosen, copy_arrays, form_of, number_of
+from .slots import Form, Slot, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
 
 PUSH, PULL = 0, 1
 _METHODS = {PUSH: "cols", PULL: "rows"}
 _STATE = 5  # numbers of TurnState: turns, pulled, goes, direction, left
 _STOP, _DONE, _TURNS, _PULLED, _INITIAL = 0, 1, 2, 3, 4  # page-locked words
-_MOST_FORMS = 4  # times that a loop begins again
+MOST_FORMS = 4  # times that a loop begins again
 _POLLED_S = 1e-3  # the host looks at the last word without a pause as long as this
 _PAUSE_S = 5e-5
 
@@ -71,6 +70,8 @@ class DeviceLoop:
 
     def __init__(self, device: Any) -> None:
         self.device = device
+        self.place: tuple | None = None  # (graph, stream, the body that is recorded)
+        self.inner: list[Any] = []  # loops within the turn
         self.capturing = False  # is what needs the host refused?
         self.turns = self.pulled = 0  # of the latest launch
         self._nodes: dict[str, int] = {}  # of the bodies of the graph
@@ -88,6 +89,7 @@ class DeviceLoop:
         self._words = (ctypes.c_int64 * (_INITIAL + _STATE)).from_address(memory.ptr)
         self._told = False  # has the latest launch told counts and numbers?
         self._found: Any = ()
+        self._stop_address = self._address
         self.state, self._edges = device.zeros(_STATE, np.int64), device.zeros(1, np.uint64)
         self.one = OneKernel()
 
@@ -137,8 +139,8 @@ class DeviceLoop:
                 pairs += slot.load(store)
         copy_arrays(self.device, pairs)
 
-    def results(self) -> list:
-        """What the slots hold: vectors of their own, NumPy scalars."""
+    def results(self, unchanged: set[int]) -> list:
+        """What the slots hold: vectors of their own, NumPy scalars; None for those slots that no turn writes."""
         vectors, numbers = self._slots[: self._vectors], [slot.values for slot in self._slots[self._vectors :]]
         counts, found = [None] * len(vectors), []
         if self._told:  # by the launch
@@ -146,7 +148,10 @@ class DeviceLoop:
             counts = [None if slot.count is None else found.pop(0) for slot in vectors]
         elif numbers:
             found = self.device.read(*(x.view(np.uint8 if x.dtype.itemsize == 1 else np.int64) for x in numbers))
-        made = [slot.result(nvals) for slot, nvals in zip(vectors, counts, strict=True)]
+        made = [
+            (None, []) if k in unchanged else slot.result(nvals)
+            for k, (slot, nvals) in enumerate(zip(vectors, counts, strict=True))
+        ]
         copy_arrays(self.device, [pair for _, pairs in made for pair in pairs])
         return [store for store, _ in made] + [number_of(bits, x.dtype) for bits, x in zip(found, numbers, strict=True)]
 
@@ -236,7 +241,7 @@ class DeviceLoop:
             costs = choice.costs
         kernel = device.launcher.kernel("programs/turns.cuh", "end_turn")
         kernel(1, 32, (
-            pointer, width, self._address, count, self._edges, admitted, costs, self.state, self._initial, begun,
+            pointer, width, self._stop_address, count, self._edges, admitted, costs, self.state, self._initial, begun,
             both, push, pull,
         ))  # fmt: skip
 
@@ -264,16 +269,16 @@ class DeviceLoop:
         """One turn at once, which may read from the device; does the loop go on?"""
         return self._one(turn, direction, left, False)[0]
 
-    def settle(self, turn: Callable, left: int) -> tuple[int, bool]:
+    def settle(self, turn: Callable, left: int, undone: bool = False) -> tuple[int, bool]:
         """(turns run, does the loop go on): turns from the beginning in each direction, after which forms stay.
 
-        A vector that has gaps, or several values, after a turn had none before: the slots take the wider form and begin
-        again.
+        undone: they run for the forms alone, whether the loop goes on or not.  Where a vector that has gaps, or several
+        values, after a turn had none before, the slots take the wider form and begin again.
         """
-        for _ in range(_MOST_FORMS):
+        for _ in range(MOST_FORMS):
             try:
                 going, turns = self.rehearse(turn, PUSH, left), 1
-                if going and left > 1 and self.can_pull():
+                if (going or undone) and left > 1 and self.can_pull():
                     going, turns = self.rehearse(turn, PULL, left - 1), 2
                 return turns, going
             except Wider:
@@ -300,10 +305,15 @@ class DeviceLoop:
         self._told = False
         return self.device.current_stream()
 
-    def _begin(self, **handles):
+    def _begin(self, test=True, **handles):
         """Queue the kernel that takes the state from _start and decides on the first turn."""
         self._copied = {}
-        self._end(True, begun=False, **handles)
+        self._end(test, begun=False, **handles)
+
+    @property
+    def has_graph(self) -> bool:
+        """Is the turn recorded?"""
+        return self._graph is not None or self.one.kernel is not None
 
     def can_pull(self) -> bool:
         """Has a turn a product that may run either way?"""
@@ -317,12 +327,16 @@ class DeviceLoop:
         if self._choice is not None:
             self._choice.weigh(self.device)
         one = self.one
-        one.consider(self, turn)
+        if self.inner:
+            one.refuse("a loop is within it")
+        else:
+            one.consider(self, turn)
         if one.kernel is None and self.device.launcher.has_graphs:
             one.wanted = False  # for the products of the nodes
+            self._weigh_inner()
             with self._within(True):
                 self._record(turn)
-        self._held += [_parts_of(store) for store in matrices]
+        self._held += [parts_of(store) for store in matrices]
         self.captured = True
 
     @property
@@ -373,9 +387,18 @@ class DeviceLoop:
     def _record(self, turn):
         from .graph import Graph, recording
 
-        device, graph, two = self.device, Graph(), self.can_pull()
-        root, container, both, pull = graph.graph, graph.graph, 0, 0
-        node = None
+        graph, held = Graph(), self._of_graph
+        with self.set_aside(held), recording(self.device, held) as stream:
+            self.place = graph, stream, graph.graph
+            last = self._record_nodes(turn, [])
+            graph.capture(stream, graph.graph, self._tell, after=last)
+        graph.instantiate()
+        self._graph = graph
+
+    def _record_nodes(self, turn, after, test=True):
+        """The WHILE nodes of the loop, after those nodes of the body or graph of self.place; the last node."""
+        (graph, stream, root), two = self.place, self.can_pull()
+        container, both, pull, node = root, 0, 0, None
         if two:
             both = graph.new_handle(root)
             node, container = graph.add_while(root, [], both)
@@ -391,17 +414,21 @@ class DeviceLoop:
         def body():
             self._end(self._run(turn), **handles)
 
-        held: list = []
-        with self.set_aside(held), recording(device, held) as stream:
-            begins = graph.capture(stream, root, lambda: self._begin(**handles))
-            graph.add_order(root, begins, outer)
-            for direction, found in bodies:
-                self._now = direction
+        begins = graph.capture(stream, root, lambda: self._begin(test, **handles), after=after)
+        graph.add_order(root, begins, outer)
+        for direction, found in bodies:
+            self._now, self.place = direction, (graph, stream, found)
+            with self.set_aside(self._of_graph):  # a body may run without the others
                 graph.capture(stream, found, body)
-                self._nodes[_METHODS[direction]] = graph.nodes_of(found)
-            graph.capture(stream, root, self._tell, after=[outer])
-        graph.instantiate()
-        self._graph, self._of_graph = graph, held
+            self._nodes[_METHODS[direction]] = graph.nodes_of(found)
+        return [outer]
+
+    def _weigh_inner(self):
+        """Before a capture, which nothing can be uploaded in."""
+        for loop in self.inner:
+            if loop._choice is not None:
+                loop._choice.weigh(self.device)
+            loop._weigh_inner()
 
     def _prepare_to_tell(self):
         """Page-locked words for the counts of vectors with gaps and for the numbers, and where these lie: (address,
@@ -465,15 +492,3 @@ class DeviceLoop:
         self._tell()
         self.device.synchronize()
         self._told = True
-
-
-def _parts_of(store):
-    """A matrix with its forms on the device, their forms and its transpose's: nothing of them may be dropped."""
-    found, todo = [], [store, cached_transpose(store)]
-    while todo:
-        item = todo.pop()
-        forms = dict(getattr(item, "forms", None) or {})
-        if item is not None and all(item is not x for x in found):
-            found += [item, forms]
-            todo += [x for x in forms.values() if hasattr(x, "forms")]
-    return found

@@ -154,10 +154,8 @@ class Device:
 
     def accumulators(self, count: int, dtype: np.dtype) -> Any:
         """`count` values to merge into by atomics; of whole words of 4 bytes, which atomics write."""
-        size = dtype.itemsize
-        return (
-            self.xp.empty(count, dtype) if size >= 4 else self.zeros(-(-count * size // 4) * 4 // size, dtype)[:count]
-        )
+        whole = -(-count * dtype.itemsize // 4) * 4 // dtype.itemsize
+        return self.xp.empty(count, dtype) if dtype.itemsize >= 4 else self.zeros(whole, dtype)[:count]
 
     def zeros(self, count: Any, dtype: Any) -> Any:
         """`count` zeros."""
@@ -165,8 +163,7 @@ class Device:
 
     def clear(self, array: Any) -> Any:
         """The array, made just now, with zeros in it."""
-        recorder = self.launcher.recorder
-        (array.fill(0) if recorder is None else recorder.clear(array))
+        (self.launcher.recorder.clear(array) if self.launcher.recorder else array.fill(0))
         return array
 
     def counters(self) -> Any:
