@@ -88,7 +88,8 @@ def bfs(n: int, nvals: int, levels: float) -> Task:
 
 def bfs_in_kernels(n: int, nvals: int, levels: float) -> Task:
     """A search by a launch on each rank (distributed/searches.py): all meet twice a level."""
-    return bfs(n, nvals, levels)._replace(exchanges=0, calls_ns=2 * tuning.RANKS_MEETING_NS)
+    shared = n * tuning.RANKS_SEARCH_NS + tuning.RANKS_LOOP_NS + tuning.HOST_EXCHANGE_NS
+    return bfs(n, nvals, levels)._replace(divided=shared, exchanges=0, calls_ns=2 * tuning.RANKS_MEETING_NS)
 
 
 def components(n: int, nvals: int, levels: float) -> Task:
@@ -110,7 +111,7 @@ def _product_ns(n: int, nvals: int, itemsize: int) -> float:
     return nvals * (tuning.RANKS_ENTRY_NS + doublings * tuning.RANKS_FAR_NS)
 
 
-LOOPS = {"bfs": bfs, "components": components, "sssp": sssp}
+LOOPS = {"bfs": bfs, "search": bfs_in_kernels, "components": components, "sssp": sssp}
 
 
 def levels_of(n: int, nvals: int) -> float:
@@ -129,18 +130,6 @@ def saved_by_whole(loop: str, n: int, nvals: int, ranks: int, link: Link) -> flo
     """ns that a run of the loop is faster where each rank runs it on the whole graph; negative where it is slower."""
     task = LOOPS[loop](n, nvals, levels_of(n, nvals))
     return nanoseconds(task, ranks, link) - task.alone
-
-
-def search_pays(n: int, nvals: int, ranks: int, link: Link) -> bool:
-    """Is a search over the ranks' kernels faster than one of them on the whole graph?
-
-    >>> from grb_tile.planner.choose_ranks import NVLINK, search_pays
-    >>> search_pays(1 << 21, 181 * 10**6, 2, NVLINK), search_pays(1 << 26, 2 * 10**9, 2, NVLINK)
-    (False, True)
-    """
-    task = bfs_in_kernels(n, nvals, levels_of(n, nvals))
-    launch = tuning.RANKS_LOOP_NS + tuning.HOST_EXCHANGE_NS  # the ranks meet on the host before
-    return nanoseconds(task, ranks, link) + launch < task.alone
 
 
 def cost_of_whole(nbytes: int, ranks: int, link: Link) -> float:

@@ -86,7 +86,6 @@ REASONS = {
         backends/distributed/whole_loops.py: WholeLoops.whole_for_product,
         backends/distributed/whole_loops.py: WholeLoops.drawn_rows,
         backends/distributed/searches.py: Searches._rows_of,
-        backends/distributed/searches.py: Searches._search_pays,
         backends/distributed/products.py: DistributedProducts._everywhere_for,
         backends/distributed/products.py: DistributedProducts.reduce_mxm,
         graph/operands.py: mark_each_once,

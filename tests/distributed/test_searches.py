@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not EMULATED, reason="tests/gpu/test_ranks.py ha
 @pytest.fixture
 def searched(monkeypatch):
     """Searches over ranks wherever they can be; the list gets what each gave: True, or why not."""
-    monkeypatch.setattr(choose_ranks, "search_pays", lambda *facts: True)
+    monkeypatch.setattr(choose_ranks, "saved_by_whole", lambda *facts: 0.0)
     made, asked = searches.Searches.search, []
 
     def search(self, *args):

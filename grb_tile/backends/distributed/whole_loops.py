@@ -29,12 +29,11 @@ class WholeLoops(Searches):
     _room: float | None = None  # once asked for
 
     def bfs(self: Any, A, AT, sources, levels=True, parents=False, max_level=None, target=None):
-        found = self.search(A, AT, sources, levels, parents, max_level, target)
-        if found is not NotImplemented:
-            return found
-        whole = self._whole_for("bfs", A, AT)
+        plain = type(sources) is int and levels and not parents and target is None
+        searches = plain and self.can_search(A, AT)
+        whole = self._whole_for("search" if searches else "bfs", A, AT)
         if whole is None:
-            return NotImplemented
+            return self.search(A, AT, sources, max_level) if searches else NotImplemented
         back = None if AT is None else self._kept_whole(AT, "bfs")
         return self._own_results(self.local.bfs(whole, back, sources, levels, parents, max_level, target), A)
 
