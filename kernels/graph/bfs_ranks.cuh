@@ -56,6 +56,7 @@ struct RankControl {
 
 template <class P> struct RankGraph {   // every field has 8 bytes
   const P* out_start; const int32_t* out; const P* in_start; const int32_t* in;   // own rows
+  const int32_t* near;                  // the first in-neighbour of own vertices, -1 where there is none
   const word* live;                     // own vertices with in-edges
   word *visited, *front, *sent;         // own words, own words, words of all vertices
   int32_t* hubs;
@@ -152,40 +153,56 @@ template <class P> struct RankSearch {
     }
   }
 
+  // A warp searches 128 vertices at once, four a lane.  Their first neighbours lie together; most rows end with these.
   GRB_DEVICE void pull() {
     const int lane = lane_number();
     const word* old = frontier(int(g.rank));
     word* mine = next(int(g.rank));
     auto is_old = [&](int u) { return old[u >> 6] >> (u & 63) & 1; };
-    const int64_t groups = (words + 31) >> 5;
+    const int64_t groups = (words + 63) >> 6;
     for (int64_t group = spread_warp(); group < groups; group += spread_warps()) {
-      const int64_t at = group * 32 + lane;
-      const word open = at < words ? ~load_l2(g.visited + at) : 0;
-      for_each_lane(open != 0, [&](int turn) {
-        const word todo = shuffle(open, turn);
-        const int64_t w = group * 32 + turn;
-        unsigned found[2];
+      const int64_t at = group * 64 + 2 * lane;
+      const word open0 = at < words ? ~load_l2(g.visited + at) : 0;
+      const word open1 = at + 1 < words ? ~load_l2(g.visited + at + 1) : 0;
+      for_each_lane((open0 | open1) != 0, [&](int turn) {
+        const word todo[2] = {shuffle(open0, turn), shuffle(open1, turn)};
+        const int64_t w = group * 64 + 2 * turn;
+        int near[4];
+        unsigned hits = 0, rest = 0, late = 0;
 #pragma unroll
-        for (int half = 0; half < 2; half++) {
-          const int64_t v = w * 64 + half * 32 + lane;
-          bool hit = false, late = false;
-          int who = 0;
-          P begin = 0, end = 0;
-          if (todo >> (half * 32 + lane) & 1) {
-            begin = g.in_start[v], end = g.in_start[v + 1];
-            const P alone = end - begin > RANK_ROW_OF_LANE ? P(begin + RANK_ROW_OF_LANE) : end;
-            hit = first_match(g.in, begin, alone, who, is_old);
-            late = !hit && alone < end;
-            begin = alone;
-          }
-          for_each_lane(late, [&](int whose) {
-            int x = 0;
-            const bool there = first_match_by_warp(g.in, shuffle(begin, whose), shuffle(end, whose), x, is_old);
-            if (lane == whose) hit = there;
-          });
-          found[half] = __ballot_sync(ALL_LANES, hit);
+        for (int k = 0; k < 4; k++) {
+          const bool is_open = todo[k >> 1] >> ((k & 1) * 32 + lane) & 1;
+          near[k] = is_open ? g.near[w * 64 + k * 32 + lane] : -1;
         }
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+          if (near[k] >= 0) (is_old(near[k]) ? hits : rest) |= 1u << k;
+        for (; rest; rest &= rest - 1) {
+          const int64_t v = w * 64 + (__ffs(int(rest)) - 1) * 32 + lane;
+          const P begin = g.in_start[v] + 1, end = g.in_start[v + 1];
+          const P alone = end - begin > RANK_ROW_OF_LANE ? P(begin + RANK_ROW_OF_LANE) : end;
+          int who = 0;
+          if (first_match(g.in, begin, alone, who, is_old)) hits |= rest & -rest;
+          else if (alone < end) late |= rest & -rest;
+        }
+        __syncwarp();
+        for (unsigned lanes; (lanes = __ballot_sync(ALL_LANES, late != 0)) != 0;) {
+          const int whose = __ffs(int(lanes)) - 1;
+          const unsigned bit = __shfl_sync(ALL_LANES, late & -late, whose);
+          const int64_t v = w * 64 + (__ffs(int(bit)) - 1) * 32 + whose;
+          int who = 0;
+          const P begin = g.in_start[v] + 1 + RANK_ROW_OF_LANE, end = g.in_start[v + 1];
+          const bool hit = first_match_by_warp(g.in, begin, end, who, is_old);
+          if (lane == whose) {
+            late &= late - 1;
+            if (hit) hits |= bit;
+          }
+        }
+        unsigned found[4];
+#pragma unroll
+        for (int k = 0; k < 4; k++) found[k] = __ballot_sync(ALL_LANES, hits >> k & 1);
         if (lane == 0 && (found[0] | found[1])) mine[w] = word(found[0]) | word(found[1]) << 32;
+        if (lane == 0 && (found[2] | found[3])) mine[w + 1] = word(found[2]) | word(found[3]) << 32;
       });
     }
   }

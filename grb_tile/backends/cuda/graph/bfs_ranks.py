@@ -82,9 +82,13 @@ class _Graph:
         own, words = len(self.own), (len(self.own) + 63) >> 6
         live = xp.zeros(words * 64, np.bool_)
         live[:own] = True if AT is None else into[1:] > into[:-1]
+        near = xp.full(own, -1, np.int32)
+        if of_rank.nvals:
+            first = of_rank.indices[xp.minimum(into[:-1], of_rank.nvals - 1)]
+            near = xp.where(into[1:] > into[:-1], first, near).astype(np.int32, copy=False)
         widest = int((np.diff(starts) + 63 >> 6).max())
         self.arrays = [
-            self.start, A.indices, into, of_rank.indices, xp.packbits(live, bitorder="little").view(np.uint64),
+            self.start, A.indices, into, of_rank.indices, near, xp.packbits(live, bitorder="little").view(np.uint64),
             device.empty(words, np.uint64), device.empty(words, np.uint64),
             device.empty(int(starts[-1] + 63 >> 6), np.uint64), device.empty(HUBS, np.int32),
             device.zeros(CONTROL_WORDS, np.uint64), device.array(starts, np.int64),
