@@ -21,6 +21,8 @@ from ..storage.convert import cached_transpose
 from ..storage.dense import by_rows, compressed
 from ..storage.store import Dense, forms_of
 
+MOST_BOUND = 256  # prepared products that are kept with a matrix
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -73,7 +75,10 @@ class PlannedProducts:
             w = self.matvec_cols(A, u, semiring, mask, plan)
         plan.done(self)
         if free and given.format == "csr" and (run := self.bind_mxv(given, transposed, u, semiring, mask)) is not None:
-            forms_of(given).setdefault("bound", {})[key] = run
+            kept = forms_of(given).setdefault("bound", {})
+            if len(kept) >= MOST_BOUND:  # a program may make a semiring in each turn
+                kept.pop(next(iter(kept)), None)
+            kept[key] = run
         return w
 
     def bind_mxv(

@@ -39,7 +39,7 @@ def value_of(get: Callable) -> Any:
     """What `get()` gives, UNDEFINED where its name is not bound."""
     try:
         return get()
-    except NameError:
+    except (NameError, ValueError):  # of a cell: "Cell is empty"
         return UNDEFINED
 
 

@@ -52,6 +52,8 @@ GRB_DEVICE void grid_barrier(unsigned* counter) {
 // A barrier of all threads of `blocks` blocks: of the grid, unless it is divided into groups with their own arrivals.
 // `goal` is the caller's own count of arrivals.  The arrivals are not read back by the atomic (red), so a barrier costs
 // a block one write and one repeated read.  Every block must be resident.
+// TRAPS: a block that is missing for a minute ends the kernel in an error; false where one waits for what is elsewhere.
+template <bool TRAPS = true>
 GRB_DEVICE void level_barrier(unsigned* arrivals, unsigned& goal, unsigned blocks = gridDim.x) {
   goal += blocks;
   __syncthreads();
@@ -67,7 +69,7 @@ GRB_DEVICE void level_barrier(unsigned* arrivals, unsigned& goal, unsigned block
       unsigned arrived, polls = 0;
       do {
         asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(arrived) : "l"(arrivals) : "memory");
-        if (++polls >> 27) __trap();         // a block is missing for a minute: fail instead of hanging
+        if (TRAPS && ++polls >> 27) __trap();         // a block is missing for a minute: fail instead of hanging
       } while (int(arrived - goal) < 0);
 #endif
     }

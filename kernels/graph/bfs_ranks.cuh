@@ -4,7 +4,7 @@
 //   push   each rank expands its own frontier and sets bits of the targets in `next` of the ranks that own them
 //   pull   each rank searches the rows of its own unvisited vertices for a neighbour in `frontier`, which it has whole
 //   settle each rank takes the new ones of its `next`, writes their level, and its words of `frontier` to all ranks
-// The ranks meet after each: the grid's barrier, then the arrivals of structure/arrivals.cuh, then the grid's again.
+// The ranks meet after each: the grid's barrier, then arrivals in each other's windows, then the grid's again.
 // Of the counts that a settle gives, every rank sends its own to all, so that all decide alike.
 //
 // Caller: backends/cuda/graph/bfs_ranks.py.  Launch: cooperative, on all ranks at about the same time.
@@ -62,7 +62,7 @@ template <class P> struct RankGraph {   // every field has 8 bytes
   int32_t* hubs;
   RankControl* control;
   const int64_t* starts;                // of the ranks' vertices; multiples of 64
-  int64_t next_words, size, rank, entries, pulls;   // entries: of all ranks; pulls: are in-edges there?
+  int64_t next_words, size, rank, pulls;   // pulls: are in-edges there?
 };
 
 template <class P> struct RankSearch {
@@ -108,7 +108,7 @@ template <class P> struct RankSearch {
         }
       }
     }
-    loop.barrier();
+    level_barrier<false>(&g.control->arrivals, loop.goal);
     return load_l2(&g.control->stopped) == 0;
   }
 
@@ -248,8 +248,8 @@ template <class P> struct RankSearch {
 
 template <class P>
 __global__ void __launch_bounds__(1024, 1)
-bfs_of_ranks(const word* graph, const uint64_t* windows, int64_t offset, int64_t source, int64_t max_level,
-             int64_t alpha, int32_t* level, word* present, int64_t* record, int64_t record_levels,
+bfs_of_ranks(const word* graph, const uint64_t* windows, int64_t offset, int64_t entries, int64_t source,
+             int64_t max_level, int64_t alpha, int32_t* level, word* present, int64_t* record, int64_t record_levels,
              const uint64_t* stop) {
   const RankGraph<P>& g = *reinterpret_cast<const RankGraph<P>*>(graph);
   const int64_t first = g.starts[g.rank], own = g.starts[g.rank + 1] - first;
@@ -291,7 +291,7 @@ bfs_of_ranks(const word* graph, const uint64_t* windows, int64_t offset, int64_t
     if (is_first_thread()) run.level(depth, int64_t(found), pulled, int64_t(edges));
     depth++;
     if (depth > max_level) break;
-    pulled = g.pulls && int64_t(edges) * alpha > g.entries - explored;
+    pulled = g.pulls && int64_t(edges) * alpha > entries - explored;  // of all ranks
     if (pulled) search.pull(); else search.push(hubs);
     going = search.meet();
   }

@@ -4,7 +4,7 @@
 //   defines run_turns.
 // Step<kernel>::run(words)   the kernel, called as a function; an argument has 8 bytes, as a launch packs them
 // Turns                      the blocks of the launch, those of a step, barriers
-// Launch: cooperative, one block a multiprocessor.
+// Launch: cooperative, as many blocks as LAUNCH of persistent.py says.
 #pragma once
 #include "graph/level_loop.cuh"
 #include "programs/turns.cuh"

@@ -12,6 +12,7 @@ import pytest
 
 import grb_tile as gb
 from cuda_emulation.backend import using_shim
+from grb_tile.backends import planned
 from grb_tile.backends.cpu.jit import cache as jit
 from grb_tile.planner import tuning
 from grb_tile.storage.convert import cached_transpose
@@ -218,3 +219,18 @@ def test_a_matrix_is_freed_with_its_bound_calls():
                 assert gone() is None
             finally:
                 gc.enable()
+
+
+def test_semirings_of_a_call_each_do_not_pile_up(monkeypatch):
+    """A program may make its semiring in each turn; the latest products are kept."""
+    monkeypatch.setattr(planned, "MOST_BOUND", 5)
+    with compiled():
+        A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0], nrows=3, ncols=3)
+        x = gb.Vector.from_dense(np.arange(3.0))
+        for scale in range(9):
+            for _ in range(4):
+                times = gb.binary.register_anonymous(lambda a, b: a * b)
+                w = A.mxv(x, gb.semiring.register_anonymous(gb.monoid.plus, times)).new()
+                v = A.mxv(x, gb.semiring.plus_times if scale % 2 else gb.semiring.min_plus).new()
+            assert w.isequal(A.mxv(x, gb.semiring.plus_times).new()) and v.nvals == 3
+            assert len(A._store.forms["bound"]) <= 5

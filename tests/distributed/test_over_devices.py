@@ -108,7 +108,8 @@ def test_arrays_do_not_cross_the_host():
         for name in CALLS:
             copied, over_host, received = zip(*(found[name] for found in each), strict=True)
             assert max(copied) <= limit and max(over_host) <= limit, (name, copied, over_host)
-            assert sum(received) > sum(over_host) or name in ("element-wise", "reduce"), (name, received)
+            silent = "element-wise", "reduce", "bfs"  # a search writes to the other devices' memory
+            assert sum(received) > sum(over_host) or name in silent, (name, received)
         assert {name for name, _ in nccl.calls} >= {"allGather", "broadcast", "send", "recv"}
 
 

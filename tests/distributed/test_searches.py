@@ -123,6 +123,34 @@ def test_search_after_search_in_windows_that_grow(searched, monkeypatch):
     assert all(searched)
 
 
+def test_graphs_that_have_the_rows_of_one_rank_in_common(searched):
+    """A rank keeps its store where a result has new entries in others' rows alone, which say how many all have."""
+    n, rng = 640, generator("rows in common")
+    first = rng.integers(0, 300, (2, 1500))
+    more = rng.integers(400, n, (2, 9000))
+
+    def whole(*edges):
+        rows, cols = np.concatenate(edges, axis=1)
+        A = gb.Matrix.from_coo(rows, cols, True, nrows=n, ncols=n)
+        return gb.binary.any(A | A.T).new()
+
+    A0, B0 = whole(first, [[310], [410]]), whole(more)
+    both = gb.binary.any(A0 | B0).new()
+    sources = (0, 5, 310, 450)
+    want = [algorithms.bfs(X, s).levels.to_dict() for s in sources for X in (A0, both)]
+
+    def program(world):
+        world._backend.set_layout([0, 320, n])
+        A, B = (dist.distribute(X if world.rank == 0 else None) for X in (A0, B0))
+        D = gb.binary.any(A | B).new()
+        return [graph.bfs(X, s, symmetric=True).levels.to_dict() for s in sources for X in (A, D)]
+
+    with emulated_devices(2):
+        for found in dist.run(2, program, devices=2):
+            assert found == want
+    assert all(searched)
+
+
 @pytest.mark.parametrize("fault", ("no access", "no memory", "another host", "no room"))
 def test_without_windows_on_every_rank_where_one_has_none(fault, searched, monkeypatch):
     if fault == "no access":

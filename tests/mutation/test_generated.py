@@ -147,8 +147,9 @@ def test_tests_of_a_line_of_a_kernel():
     """A launch executes its kernel, and what the kernel names: functions of other headers, too."""
     kernels = generated_kernels.kernels_by_name()
     texts = {path: (ROOT / path).read_text() for path in generated.files_of("kernels")}
-    # but for a comment that says which headers hold some
-    assert len(kernels) == sum(text.count("__global__ ") for text in texts.values()) - 1
+    # but for a comment that says which headers hold some, and the header that makes them functions
+    counts = {path: text.count("__global__ ") for path, text in texts.items() if not path.endswith("_names.cuh")}
+    assert len(kernels) == sum(counts.values()) - 1
     for name, (path, line) in kernels.items():
         assert f"{name}(" in "".join(texts[path].splitlines()[line - 1 : line + 6]), name
     assert generated_kernels.line_of_launch("grb::matvec_rows<int32_t, S>") == kernels["matvec_rows"]

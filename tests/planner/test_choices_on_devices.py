@@ -333,7 +333,7 @@ def test_a_turn_of_a_program_leaves_the_direction_to_the_device(transposed, monk
         ((matrix, flipped, other, vector, mask, costs),) = asked
         assert (matrix, flipped, vector, mask) == (A, transposed, u, None) and len(transposes) == made
         assert other is transpose_of(A)
-        assert costs() == costs_of(A, other if transposed else A, None, False, False, H200, True)
+        assert costs() == costs_of(A, other if transposed else A, None, False, False, H200, True, True)
         monkeypatch.setattr(tuning, "GPU_UNCOUNTED", A.nvals)
         small = choose_on_gpu(A, transposed, u, None, False, backend)
         assert (small.method, small.rule, small.figures) == ("rows", "matrix_small", (A.nvals,)) and len(asked) == 1

@@ -261,3 +261,21 @@ def test_the_iterator():
     left = [1, 1, 0]
     assert list(gb.loop(lambda: left.pop(0))) == [0, 1]
     assert list(gb.loop(lambda: True, max_turns=2)) == [0, 1]
+
+
+@pytest.mark.parametrize("last", (False, True))
+def test_a_name_that_no_path_has_bound_yet(last):
+    """The loop reads it in a branch that is not taken: it is bound to nothing, as in the plain function."""
+
+    def f(n, last):
+        if last:
+            d = 3
+        x = 0
+        for k in range(n):
+            if k > 100:
+                x = d
+            x += 1
+        return x
+
+    assert gb.program(f)(4, last) == f(4, last) == 4
+    assert gb.program(f)(102, True) == f(102, True)

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 GRAIN = 64  # positions of a word of a bitmap
-EDGES_OF_POSITION = (
-    1  # a position costs as much as an entry: an H200 takes 7 ps for the element-wise calls of a turn of
-)
-# PageRank, and 9 ps for an entry of its product (R-MAT 25)
+# A position costs as much as an entry: an H200 takes 7 ps for the element-wise calls of a turn of PageRank, and 9 ps
+# for an entry of its product (R-MAT 25).
+EDGES_OF_POSITION = 1
 
 
 class Rows:

@@ -23,7 +23,7 @@ ARRIVAL_BYTES = 128  # as kernels/graph/bfs_ranks.cuh has it
 SMALLEST = 1 << 20  # bytes of a half of the first window
 WINDOW_SHARE = 1 / 32  # of the memory of the smallest device, that a half may take
 _PROCESS = os.urandom(8)
-_abandoned: list[Any] = []  # windows of ranks that have ended all: others may still write to them
+_abandoned: list[Any] = []  # windows of communicators that have ended: others may still write to them
 
 
 class _Place(NamedTuple):
@@ -91,8 +91,10 @@ class PeerWindows:
         device, error = self._device, None
         device.synchronize()  # nothing of an exchange before is under way: all ranks come here with their streams empty
         self._host.barrier(call)
+        self._unmap()
+        self._host.barrier(call)  # no rank gives its window back while another has it mapped
         try:
-            self.close()
+            self._window = None
             self._window = window = device.window(ARRIVAL_BYTES * self.size + 2 * half, ARRIVAL_BYTES * self.size)
             mine = _Place(_PROCESS, device.number, window.ptr, device.handle(window.ptr))
         except Exception as found:  # noqa: BLE001  # CUDA's errors, and what a system without the calls raises
@@ -105,7 +107,7 @@ class PeerWindows:
             except Exception as found:  # noqa: BLE001
                 error = error_text(found)
         if any(text is not None for text in self._host.allgather(error, call)):
-            self.close()
+            self._unmap()
             self._half = self.limit = 0
             return False
         self._half, self._number = half, 0
@@ -123,11 +125,16 @@ class PeerWindows:
         self._opened.append(opened)
         return opened
 
-    def close(self) -> None:
-        """Give the windows back; what has been queued is complete."""
-        opened, self._opened, self._window, self._bases = self._opened, [], None, []
+    def _unmap(self) -> None:
+        """Forget the windows of the others; what has been queued is complete."""
+        opened, self._opened, self._bases = self._opened, [], []
         for pointer in opened:
             self._device.close(pointer)
+
+    def close(self) -> None:
+        """The end: the window stays until the process ends, since others may still have it mapped."""
+        self._unmap()
+        _abandoned.append(self._window)
 
 
 class PeerDevice:

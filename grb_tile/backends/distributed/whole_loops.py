@@ -41,19 +41,25 @@ class WholeLoops(Searches):
         whole = self._whole_for("sssp", A)
         if whole is None:
             return NotImplemented
-        back = self._kept_whole(in_edges(), "sssp")
-        return self._own_results(self.local.sssp(whole, lambda: back, source, greatest, delta, tree), A)
+        back = self._in_edges_for("sssp", A, in_edges)
+        return self._own_results(self.local.sssp(whole, back, source, greatest, delta, tree), A)
 
     def components(self: Any, A, in_edges, symmetric):
         whole = self._whole_for("components", A)
         if whole is None:
             return NotImplemented
-        back = self._kept_whole(in_edges(), "components")
-        found = self.local.components(whole, lambda: back, symmetric)
+        found = self.local.components(whole, self._in_edges_for("components", A, in_edges), symmetric)
         if found is NotImplemented:
             return NotImplemented
         labels, count, outcome = found
         return self._own(labels, A), count, outcome
+
+    def _in_edges_for(self: Any, loop, A, in_edges):
+        """The function that gives the in-edges whole to a local loop; a device's gets them before it begins."""
+        if not self.local.on_device:
+            return lambda: self._kept_whole(in_edges(), loop)
+        back = self._kept_whole(in_edges(), loop)
+        return lambda: back
 
     def _own_results(self: Any, found, A):
         if found is NotImplemented:

@@ -40,7 +40,7 @@ def bfs_of_ranks(
     starts: of the ranks' vertices; entries: of all ranks' rows.  lent: the half of the windows (distributed/peers.py).
     meet(): returns when all ranks are ready to launch.
     """
-    graph = _Graph.of(device, A, AT, starts, rank, entries)
+    graph = _Graph.of(device, A, AT, starts, rank)
     own = len(graph.own)
     level, present = device.empty(own, np.int32), device.empty((own + 63) >> 6, np.uint64)
     record = device.empty(RECORD_HEAD + LEVEL_NUMBERS * RECORD_LEVELS, np.int64)
@@ -51,8 +51,8 @@ def bfs_of_ranks(
     most = int(starts[-1]) if max_level is None else max_level
     meet()
     kernel(blocks, threads, (
-        graph.table, lent.windows, np.int64(lent.offset), np.int64(source), np.int64(most), np.int64(tuning.BFS_ALPHA),
-        level, present, record, np.int64(RECORD_LEVELS), lent.stop,
+        graph.table, lent.windows, np.int64(lent.offset), np.int64(entries), np.int64(source), np.int64(most),
+        np.int64(tuning.BFS_ALPHA), level, present, record, np.int64(RECORD_LEVELS), lent.stop,
     ), 0, True)  # fmt: skip
     outcome = Outcome(device, record, graph, lent)
     found = LateVector(device, own, INT32, present, level, lambda: outcome.head[7])
@@ -63,22 +63,21 @@ class _Graph:
     """The rows of a rank, the workspace of its searches, and their addresses; kept with the rows."""
 
     @classmethod
-    def of(cls, device: Device, A: Compressed, AT: Compressed | None, *facts: Any) -> _Graph:
-        forms, key = forms_of(A), ("bfs_of_ranks", id(AT))
+    def of(cls, device: Device, A: Compressed, AT: Compressed | None, starts: np.ndarray, rank: int) -> _Graph:
+        forms, key = forms_of(A), ("bfs_of_ranks", AT is None)
         found = forms.get(key)
-        if found is None or found.AT is not AT or not np.array_equal(found.starts, facts[0]):
-            found = forms[key] = cls(device, A, AT, *facts)
+        if found is None or found.AT is not AT or found.rank != rank or not np.array_equal(found.starts, starts):
+            found = forms[key] = cls(device, A, AT, starts, rank)
         return found
 
-    def __init__(
-        self, device: Device, A: Compressed, AT: Compressed | None, starts: np.ndarray, rank: int, entries: int
-    ) -> None:
+    def __init__(self, device: Device, A: Compressed, AT: Compressed | None, starts: np.ndarray, rank: int) -> None:
         xp = device.xp
-        self.AT, self.starts, self.own = AT, starts, range(int(starts[rank]), int(starts[rank + 1]))
-        self.start = A.indptr
+        self.AT, self.starts, self.rank = AT, starts, rank
+        self.own = range(int(starts[rank]), int(starts[rank + 1]))
         of_rank = A if AT is None else AT
-        into = of_rank.indptr.astype(A.indptr.dtype, copy=False)
-        self.index = "int32_t" if A.indptr.dtype.itemsize == 4 else "int64_t"
+        index = np.promote_types(A.indptr.dtype, of_rank.indptr.dtype)  # A' may have more entries here than A has
+        self.start, into = A.indptr.astype(index, copy=False), of_rank.indptr.astype(index, copy=False)
+        self.index = "int32_t" if index.itemsize == 4 else "int64_t"
         own, words = len(self.own), (len(self.own) + 63) >> 6
         live = xp.zeros(words * 64, np.bool_)
         live[:own] = True if AT is None else into[1:] > into[:-1]
@@ -93,5 +92,5 @@ class _Graph:
             device.empty(int(starts[-1] + 63 >> 6), np.uint64), device.empty(HUBS, np.int32),
             device.zeros(CONTROL_WORDS, np.uint64), device.array(starts, np.int64),
         ]  # fmt: skip
-        fields = [*map(device.address, self.arrays), widest, starts.size - 1, rank, entries, int(AT is not None)]
+        fields = [*map(device.address, self.arrays), widest, starts.size - 1, rank, int(AT is not None)]
         self.table = device.array(np.array(fields, np.uint64))
