@@ -213,4 +213,3 @@ def test_operators_come_back_from_their_bytes():
                 assert typed.identity == other.identity == 0
             typed, other = (getattr(of, "binaryop", of) for of in (typed, other))
             assert np.array_equal(typed.numpy(*operands_of), other.numpy(*operands_of)), (space, name)
-        delattr(space, named.name)  # `squares` is no monoid's: tests draw from all that have names
