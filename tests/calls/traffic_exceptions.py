@@ -55,7 +55,7 @@ MORE: dict[str, dict[str, tuple[str, ...]]] = {  # member -> reason -> kinds
     "io.mmwrite": {WRITTEN: ("",)},
     "io.save": {WRITTEN: ("Matrix", "Vector")},
     "io.save_npz": {WRITTEN: ("",)},
-    "io.serialize": {WRITTEN: ("Matrix",)},
+    "io.serialize": {WRITTEN: ("Matrix", "Vector")},
     "io.to_graphblas": {WRITTEN: ("Matrix", "Vector")},
     "io.to_networkx": {WRITTEN: ("",)},
     "io.to_scipy_sparse": {WRITTEN: ("csr", "csc", "coo", "bsr", "lil")},
