@@ -198,24 +198,20 @@ class NcclCommunicator(Communicator):
             made = self._empty([(at[-1], array.dtype) for array in arrays], at[-1] * width, call)
         else:
             made = [into]
+        equal = len(set(counts)) == 1
         with self._queueing(call) as stream:
-            self._allgather(arrays, made, at, stream)
+            transfers = []
+            for array, whole in zip(arrays, made, strict=True):
+                source, pointer, size = self._device.pointer(array), self._device.pointer(whole), whole.dtype.itemsize
+                if equal and counts[0]:
+                    self._nccl.allGather(source, pointer, counts[0] * size, self._uint8, stream)
+                elif not equal:
+                    own = source, counts[self.rank] * size
+                    others = [(pointer + at[r] * size, counts[r] * size) for r in range(self.size)]
+                    transfers.append(([own] * self.size, others))
+            self._pairs(transfers, stream)
         self._count(counts[self.rank] * width * (self.size - 1), (at[-1] - counts[self.rank]) * width, start)
         return made
-
-    def _allgather(self, arrays: Sequence[Any], made: Sequence[Any], at: Sequence[int], stream: int) -> None:
-        """Queue it: made[k][at[r]:at[r + 1]] becomes arrays[k] of rank r."""
-        counts = [stop - start for start, stop in zip(at, at[1:])]
-        equal, transfers = len(set(counts)) == 1, []
-        for array, whole in zip(arrays, made, strict=True):
-            source, pointer, size = self._device.pointer(array), self._device.pointer(whole), whole.dtype.itemsize
-            if equal and counts[0]:
-                self._nccl.allGather(source, pointer, counts[0] * size, self._uint8, stream)
-            elif not equal:
-                own = source, counts[self.rank] * size
-                others = [(pointer + at[r] * size, counts[r] * size) for r in range(self.size)]
-                transfers.append(([own] * self.size, others))
-        self._pairs(transfers, stream)
 
     def alltoall_cut(self, arrays: Sequence[Any], cuts: Sequence[int], call: str) -> list[Any]:
         if not self._device.has(arrays[0]):

@@ -32,7 +32,7 @@ RANKS_LEVEL_NS = define(2_500, "ns a level", "of a search with levels by the tho
 RANKS_CALLS_NS = define(150_000, "ns a turn", "ten GraphBLAS calls of a loop, which a whole loop does not make", _LOOPS)
 RANKS_SEARCH_NS = define(0.075, "ns a vertex", "a search by kernels of two devices: rmat 26", _H200S)
 RANKS_MEETING_NS = define(
-    5_000, "ns", "of kernels of two devices: two barriers of a grid, a flag there and back", _LOOPS
+    5_000, "ns", "of kernels of two devices: two barriers of a grid, a flag there and back", _H200S
 )
 
 # ---------------------------------------------------------------------- decisions

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....dtypes import INT32
 from ....planner import tuning
+from ....storage.bits import word_count
 from ....storage.store import forms_of
 from ..runtime.errors import on_device
 from ..runtime.late_vector import LateVector
@@ -25,8 +26,12 @@ CONTROL_WORDS = 12
 
 def window_bytes(starts: np.ndarray) -> int:
     """Bytes of a rank's window that a search uses: bits of all vertices and of the most that a rank has, counts."""
-    words = (np.diff(starts) + 63) >> 6
-    return 8 * (int(starts[-1] + 63 >> 6) + int(words.max()) + 2 * words.size)
+    return 8 * (word_count(int(starts[-1])) + _widest(starts) + 2 * (starts.size - 1))
+
+
+def _widest(starts: np.ndarray) -> int:
+    """The words of the bits of the rank with most vertices."""
+    return word_count(int(np.diff(starts).max()))
 
 
 @on_device
@@ -42,7 +47,7 @@ def bfs_of_ranks(
     """
     graph = _Graph.of(device, A, AT, starts, rank)
     own = len(graph.own)
-    level, present = device.empty(own, np.int32), device.empty((own + 63) >> 6, np.uint64)
+    level, present = device.empty(own, np.int32), device.empty(word_count(own), np.uint64)
     record = device.empty(RECORD_HEAD + LEVEL_NUMBERS * RECORD_LEVELS, np.int64)
     kernel = device.launcher.kernel("graph/bfs_ranks.cuh", "bfs_of_ranks", "", (graph.index,))
     threads = device.launcher.threads(BLOCK)
@@ -78,19 +83,18 @@ class _Graph:
         index = np.promote_types(A.indptr.dtype, of_rank.indptr.dtype)  # A' may have more entries here than A has
         self.start, into = A.indptr.astype(index, copy=False), of_rank.indptr.astype(index, copy=False)
         self.index = "int32_t" if index.itemsize == 4 else "int64_t"
-        own, words = len(self.own), (len(self.own) + 63) >> 6
+        own, words = len(self.own), word_count(len(self.own))
         live = xp.zeros(words * 64, np.bool_)
         live[:own] = True if AT is None else into[1:] > into[:-1]
         near = xp.full(own, -1, np.int32)
         if of_rank.nvals:
             first = of_rank.indices[xp.minimum(into[:-1], of_rank.nvals - 1)]
             near = xp.where(into[1:] > into[:-1], first, near).astype(np.int32, copy=False)
-        widest = int((np.diff(starts) + 63 >> 6).max())
         self.arrays = [
             self.start, A.indices, into, of_rank.indices, near, xp.packbits(live, bitorder="little").view(np.uint64),
             device.empty(words, np.uint64), device.empty(words, np.uint64),
-            device.empty(int(starts[-1] + 63 >> 6), np.uint64), device.empty(HUBS, np.int32),
+            device.empty(word_count(int(starts[-1])), np.uint64), device.empty(HUBS, np.int32),
             device.zeros(CONTROL_WORDS, np.uint64), device.array(starts, np.int64),
         ]  # fmt: skip
-        fields = [*map(device.address, self.arrays), widest, starts.size - 1, rank, int(AT is not None)]
+        fields = [*map(device.address, self.arrays), _widest(starts), starts.size - 1, rank, int(AT is not None)]
         self.table = device.array(np.array(fields, np.uint64))
