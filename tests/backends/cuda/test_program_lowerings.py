@@ -4,19 +4,16 @@ On the emulation, whose cooperative launches have as many blocks as a test says,
 launch draws.  What cannot be one kernel runs as before, and explain() says why.
 """
 
-import linecache
-import warnings
-
 import numpy as np
 import pytest
 from backends.cuda.test_programs import (  # noqa: F401  (one is a fixture of each test)
-    ENDS,
-    STATEMENTS,
     agree,
     bellman_ford,
     bfs,
+    drawn,
     on_the_device,
     pagerank,
+    same_as_plain,
     swapped,
 )
 
@@ -24,9 +21,7 @@ import grb_tile as gb
 from cuda_emulation.backend import EMULATED
 from cuda_emulation.launcher import EmulatedKernel
 from grb_tile.backends.cuda.programs import persistent
-from grb_tile.exceptions import CaptureWarning
 from grb_tile.planner import tuning
-from support import seeds
 
 N = 300  # more than the threads of a block
 SHAPES = [(1, 64), (2, 32), (3, 64), (5, 32)] if EMULATED else [(1, 1024), (1, 256)]
@@ -100,32 +95,7 @@ def test_a_vector_for_one_block(shape):
     assert "one kernel" in program.explain()
 
 
-def drawn(case):
-    """(the text of a loop of statements at random, its function)"""
-    rng = seeds.generator("lowered program", case)
-    body = [f"        {STATEMENTS[k]}" for k in rng.integers(0, len(STATEMENTS), int(rng.integers(2, 7)))]
-    body.append(f"        {ENDS[rng.integers(0, len(ENDS))]}")
-    lines = ["def drawn(A, a, b, c, turns):", "    k = 1", "    for turn in gb.loop(max_turns=turns):", *body]
-    text, name = "\n".join([*lines, "    return a, b, c, k"]) + "\n", f"<lowered {case}>"
-    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
-    scope = {"gb": gb}
-    exec(compile(text, name, "exec"), scope)
-    return text, scope["drawn"]
-
-
 @pytest.mark.parametrize("case", [0, 1, 2, *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 40))])
 def test_random_programs(case, shape):
-    text, function = drawn(case)
-    program, A = gb.program(function), matrix(case).apply("ceil").new(int)
-    for turns in (5, 5, 5, 2, 7):
-        kept = [
-            [gb.Vector.from_coo(at, at % 5, size=N, dtype=int) for at in (np.arange(0, N, s) for s in (7, 3, 1))]
-            for _ in range(2)
-        ]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CaptureWarning)
-            found = program(A, *kept[0], turns)
-        wanted = function(A, *kept[1], turns)
-        assert agree(found, wanted), (text, program.explain(), found, wanted)
-        assert agree(tuple(kept[0]), tuple(kept[1])), (text, program.explain())
+    program = same_as_plain(*drawn("lowered program", case), matrix(case).apply("ceil").new(int))
     print(program.explain())

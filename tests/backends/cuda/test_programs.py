@@ -434,29 +434,37 @@ STATEMENTS = (
 ENDS = ("if k > 40: break", "if not a.isequal(b): break", "if c.nvals < 20 or k == 7: break", "k += 1", "k += 1")
 
 
-@pytest.mark.parametrize("case", [0, 1, 2, *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 40))])
-def test_random_programs(case):
-    """A loop of statements at random: the same vectors and numbers as turn by turn."""
-    rng = seeds.generator("program", case)
+def drawn(name, case):
+    """(the text of a loop of statements at random, its function)"""
+    rng = seeds.generator(name, case)
     body = [f"        {STATEMENTS[k]}" for k in rng.integers(0, len(STATEMENTS), int(rng.integers(2, 7)))]
     body.append(f"        {ENDS[rng.integers(0, len(ENDS))]}")
-    lines = [
-        "def drawn(A, a, b, c, turns):", "    k = 1", "    for turn in gb.loop(max_turns=turns):", *body,
-        "    return a, b, c, k",
-    ]  # fmt: skip
-    text, name = "\n".join(lines) + "\n", f"<drawn {case}>"
-    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    lines = ["def drawn(A, a, b, c, turns):", "    k = 1", "    for turn in gb.loop(max_turns=turns):", *body]
+    text, file = "\n".join([*lines, "    return a, b, c, k"]) + "\n", f"<{name} {case}>"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
     scope = {"gb": gb}
-    exec(compile(text, name, "exec"), scope)
-    program, A = gb.program(scope["drawn"]), matrix(case).apply("ceil").new(int)
+    exec(compile(text, file, "exec"), scope)
+    return text, scope["drawn"]
+
+
+def same_as_plain(text, function, A):
+    """The program of the function after five calls that each agree with it, results and the caller's vectors."""
+    program, n = gb.program(function), A.nrows
     for turns in (5, 5, 5, 2, 7):
         kept = [
-            [gb.Vector.from_coo(at, at % 5, size=N, dtype=int) for at in (np.arange(0, N, s) for s in (7, 3, 1))]
+            [gb.Vector.from_coo(at, at % 5, size=n, dtype=int) for at in (np.arange(0, n, s) for s in (7, 3, 1))]
             for _ in range(2)
         ]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CaptureWarning)
             found = program(A, *kept[0], turns)
-        wanted = scope["drawn"](A, *kept[1], turns)
+        wanted = function(A, *kept[1], turns)
         assert agree(found, wanted), (text, program.explain(), found, wanted)
         assert agree(tuple(kept[0]), tuple(kept[1])), (text, program.explain())
+    return program
+
+
+@pytest.mark.parametrize("case", [0, 1, 2, *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 40))])
+def test_random_programs(case):
+    """A loop of statements at random: the same vectors and numbers as turn by turn."""
+    same_as_plain(*drawn("program", case), matrix(case).apply("ceil").new(int))
