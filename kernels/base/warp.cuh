@@ -151,6 +151,12 @@ template <class T, class Op> GRB_DEVICE T block_reduce(T value, Op op, T* shared
 GRB_DEVICE void add_to_count(unsigned long long found, unsigned long long* count) {
   __shared__ unsigned long long sums[32];
   found = block_reduce(found, [](unsigned long long p, unsigned long long q) { return p + q; }, sums);
+#ifdef GRB_STEPS
+  if (counts_apart) {
+    if (threadIdx.x == 0) count[blockIdx.x] = found;
+    return;
+  }
+#endif
   if (threadIdx.x == 0 && found) atomicAdd(count, found);
 }
 // Exclusive sum: thread k gets the sum of the counts of threads 0 .. k-1, `total` the whole block's.  `shared` holds 33
@@ -202,10 +208,6 @@ template <class C> GRB_DEVICE C warp_append(bool take, C* count) {
 // Is this block the last of the grid to call?  It sees what thread 0 of every block wrote before; *finished, which was
 // 0, is 0 again.  The block calls together, once in a kernel.
 GRB_DEVICE bool is_last_block(word* finished) {
-#ifdef GRB_STEPS
-  step_barrier();  // in place of a count and fences, and of the barrier after the step
-  return blockIdx.x == 0;
-#endif
   __shared__ int is_last;
   if (threadIdx.x == 0) {
     __threadfence();

@@ -43,6 +43,22 @@ template <class T> GRB_DEVICE void write_scalar(word* out, const T& value, bool 
   out[0] = bytes[0], out[1] = bytes[1], out[2] = any;
 }
 
+// The reduction of the blocks' results.
+template <class T, class Op>
+GRB_DEVICE T total_of_parts(const word* parts, unsigned blocks, bool& any, T* shared, int* present, Op op) {
+  T folded = T();
+  any = false;
+  for (unsigned b = threadIdx.x; b < blocks; b += blockDim.x) {
+    T part;
+    memcpy(&part, parts + 3 * b, sizeof(T));  // read whether there is one or not: the loads overlap
+    if (parts[3 * b + 2]) {
+      folded = any ? op(folded, part) : part;
+      any = true;
+    }
+  }
+  return block_reduce_present(folded, any, shared, present, op);
+}
+
 // The reduction of all threads' values, in out as above.
 template <class T, class Op>
 GRB_DEVICE void reduce_grid(T folded, bool any, word* parts, word* finished, word* out, Op op) {
@@ -50,26 +66,35 @@ GRB_DEVICE void reduce_grid(T folded, bool any, word* parts, word* finished, wor
   __shared__ int present[32];
   T* shared = reinterpret_cast<T*>(raw);
   folded = block_reduce_present(folded, any, shared, present, op);
-  if (gridDim.x > 1) {
+#ifdef GRB_STEPS
+  const bool is_part = parts != nullptr;
+#else
+  const bool is_part = gridDim.x > 1;
+#endif
+  if (is_part) {
     if (threadIdx.x == 0) {
       memcpy(parts + 3 * blockIdx.x, &folded, sizeof(T));
       parts[3 * blockIdx.x + 2] = any;
     }
+#ifdef GRB_STEPS
+    return;                        // reduce_parts comes later
+#endif
     if (!is_last_block(finished)) return;
-    folded = T();
-    any = false;
-    for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x) {
-      T part;
-      memcpy(&part, parts + 3 * b, sizeof(T));  // read whether there is one or not: the loads overlap
-      if (parts[3 * b + 2]) {
-        folded = any ? op(folded, part) : part;
-        any = true;
-      }
-    }
-    folded = block_reduce_present(folded, any, shared, present, op);
+    folded = total_of_parts(parts, gridDim.x, any, shared, present, op);
   }
   if (threadIdx.x == 0) write_scalar(out, folded, any);
 }
+
+#ifdef GRB_STEPS
+// As a step of a persistent kernel a reduction is two: the blocks' results; after a barrier their reduction.
+template <class T, class Op> __global__ void reduce_parts(const word* parts, word* out) {
+  __shared__ ulonglong2 raw[32 * ((sizeof(T) + 15) / 16)];
+  __shared__ int present[32];
+  bool any;
+  const T folded = total_of_parts(parts, launched_blocks(), any, reinterpret_cast<T*>(raw), present, Op());
+  if (threadIdx.x == 0) write_scalar(out, folded, any);
+}
+#endif
 
 template <class T, class Op>
 __global__ void __launch_bounds__(1024)
@@ -77,14 +102,14 @@ reduce_values(const T* values, const word* words, int64_t n, word* parts, word* 
   Op op;
   T folded = T();
   bool any = false;
-  const int64_t step = thread_count();
-  for (int64_t first = thread_number(); first < n; first += AHEAD * step) {
+  const int64_t step = item_step(), end = item_end(n);
+  for (int64_t first = first_item(n); first < end; first += AHEAD * step) {
     T value[AHEAD];
     bool there[AHEAD];
 #pragma unroll
     for (int b = 0; b < AHEAD; b++) {
       int64_t k = first + b * step;
-      there[b] = k < n && has_or_all(words, k);
+      there[b] = k < end && has_or_all(words, k);
       if (there[b]) value[b] = values[k];
     }
 #pragma unroll

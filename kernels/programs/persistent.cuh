@@ -3,7 +3,7 @@
 // Who includes it: the source that backends/cuda/programs/persistent.py makes, after the headers of all steps; it
 //   defines run_turns.
 // Step<kernel>::run(words)   the kernel, called as a function; an argument has 8 bytes, as a launch packs them
-// Turns                      the blocks of the launch, those of a step, barriers
+// Turns                      the blocks of the launch, those of a step, their chunks and numbers, barriers
 // Launch: cooperative, as many blocks as LAUNCH of persistent.py says.
 #pragma once
 #include "graph/level_loop.cuh"
@@ -25,8 +25,14 @@ template <class P> struct Argument {
     return value;
   }
 };
+// Addresses of this block's numbers are offsets with this tag, which no address of the device has.
+constexpr unsigned OWN_NUMBER = 0x70;
+GRB_DEVICE void* address_of(word w) {
+  if (unsigned(w >> 56) == OWN_NUMBER) return number_at(unsigned(w));
+  return reinterpret_cast<void*>(uintptr_t(w));
+}
 template <class P> struct Argument<P*> {
-  static GRB_DEVICE P* from(const word* w) { return reinterpret_cast<P*>(uintptr_t(*w)); }
+  static GRB_DEVICE P* from(const word* w) { return static_cast<P*>(address_of(*w)); }
 };
 template <> struct Argument<bool> {
   static GRB_DEVICE bool from(const word* w) { return (*w & 0xff) != 0; }
@@ -42,41 +48,49 @@ template <class... P, void (*KERNEL)(P...)> struct Step<KERNEL> {
 
 struct TurnsControl { unsigned arrivals, departures; };  // zero between launches
 
+constexpr unsigned EVERY = 0;  // in place of a number of blocks: each block runs the step for itself
+
 struct Turns {
   TurnsControl* control;
   const volatile TurnState* state;
-  unsigned blocks, of_step = 0;
-  int64_t marked = 0;
+  unsigned blocks, of_step = ~0u;
+  int64_t words = -1, marked = 0;
+  bool apart = false;
 
   GRB_DEVICE Turns(word control, word state)
-      : control(reinterpret_cast<TurnsControl*>(uintptr_t(control))),
-        state(reinterpret_cast<const volatile TurnState*>(uintptr_t(state))), blocks(launched_grid()) {
+      : control(static_cast<TurnsControl*>(address_of(control))),
+        state(static_cast<const volatile TurnState*>(address_of(state))), blocks(launched_grid()) {
     if (threadIdx.x == 0) step_arrivals = &this->control->arrivals, step_goal = 0, launched = blocks;
   }
-  // The steps from here on have at most `most` blocks.  Every thread of the launch calls.
-  GRB_DEVICE void set_blocks(unsigned most) {
-    const unsigned wanted = most < blocks ? most : blocks;
+  // The next step has at most `most` blocks; each has its chunk of `words` words of 64 positions (0: no chunks) and,
+  // where `apart`, a count of its own.  Every thread of the launch calls, and sees what the step before did in its block.
+  GRB_DEVICE void set(unsigned most, int64_t words, bool apart) {
     __syncthreads();
-    if (wanted != of_step && threadIdx.x == 0) {
+    if (most == of_step && words == this->words && apart == this->apart) return;
+    if (threadIdx.x == 0) {
+      const unsigned grid = most == EVERY ? 1 : most < blocks ? most : blocks;
 #ifdef SIMT_CPU
-      gridDim.x = wanted;
+      gridDim.x = grid;
 #else
-      step_grid = wanted;
+      step_grid = grid;
 #endif
+      step_block = most == EVERY ? 0 : blockIdx.x;
+      const int64_t each = (words + blocks - 1) / blocks, first = blockIdx.x * each;
+      counts_apart = apart;
+      chunk_words = words;
+      chunk_first = first < words ? first : words;
+      chunk_end = first + each < words ? first + each : words;
     }
-    of_step = wanted;
+    of_step = most, this->words = words, this->apart = apart;
     __syncthreads();
   }
-  GRB_DEVICE bool has_part() const { return blockIdx.x < of_step; }
+  GRB_DEVICE bool has_part() const { return of_step == EVERY || blockIdx.x < of_step; }
   GRB_DEVICE void barrier() { step_barrier(); }
-  // Is there another turn, and is it a push?  After a barrier; one thread of a block reads, because the reads of one
-  // address take turns.
+  // Is there another turn, and is it a push?
   GRB_DEVICE bool next(bool& pushes) {
-    __shared__ int64_t found[2];
-    if (threadIdx.x == 0) found[0] = state->goes, found[1] = state->direction;
     __syncthreads();
-    pushes = found[1] == PUSH;
-    return found[0] != 0;
+    pushes = state->direction == PUSH;
+    return state->goes != 0;
   }
   // Adds the cycles since the call before to cycles[k].
   GRB_DEVICE void mark(word cycles, int k) {
@@ -84,6 +98,23 @@ struct Turns {
     const int64_t now = clock64();
     if (k >= 0) reinterpret_cast<int64_t*>(uintptr_t(cycles))[k] += now - marked;
     marked = now;
+  }
+  // The block's own numbers: list[3 k] the address, list[3 k + 1] the tagged offset, list[3 k + 2] bytes of each.
+  GRB_DEVICE void load_numbers(const word* list, int count) {
+    __syncthreads();
+    for (int k = threadIdx.x; k < count; k += blockDim.x) memcpy_bytes(list[3 * k + 1], list[3 * k], list[3 * k + 2]);
+    __syncthreads();
+  }
+  GRB_DEVICE void store_numbers(const word* list, int count) {
+    __syncthreads();
+    for (int k = threadIdx.x; blockIdx.x == 0 && k < count; k += blockDim.x)
+      memcpy_bytes(list[3 * k], list[3 * k + 1], list[3 * k + 2]);
+    __syncthreads();
+  }
+  static GRB_DEVICE void memcpy_bytes(word to, word from, word bytes) {
+    auto source = static_cast<const volatile uint8_t*>(address_of(from));
+    auto target = static_cast<uint8_t*>(address_of(to));
+    for (word b = 0; b < bytes; b++) target[b] = source[b];
   }
   GRB_DEVICE void leave() {
     if (is_last_to_leave(&control->departures, blocks)) control->arrivals = control->departures = 0;

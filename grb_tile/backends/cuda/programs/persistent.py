@@ -14,14 +14,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ....exceptions import CaptureError, JitError
 from ....planner.choose_lowering import one_kernel_pays
+from .numbers import OwnNumbers
 from .slots import clear_memory
-from .steps import Recorder, Step, bytes_of, has_barrier, levels, places_of, starts_of
+from .steps import EVERY, Recorder, Step, bytes_of, is_own, levels, places_of, resolved, starts_of, step_of, wraps
 
 LAUNCH = {"threads": 512, "per_processor": 2}
 # persistent: "auto", where the planner expects a gain; "always"; "never".  cycles: are those of each level counted?
@@ -40,22 +41,23 @@ class Persistent:
         self._held: list = []
         launcher = device.launcher
         most = LAUNCH["per_processor"] * launcher.processors
-        begin, bodies, tell = _recorded(loop, turn, self._held, most)
+        recorded = _recorded(loop, turn, self._held, most)
         if LOWERING["persistent"] == "auto":
-            self._check_gain(list(bodies.values()), device.profile)
+            self._check_gain(list(recorded.bodies.values()), device.profile)
         control = device.zeros(2, np.uint32)
         self._cycles = device.zeros(MOST_LEVELS, np.int64) if LOWERING["cycles"] else None
         cycles = 0 if self._cycles is None else int(self._cycles.data.ptr)
-        source = Source([int(control.data.ptr), int(loop.state.data.ptr), cycles])
-        text = source.text(begin, list(bodies.values()), tell)
+        source = Source([int(control.data.ptr), recorded.state, cycles])
+        text = source.text(recorded)
         if len(source.words) > MOST_WORDS:
             raise CaptureError(f"programs: the steps of a turn take {len(source.words)} arguments")
         self._launcher, self._key = launcher, (source.headers(), "run_turns", text, ())
-        every = [step for ordered in bodies.values() for level in ordered for step in level]
-        self._sizes = [step.blocks for step in every if has_barrier(step)]
         self._words, self._most, self._kernel = tuple(map(_signed, source.words)), most, None
         self._held.append(control)
-        self.levels = {name: [[s.name for s in level] for level in ordered] for name, ordered in bodies.items()}
+        self.levels = {
+            name: [[s.name for s in level] for level in ordered] for name, ordered in recorded.bodies.items()
+        }
+        self.barriers = {name: len(found) - (not recorded.barrier) for name, found in self.levels.items()}
 
     def is_ready(self) -> bool:
         """Is the kernel compiled?  Else it is being compiled from now on.  Always, where it is forced."""
@@ -69,7 +71,7 @@ class Persistent:
         kernel = self._launcher.kernel(*self._key)
         threads = self._launcher.threads(LAUNCH["threads"])
         blocks = min(kernel.resident_blocks(threads), self._most)
-        if blocks < 1 or any(size < blocks for size in self._sizes):
+        if blocks < 1:
             raise CaptureError(f"programs: no {blocks} blocks for the steps of a turn")
         self._kernel, self._shape = kernel, (blocks, threads)
 
@@ -136,7 +138,7 @@ class OneKernel:
             return
         self._waiting, self.kernel = None, found
         self.nodes = {name: sum(map(len, levels)) for name, levels in found.levels.items()}
-        phases = ", ".join(str(len(levels)) for levels in found.levels.values())
+        phases = ", ".join(map(str, found.barriers.values()))
         self.text = f"one kernel, {phases} grid barriers a turn"
 
 
@@ -144,37 +146,66 @@ def _signed(word):
     return word - (1 << 64) if word >> 63 else word
 
 
+class Recorded(NamedTuple):
+    """A loop as steps in levels: before the first turn, in one of each direction, after the last.
+
+    barrier: is one of the grid at the end of a turn?  numbers: OwnNumbers.table.  state: where the TurnState is.
+    """
+
+    begin: list[list[Step]]
+    bodies: dict[str, list[list[Step]]]
+    tell: list[Step]
+    barrier: bool
+    numbers: list[tuple[int, int, int]]
+    state: int
+
+
 def _recorded(loop, turn, held, most):
-    """(steps before the first turn, {direction: levels of a turn}, steps after the last); most: blocks of the grid."""
+    """The Recorded of the loop; most: blocks of the grid."""
     device = loop.device
     recorder, found = Recorder(device.launcher, most), []
 
     def note(function):
         with recorder:
             function()
-        found.append((recorder.steps, recorder.clears))
-
-    def made_of(starts):
-        with recorder:
-            clear_memory(device, [(item.start, item.count) for item in starts if item.step is None])
-        return recorder.steps + [item.step for item in starts if item.step is not None]
+        found.append(starts_of(recorder.steps, recorder.clears))
 
     with loop.set_aside(held):
         for function in loop.parts(turn):
             _without_launching(device, held, lambda function=function: note(function))
     if recorder.reason is not None:
         raise CaptureError(f"programs: {recorder.reason}")
-    (begin, _), *bodies, (tell, _) = found
-    made = {}
-    for name, (steps, clears) in zip(loop.directions(), bodies, strict=True):
-        starts, rest = starts_of(steps, clears)
-        ordered = levels(rest)
-        early, within, before = places_of(ordered, starts)
-        begin = begin + made_of(early)
-        for k, items in within.items():
-            ordered[k] = made_of(items) + ordered[k]
-        made[name] = [made_of(before)] * bool(before) + ordered
-    return begin, made, tell
+    (starts, begin), *bodies, (_, tell) = found
+    bodies = list(zip([items for items, _ in bodies], resolved([steps for _, steps in bodies]), strict=True))
+    own = OwnNumbers([steps for _, steps in bodies])
+    state = int(loop.state.data.ptr)
+    if not own.has(state):
+        raise CaptureError("programs: too many numbers for each block")
+    begin, made, barrier = _made_of(device, recorder, starts) + begin, {}, False
+    for name, (starts, steps) in zip(loop.directions(), bodies, strict=True):
+        ordered = levels(own.rewritten(steps))
+        places = places_of(ordered, [own.start(item) for item in starts])
+        begin += _made_of(device, recorder, [item for item in places.early if not is_own(item.start)])
+        for k, items in places.after.items():
+            ordered[k] = ordered[k] + [step_of(item) for item in items]
+        for k, items in places.within.items():
+            if k >= 0:
+                ordered[k] = _made_of(device, recorder, items) + ordered[k]
+        if -1 in places.within:
+            ordered.insert(0, _made_of(device, recorder, places.within[-1]))
+        made[name], barrier = ordered, barrier or places.barrier or len(ordered) == 1
+    barrier = barrier or any(wraps(s[-1], t[0]) for s in made.values() for t in made.values())
+    return Recorded(levels(begin), made, tell, barrier, own.table, own.place(state))
+
+
+def _made_of(device, recorder, starts):
+    """The steps that write what arrays start with, those of the blocks' own numbers apart."""
+    found = []
+    for own in (True, False):
+        with recorder:
+            clear_memory(device, [(x.start, x.count) for x in starts if x.step is None and is_own(x.start) == own])
+        found += [step._replace(blocks=EVERY) if own else step for step in recorder.steps]
+    return found + [item.step for item in starts if item.step is not None]
 
 
 def _without_launching(device, held, function):
@@ -212,15 +243,22 @@ class Source:
         """All that the text needs, in their order."""
         return " ".join(["programs/persistent_names.cuh", *self._headers, "programs/persistent.cuh"])
 
-    def text(self, begin: list[Step], bodies: list[list[list[Step]]], tell: list[Step]) -> str:
-        """The steps' namespaces and run_turns.  bodies: levels of a turn that pushes, of one that pulls."""
-        lines, number = [*self._lines([begin]), "bool pushes;", "while (turns.next(pushes)) {"], 0
-        for k, ordered in enumerate(bodies):
-            if len(bodies) > 1:
+    def text(self, loop: Recorded) -> str:
+        """The steps' namespaces and run_turns."""
+        numbers = f"w + {len(self.words)}, {len(loop.numbers)}"
+        self.words += [word for number in loop.numbers for word in number]
+        lines, number = self._lines(loop.begin), 0
+        lines += [f"turns.load_numbers({numbers});", "bool pushes;"]
+        if self.words[2]:
+            lines.append("turns.mark(w[2], -1);")
+        lines.append("while (turns.next(pushes)) {")
+        for k, ordered in enumerate(loop.bodies.values()):
+            if len(loop.bodies) > 1:
                 lines.append("if (pushes) {" if k == 0 else "} else {")
-            lines += self._lines(ordered, number if self.words[2] else None)
+            lines += self._lines(ordered, loop.barrier, number if self.words[2] else None)
             number += len(ordered)
-        lines += ["}"] * (len(bodies) > 1) + ["}", *self._lines([tell]), "turns.leave();"]
+        lines += ["}"] * (len(loop.bodies) > 1) + ["}", "turns.barrier();", f"turns.store_numbers({numbers});"]
+        lines += [*self._lines([loop.tell], False), "turns.leave();"]
         spaces = [self._namespace(key, number) for key, number in self._instances.items()]
         body, shape = "\n  ".join(lines), f"{LAUNCH['threads']}, {LAUNCH['per_processor']}"
         return (
@@ -230,21 +268,20 @@ class Source:
             f"  {body}\n}}\n}}\n"
         )  # fmt: skip
 
-    def _lines(self, ordered, counted=None):
-        """The calls of the steps, with a barrier of the grid after each level; counted: number of the first level."""
-        lines, blocks = ["turns.mark(w[2], -1);"] * (counted is not None), None
+    def _lines(self, ordered, last_barrier=True, counted=None):
+        """The calls of the steps, with a barrier of the grid after each level, or each but the last.
+
+        counted: number of the first level, whose cycles are counted.
+        """
+        lines = []
         for place, level in enumerate(ordered):
-            for k, step in enumerate(level):
-                if step.blocks != blocks:
-                    lines.append(f"turns.set_blocks({step.blocks}u);")
-                    blocks = step.blocks
-                elif k > 0:
-                    lines.append("__syncthreads();")
+            for step in level:
+                lines.append(f"turns.set({step.blocks}u, {step.chunk}, {str(step.apart).lower()});")
                 number = self._instances.setdefault(step.instance, len(self._instances))
                 self._calls[number] = self._calls.get(number, 0) + 1
                 lines.append(f"if (turns.has_part()) step_{number}::run(w + {len(self.words)});")
                 self.words += step.words
-            if not (level and has_barrier(level[-1])):
+            if last_barrier or place + 1 < len(ordered):
                 lines.append("turns.barrier();")
             if counted is not None:
                 lines.append(f"turns.mark(w[2], {counted + place});")

@@ -91,6 +91,7 @@ class DeviceLoop:
         self._found: Any = ()
         self._stop_address = self._address
         self.state, self._edges = device.zeros(_STATE, np.int64), device.zeros(1, np.uint64)
+        self._heard = device.zeros(1, np.uint64)  # the host asks for the end
         self.one = OneKernel()
 
     # ------------------------------------------------------------------ what it carries
@@ -223,7 +224,7 @@ class DeviceLoop:
 
     def _end(self, test, begun=True, both=0, push=0, pull=0):
         """Queue the kernel that ends a turn, or begins the first."""
-        device, choice = self.device, self._choice
+        device, choice, recorder = self.device, self._choice, self.device.launcher.recorder
         if test is True:
             pointer, width = None, 0
         elif test is False:
@@ -233,6 +234,8 @@ class DeviceLoop:
         count = admitted = costs = None
         if choice is not None:
             u = choice.u.store()
+            if recorder is not None:
+                recorder.clear(self._edges)
             add_edges(device, choice.by_columns, None, self._source_of(u.words), u.size, self._edges)
             count, admitted = (
                 self._source_of(choice.u.count),
@@ -240,9 +243,11 @@ class DeviceLoop:
             )
             costs = choice.costs
         kernel = device.launcher.kernel("programs/turns.cuh", "end_turn")
+        # in one kernel every block runs it, from numbers that only the first may read or clear
+        heard, cleared = (None, self._edges) if recorder is None else (int(self._heard.data.ptr), None)
         kernel(1, 32, (
-            pointer, width, self._stop_address, count, self._edges, admitted, costs, self.state, self._initial, begun,
-            both, push, pull,
+            pointer, width, self._stop_address, heard, count, self._edges, cleared, admitted, costs, self.state,
+            self._initial, begun, both, push, pull,
         ))  # fmt: skip
 
     def _source_of(self, array):
