@@ -23,7 +23,7 @@ from cuda_emulation.launcher import EmulatedKernel
 from grb_tile.backends.cuda.programs import persistent
 from grb_tile.planner import tuning
 
-N = 300  # more than the threads of a block
+N = 700  # more than the threads of a block; words of presence are no numbers of a block
 SHAPES = [(1, 64), (2, 32), (3, 64), (5, 32)] if EMULATED else [(1, 1024), (1, 256)]
 
 

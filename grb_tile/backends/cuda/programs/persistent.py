@@ -22,7 +22,7 @@ from ....exceptions import CaptureError, JitError
 from ....planner.choose_lowering import one_kernel_pays
 from .numbers import OwnNumbers
 from .slots import clear_memory
-from .steps import EVERY, Recorder, Step, bytes_of, is_own, levels, places_of, resolved, starts_of, step_of, wraps
+from .steps import EVERY, Recorder, Step, bytes_of, is_own, levels, places_of, resolved, starts_of, step_of, with_edges, wraps
 
 LAUNCH = {"threads": 512, "per_processor": 2}
 # persistent: "auto", where the planner expects a gain; "always"; "never".  cycles: are those of each level counted?
@@ -176,7 +176,8 @@ def _recorded(loop, turn, held, most):
     if recorder.reason is not None:
         raise CaptureError(f"programs: {recorder.reason}")
     (starts, begin), *bodies, (_, tell) = found
-    bodies = list(zip([items for items, _ in bodies], resolved([steps for _, steps in bodies]), strict=True))
+    known = [with_edges(steps) for steps in resolved([steps for _, steps in bodies])]
+    bodies = list(zip([items for items, _ in bodies], known, strict=True))
     own = OwnNumbers([steps for _, steps in bodies])
     state = int(loop.state.data.ptr)
     if not own.has(state):

@@ -46,7 +46,8 @@ REDUCTIONS = {
     "inner_product": lambda template: ("typename S::Z", "grb::addition_of<S>"),
 }
 LISTS = {"agreeing", "inner_product"}
-COUNTS = {"join_words": 6, "edges_of_members": 3}  # kernel -> the argument that the blocks' counts are added to
+# kernel -> the argument that the blocks' counts are added to
+COUNTS = {"join_words": 6, "edges_of_members": 3, "matvec_rows": 13, "merge_columns": 14, "matvec_pull": 15}
 STARTS = {"fill_start"}  # write what an array starts with, and nothing else
 COPIES = "copy_arrays"  # of several arrays, in units of 8 bytes
 FEW_BYTES = 64  # of the array of a number, or of a few
@@ -68,8 +69,7 @@ class Touched(NamedTuple):
 class Step(NamedTuple):
     """One launch.
 
-    instance: what Launcher.kernel takes.  words: its arguments, 8 bytes each.  blocks: 1, ALL, at most so many, or
-    EVERY.  touched: None where it is not known.  chunk: words of 64 positions that the blocks divide; 0: none.  apart:
+    instance: what Launcher.kernel takes.  words: its arguments, 8 bytes each.  blocks: 1, ALL, or EVERY.  touched: None where it is not known.  chunk: words of 64 positions that the blocks divide; 0: none.  apart:
     has each block a count of its own?
     """
 
@@ -123,10 +123,10 @@ class Recorder:
             self._refuse(f"{name} has an operator that declares a namespace")
         elif name == COPIES:
             for group in _groups_of(args) or [args]:
-                self._add((header, name, functors, (str(len(_copies(group))),)), group, 1 + (group[0] > _FEW_WORDS))
+                wanted = 1 if group[0] <= _FEW_WORDS else ALL
+                self._add((header, name, functors, (str(len(_copies(group))),)), group, wanted)
         else:
-            wanted = 1 if blocks == 1 else ALL if most is None or most >= self._most else most
-            self._add((header, name, functors, template), args, wanted, known)
+            self._add((header, name, functors, template), args, 1 if blocks == 1 else ALL, known)
 
     def _add(self, instance, args, blocks, known=True):
         header, name, functors, template = instance
@@ -135,8 +135,6 @@ class Recorder:
             blocks = ALL
         elif chunk:
             blocks, chunk = 1, 0
-        elif name == COPIES and blocks > 1:
-            blocks = ALL
         if name == COPIES and chunk:
             template = (*template, str(touched[0].unit >> 3))
         final = None
@@ -146,11 +144,13 @@ class Recorder:
             touched, _ = _touched(header, name, template, args)
             final = f"{header} elementwise/reduce.cuh", "reduce_parts", functors, REDUCTIONS[name](template)
             blocks = ALL
-        elif name in COUNTS and chunk:
+        elif name in COUNTS and _counts_by_block(name, template, args) and blocks > 1:
             parts, out = self._launcher.xp.empty(self._most, np.uint64), args[COUNTS[name]]
             args = *args[: COUNTS[name]], parts, *args[COUNTS[name] + 1 :]
-            touched, _ = _touched(header, name, template, args)
+            touched = _touched(header, name, template, args)[0] if known else None
             final = "programs/numbers.cuh", "sum_counts", "", ()
+        if name == "sum_counts" and isinstance(args[-1], int):
+            touched += (Touched(args[-1], args[-1] + 8, True),)
         words = tuple(map(word_of(self._launcher), args))
         if name == COPIES:
             words += (0,) * (2 + 4 * _COPIES_OF_LAUNCH - len(words))
@@ -235,6 +235,13 @@ def _touched(header, name, template, args):
     return tuple(found), chunk
 
 
+def _counts_by_block(name, template, args):
+    """Does each block add to the count once, as it ends, if it adds at all?"""
+    if name == "merge_columns":
+        return template[6] == "false" and args[18] == 0
+    return args[COUNTS[name]] is not None
+
+
 _COPIES_OF_LAUNCH = 8  # COPIES of kernels/programs/copy.cuh
 
 
@@ -310,6 +317,39 @@ def resolved(bodies: list[list[Step]]) -> list[list[Step]]:
         return tuple(arrays)
 
     return [[step._replace(touched=touched(step)) for step in body] for body in bodies]
+
+
+# Products that can count the edges of what they find, in their last two arguments: which template argument is the type
+# of the row pointers, which argument the words of the result.
+_FIND = {"merge_columns": (1, 13), "matvec_pull": (0, 14)}
+
+
+def with_edges(steps: list[Step]) -> list[Step]:
+    """The steps, where a product counts the edges of its result itself if a step of its own did: that would need a
+    barrier after the product, and the sum another.
+    """
+    found = list(steps)
+    for step in steps:
+        if step.name != "edges_of_members" or not step.apart:
+            continue
+        words, _, degrees, parts = step.words
+        writers = [s for s in found[: found.index(step)] if _writes_at(s, words)]
+        product = writers[-1] if writers else step
+        pointers, result = _FIND.get(product.name, (0, 0))
+        if (
+            result and product.blocks == ALL and product.words[result] == words and product.words[-1] == 0
+            and product.instance[3][pointers] == step.instance[3][0] and product.instance[3][6:] != ("true",)
+            and product.touched is not None
+        ):  # fmt: skip
+            more = tuple(a for a in step.touched or () if a.start in (degrees, parts))
+            known = product._replace(words=(*product.words[:-2], degrees, parts), touched=product.touched + more)
+            found[found.index(product)] = known
+            found.remove(step)
+    return found
+
+
+def _writes_at(step, address):
+    return any(a.written and a.start <= address < a.stop for a in step.touched or ())
 
 
 def order(s: Step, t: Step) -> int:
@@ -408,7 +448,7 @@ def places_of(ordered: list[list[Step]], starts: list[Start]) -> Places:
             place = first - 1
         elif end + 1 < last:
             place = end + 1
-        elif end < last and all(order(step, step_of(item)) < 2 for step in ordered[end]):
+        elif (end < last or first > 0) and all(order(step, step_of(item)) < 2 for step in ordered[end]):
             place, where = end, found.after
         elif end < last or first > 0:  # beside a use on the other side of the turn's end
             place, barrier = (end + 1 if end < last else 0), True
