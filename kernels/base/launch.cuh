@@ -57,13 +57,18 @@ GRB_DEVICE int64_t run_step(int64_t length) { return warp_count() * length; }
 GRB_DEVICE int64_t run_end(int64_t words) { return words; }
 #endif
 
+#ifdef GRB_STEPS
+#define GRB_LOOP _Pragma("unroll 1")  // a turn's code should stay in the instruction cache
+#else
+#define GRB_LOOP
+#endif
 #define GRB_EACH(i, n) \
-  for (int64_t i = grb::first_item(n), grb_step = grb::item_step(), grb_end = grb::item_end(n); i < grb_end; \
+  GRB_LOOP for (int64_t i = grb::first_item(n), grb_step = grb::item_step(), grb_end = grb::item_end(n); i < grb_end; \
        i += grb_step)
 // Runs of `length` neighbouring words of a bitmap for each warp: `first` is the run's first word, and `end` what its
 // words are below.
 #define GRB_EACH_RUN(first, end, length, words) \
-  for (int64_t first = grb::first_run(length), grb_step = grb::run_step(length), end = grb::run_end(words); \
+  GRB_LOOP for (int64_t first = grb::first_run(length), grb_step = grb::run_step(length), end = grb::run_end(words); \
        first < end; first += grb_step)
 #define GRB_EACH_WARP(i, n) \
   for (int64_t i = grb::warp_number(), grb_step = grb::warp_count(), grb_end = (n); i < grb_end; i += grb_step)

@@ -50,42 +50,40 @@ struct TurnsControl { unsigned arrivals, departures; };  // zero between launche
 
 constexpr unsigned EVERY = 0;  // in place of a number of blocks: each block runs the step for itself
 
+// The next step has at most `most` blocks; each has its chunk of `words` words of 64 positions (0: no chunks) and, where
+// `apart`, a count of its own.  Every thread of the launch calls, and sees what the step before did in its block.  No
+// inlining: a turn's code should stay in the instruction cache.
+static __device__ __noinline__ void set_step(unsigned most, unsigned words, bool apart) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    const unsigned grid = most == EVERY ? 1 : most < launched ? most : launched;
+#ifdef SIMT_CPU
+    gridDim.x = grid;
+#else
+    step_grid = grid;
+#endif
+    step_block = most == EVERY ? 0 : blockIdx.x;
+    const unsigned each = (words + launched - 1) / launched, first = blockIdx.x * each;
+    counts_apart = apart;
+    chunk_words = words;
+    chunk_first = first < words ? first : words;
+    chunk_end = first + each < words ? first + each : words;
+  }
+  __syncthreads();
+}
+static __device__ __noinline__ void turn_barrier() { step_barrier(); }
+
 struct Turns {
   TurnsControl* control;
   const volatile TurnState* state;
-  unsigned blocks, of_step = ~0u;
-  int64_t words = -1, marked = 0;
-  bool apart = false;
+  int64_t marked = 0;
 
   GRB_DEVICE Turns(word control, word state)
       : control(static_cast<TurnsControl*>(address_of(control))),
-        state(static_cast<const volatile TurnState*>(address_of(state))), blocks(launched_grid()) {
-    if (threadIdx.x == 0) step_arrivals = &this->control->arrivals, step_goal = 0, launched = blocks;
-  }
-  // The next step has at most `most` blocks; each has its chunk of `words` words of 64 positions (0: no chunks) and,
-  // where `apart`, a count of its own.  Every thread of the launch calls, and sees what the step before did in its block.
-  GRB_DEVICE void set(unsigned most, int64_t words, bool apart) {
-    __syncthreads();
-    if (most == of_step && words == this->words && apart == this->apart) return;
-    if (threadIdx.x == 0) {
-      const unsigned grid = most == EVERY ? 1 : most < blocks ? most : blocks;
-#ifdef SIMT_CPU
-      gridDim.x = grid;
-#else
-      step_grid = grid;
-#endif
-      step_block = most == EVERY ? 0 : blockIdx.x;
-      const int64_t each = (words + blocks - 1) / blocks, first = blockIdx.x * each;
-      counts_apart = apart;
-      chunk_words = words;
-      chunk_first = first < words ? first : words;
-      chunk_end = first + each < words ? first + each : words;
-    }
-    of_step = most, this->words = words, this->apart = apart;
+        state(static_cast<const volatile TurnState*>(address_of(state))) {
+    if (threadIdx.x == 0) step_arrivals = &this->control->arrivals, step_goal = 0, launched = launched_grid();
     __syncthreads();
   }
-  GRB_DEVICE bool has_part() const { return of_step == EVERY || blockIdx.x < of_step; }
-  GRB_DEVICE void barrier() { step_barrier(); }
   // Is there another turn, and is it a push?
   GRB_DEVICE bool next(bool& pushes) {
     __syncthreads();
@@ -117,7 +115,7 @@ struct Turns {
     for (word b = 0; b < bytes; b++) target[b] = source[b];
   }
   GRB_DEVICE void leave() {
-    if (is_last_to_leave(&control->departures, blocks)) control->arrivals = control->departures = 0;
+    if (is_last_to_leave(&control->departures, launched)) control->arrivals = control->departures = 0;
   }
 };
 

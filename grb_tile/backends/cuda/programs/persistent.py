@@ -258,7 +258,7 @@ class Source:
                 lines.append("if (pushes) {" if k == 0 else "} else {")
             lines += self._lines(ordered, loop.barrier, number if self.words[2] else None)
             number += len(ordered)
-        lines += ["}"] * (len(loop.bodies) > 1) + ["}", "turns.barrier();", f"turns.store_numbers({numbers});"]
+        lines += ["}"] * (len(loop.bodies) > 1) + ["}", "turn_barrier();", f"turns.store_numbers({numbers});"]
         lines += [*self._lines([loop.tell], False), "turns.leave();"]
         spaces = [self._namespace(key, number) for key, number in self._instances.items()]
         body, shape = "\n  ".join(lines), f"{LAUNCH['threads']}, {LAUNCH['per_processor']}"
@@ -274,16 +274,19 @@ class Source:
 
         counted: number of the first level, whose cycles are counted.
         """
-        lines = []
+        lines, before = [], None
         for place, level in enumerate(ordered):
             for step in level:
-                lines.append(f"turns.set({step.blocks}u, {step.chunk}, {str(step.apart).lower()});")
+                shape = f"{step.blocks}u, {step.chunk}u, {str(step.apart).lower()}"
+                lines.append("__syncthreads();" if shape == before else f"set_step({shape});")
+                before = shape
                 number = self._instances.setdefault(step.instance, len(self._instances))
                 self._calls[number] = self._calls.get(number, 0) + 1
-                lines.append(f"if (turns.has_part()) step_{number}::run(w + {len(self.words)});")
+                part = "if (blockIdx.x == 0) " * (step.blocks == 1)
+                lines.append(f"{part}step_{number}::run(w + {len(self.words)});")
                 self.words += step.words
             if last_barrier or place + 1 < len(ordered):
-                lines.append("turns.barrier();")
+                lines.append("turn_barrier();")
             if counted is not None:
                 lines.append(f"turns.mark(w[2], {counted + place});")
         return lines
