@@ -109,7 +109,8 @@ matvec_rows(const R* __restrict__ rows, const P* __restrict__ starts, const P* _
   unsigned long long found = 0;
   GRB_EACH_WARP(task, warps) {
     int c = 0;
-    while (task >= bins[c]) c++;
+#pragma unroll
+    for (int k = 0; k < CLASSES - 1; k++) c += task >= bins[k];  // independent loads
     int64_t inside = task - (c == 0 ? int64_t(0) : bins[c - 1]);
     if (c > 0) {
       int lanes = 64 >> c, sub = lane_number() & (lanes - 1);

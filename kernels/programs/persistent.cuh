@@ -50,6 +50,13 @@ struct TurnsControl { unsigned arrivals, departures; };  // zero between launche
 
 constexpr unsigned EVERY = 0;  // in place of a number of blocks: each block runs the step for itself
 
+// The first 8 of some bytes.
+GRB_DEVICE void copy_bytes(void* to, const void* from, int bytes) {
+  if (bytes >= 8) *static_cast<word*>(to) = *static_cast<const word*>(from);
+  else
+    for (int b = 0; b < bytes; b++) static_cast<uint8_t*>(to)[b] = static_cast<const uint8_t*>(from)[b];
+}
+
 // The next step has at most `most` blocks; each has its chunk of `words` words of 64 positions (0: no chunks) and, where
 // `apart`, a count of its own.  Every thread of the launch calls, and sees what the step before did in its block.  No
 // inlining: a turn's code should stay in the instruction cache.
@@ -70,6 +77,27 @@ static __device__ __noinline__ void set_step(unsigned most, unsigned words, bool
     chunk_end = first + each < words ? first + each : words;
   }
   __syncthreads();
+}
+// copy_arrays (programs/copy.cuh) of numbers, of at most 64 bytes each, from its arguments: by the first warp, 8 bytes of
+// a lane in each half of the copies.
+static __device__ __noinline__ void copy_numbers(const word* w) {
+  if (threadIdx.x >= 32 || (w[1] != 0 && !*static_cast<const bool*>(address_of(w[1])))) return;
+  const unsigned first = (threadIdx.x & 7) * 8;
+  word held[2];
+#pragma unroll
+  for (int half = 0; half < 2; half++) {
+    const word* copy = w + 2 + (half * 4 + (threadIdx.x >> 3)) * 4;
+    held[half] = copy[3];
+    if (copy[1] != 0 && copy[2] > first)
+      copy_bytes(&held[half], static_cast<const uint8_t*>(address_of(copy[1])) + first, int(copy[2] - first));
+  }
+  __syncwarp();
+#pragma unroll
+  for (int half = 0; half < 2; half++) {
+    const word* copy = w + 2 + (half * 4 + (threadIdx.x >> 3)) * 4;
+    if (copy[2] > first)
+      copy_bytes(static_cast<uint8_t*>(address_of(copy[0])) + first, &held[half], int(copy[2] - first));
+  }
 }
 static __device__ __noinline__ void turn_barrier() { step_barrier(); }
 

@@ -1,7 +1,7 @@
 """A loop of a program as one persistent kernel: its turn's launches one after the other, with grid barriers between.
 
     found = Persistent(loop, turn)     # Raises: CaptureError where a launch cannot be a step
-    if found.is_ready(): found.load(); found.launch()
+    if found.is_ready(): found.load(); found.launch(stream)
 
 The launches of a turn are recorded (steps.py) and their kernels called as functions, so there is no second text of any
 operation.  A barrier takes about 1 us where the launch of a kernel in a graph takes 3 to 11 with its latencies, so
@@ -22,7 +22,7 @@ from ....exceptions import CaptureError, JitError
 from ....planner.choose_lowering import one_kernel_pays
 from .numbers import OwnNumbers
 from .slots import clear_memory
-from .steps import EVERY, Recorder, Step, bytes_of, is_own, levels, places_of, resolved, starts_of, step_of, with_edges, wraps
+from .steps import EVERY, Recorder, Step, bytes_of, copies_numbers, is_own, levels, places_of, resolved, starts_of, step_of, with_edges, wraps
 
 LAUNCH = {"threads": 512, "per_processor": 2}
 # persistent: "auto", where the planner expects a gain; "always"; "never".  cycles: are those of each level counted?
@@ -52,7 +52,7 @@ class Persistent:
         if len(source.words) > MOST_WORDS:
             raise CaptureError(f"programs: the steps of a turn take {len(source.words)} arguments")
         self._launcher, self._key = launcher, (source.headers(), "run_turns", text, ())
-        self._words, self._most, self._kernel = tuple(map(_signed, source.words)), most, None
+        self._words, self._most = tuple(map(_signed, source.words)), most
         self._held.append(control)
         self.levels = {
             name: [[s.name for s in level] for level in ordered] for name, ordered in recorded.bodies.items()
@@ -73,11 +73,11 @@ class Persistent:
         blocks = min(kernel.resident_blocks(threads), self._most)
         if blocks < 1:
             raise CaptureError(f"programs: no {blocks} blocks for the steps of a turn")
-        self._kernel, self._shape = kernel, (blocks, threads)
+        self._launch = kernel.launch(0, blocks, threads, cooperative=True, fixed=self._words)
 
-    def launch(self) -> None:
-        """Queue it on the current stream."""
-        self._kernel(*self._shape, self._words, cooperative=True)
+    def launch(self, stream: Any) -> None:
+        """Queue it on the stream."""
+        self._launch(stream.ptr)
 
     def cycles(self, device: Any) -> list[int]:
         """Of the levels of all turns since it was made, those of each direction one after the other."""
@@ -280,10 +280,13 @@ class Source:
                 shape = f"{step.blocks}u, {step.chunk}u, {str(step.apart).lower()}"
                 lines.append("__syncthreads();" if shape == before else f"set_step({shape});")
                 before = shape
-                number = self._instances.setdefault(step.instance, len(self._instances))
-                self._calls[number] = self._calls.get(number, 0) + 1
                 part = "if (blockIdx.x == 0) " * (step.blocks == 1)
-                lines.append(f"{part}step_{number}::run(w + {len(self.words)});")
+                if copies_numbers(step):
+                    lines.append(f"{part}copy_numbers(w + {len(self.words)});")
+                else:
+                    number = self._instances.setdefault(step.instance, len(self._instances))
+                    self._calls[number] = self._calls.get(number, 0) + 1
+                    lines.append(f"{part}step_{number}::run(w + {len(self.words)});")
                 self.words += step.words
             if last_barrier or place + 1 < len(ordered):
                 lines.append("turn_barrier();")

@@ -392,6 +392,13 @@ def is_own(address: int) -> bool:
     return address >> 56 == OWN >> 56
 
 
+def copies_numbers(step: Step) -> bool:
+    """Is each copy of the step of at most FEW_BYTES, at an address that is a multiple of 8?"""
+    return step.name == COPIES and all(
+        a.stop - a.start <= FEW_BYTES and a.start % 8 == 0 for a in step.touched or () if a.stop > a.start + 1
+    )
+
+
 def uses(step: Step, start: int, stop: int) -> bool:
     """May the step touch that memory?"""
     if step.touched is None:

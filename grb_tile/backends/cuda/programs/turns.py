@@ -464,7 +464,7 @@ class DeviceLoop:
         words, stream = self._words, self._start(PUSH, left)
         if self.one.kernel is not None:
             self._graph, self._of_graph = None, []  # which has run until now
-            self.one.kernel.launch()
+            self.one.kernel.launch(stream)
         else:
             self._graph.launch(stream)
         try:
