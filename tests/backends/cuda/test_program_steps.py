@@ -129,13 +129,13 @@ def test_numbers_that_every_block_has():
     first, second = number(2000, 2100), number(2100, 2200)
     shared = step("shared", (2300, 2308, "w", 0), (2100, 2108, "r", 0))
     third = number(2200, 2300)
-    own = OwnNumbers([[count, first, second, shared, third]])
+    own = OwnNumbers([[count, first, second, shared, third]], [Start(2100, 16, None)])
     assert [own.has(k) for k in (2000, 2100, 2104, 2200, 2300, 0)] == [False, True, True, True, False, False]
-    assert [place for _, place, _ in own.table] == [OWN, OWN + 8] and own.place(2104) == OWN + 4
+    assert [place for _, place, _ in own.table] == [OWN, OWN + 16] and own.place(2104) == OWN + 4
     found = own.rewritten([count, first, second, shared, third])
     assert [s.name for s in found] == ["count", "copy_arrays", "equals_number", "equals_number", "shared", "equals_number"]
     assert [s.blocks for s in found] == [ALL, EVERY, EVERY, EVERY, ALL, 1]
-    assert found[2].words == (OWN + 16, 3, OWN) and found[3].words == (OWN, 3, OWN + 8)
+    assert found[2].words == (OWN + 24, 3, OWN) and found[3].words == (OWN, 3, OWN + 16)
     assert names(levels(found)) == [["count"], ["copy_arrays", "equals_number", "equals_number", "shared"],
                                     ["equals_number"]]  # fmt: skip
 

@@ -1,6 +1,6 @@
 """Numbers of a loop in one persistent kernel: every block has them for itself, and computes them for itself.
 
-    own = OwnNumbers(bodies)                # bodies: the steps of a turn, by direction
+    own = OwnNumbers(bodies, starts)        # bodies: the steps of a turn, by direction; what their arrays start with
     steps = own.rewritten(bodies[0])        # steps that write such numbers alone: blocks EVERY, addresses is_own
     own.table                               # (address, its offset with the tag, bytes) of each
 
@@ -26,9 +26,9 @@ _MOST_BYTES = 2048  # NUMBERS of kernels/programs/persistent_names.cuh
 class OwnNumbers:
     """The numbers that only steps of one block write, each in an array of at most FEW_BYTES."""
 
-    def __init__(self, bodies: list[list[Step]]) -> None:
+    def __init__(self, bodies: list[list[Step]], starts: list[Start]) -> None:
         steps = [step for body in bodies for step in body]
-        regions = [region for region in _regions(steps) if _written(steps, region)]
+        regions = [region for region in _regions(steps, starts) if _written(steps, region)]
         while True:
             shared = {
                 region for step in steps for region in _written_regions(step, regions) if not _every(step, regions)
@@ -121,10 +121,13 @@ def _written(steps, region):
     return any(_writes(step, *region) for step in steps)
 
 
-def _regions(steps):
-    """(start, stop) of what the known steps touch, those that overlap joined, of at most FEW_BYTES."""
+def _regions(steps, starts):
+    """(start, stop) of what the known steps touch, and of what arrays start with, those that overlap joined, of at most
+    FEW_BYTES.
+    """
     found: list[tuple[int, int]] = []
-    for start, stop in sorted({(a.start, a.stop) for step in steps for a in step.touched or ()}):
+    touched = {(a.start, a.stop) for step in steps for a in step.touched or ()}
+    for start, stop in sorted(touched | {(item.start, item.start + item.count) for item in starts}):
         if found and start < found[-1][1]:
             found[-1] = found[-1][0], max(found[-1][1], stop)
         else:

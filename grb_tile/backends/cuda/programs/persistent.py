@@ -178,7 +178,7 @@ def _recorded(loop, turn, held, most):
     (starts, begin), *bodies, (_, tell) = found
     known = [with_edges(steps) for steps in resolved([steps for _, steps in bodies])]
     bodies = list(zip([items for items, _ in bodies], known, strict=True))
-    own = OwnNumbers([steps for _, steps in bodies])
+    own = OwnNumbers([steps for _, steps in bodies], [item for items, _ in bodies for item in items])
     state = int(loop.state.data.ptr)
     if not own.has(state):
         raise CaptureError("programs: too many numbers for each block")

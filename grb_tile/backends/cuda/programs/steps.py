@@ -300,7 +300,7 @@ def resolved(bodies: list[list[Step]]) -> list[list[Step]]:
     """The steps, those whose arrays are not known with what lies at the addresses that they have."""
     found: list[list[int]] = []
     for start, stop in sorted({(a.start, a.stop) for body in bodies for step in body for a in step.touched or ()}):
-        if found and start <= found[-1][1]:
+        if found and start < found[-1][1]:
             found[-1][1] = max(found[-1][1], stop)
         else:
             found.append([start, stop])
@@ -312,8 +312,8 @@ def resolved(bodies: list[list[Step]]) -> list[list[Step]]:
         arrays = []
         for word, parameter in zip(step.words, parameters, strict=True):
             if parameter.pointer and word:
-                start, stop = next(((a, b) for a, b in found if a <= word < b), (word, word + 1))
-                arrays.append(Touched(start, stop, not parameter.constant))
+                stop = next((b for a, b in found if a <= word < b), word + 1)
+                arrays.append(Touched(word, stop, not parameter.constant))
         return tuple(arrays)
 
     return [[step._replace(touched=touched(step)) for step in body] for body in bodies]
