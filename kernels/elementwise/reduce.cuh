@@ -86,13 +86,31 @@ GRB_DEVICE void reduce_grid(T folded, bool any, word* parts, word* finished, wor
 }
 
 #ifdef GRB_STEPS
-// As a step of a persistent kernel a reduction is two: the blocks' results; after a barrier their reduction.
+// As a step of a persistent kernel a reduction is two: the blocks' results; after a barrier their reduction, by one warp.
 template <class T, class Op> __global__ void reduce_parts(const word* parts, word* out) {
-  __shared__ ulonglong2 raw[32 * ((sizeof(T) + 15) / 16)];
-  __shared__ int present[32];
-  bool any;
-  const T folded = total_of_parts(parts, launched_blocks(), any, reinterpret_cast<T*>(raw), present, Op());
-  if (threadIdx.x == 0) write_scalar(out, folded, any);
+  constexpr int TOGETHER = 3;  // loads that overlap
+  Op op;
+  T folded = T();
+  bool any = false;
+  for (unsigned b = lane_number(); b < launched_blocks(); b += 32 * TOGETHER) {
+    T part[TOGETHER];
+    bool there[TOGETHER];
+#pragma unroll
+    for (int k = 0; k < TOGETHER; k++) {
+      there[k] = b + 32 * k < launched_blocks();
+      if (there[k]) {
+        memcpy(&part[k], parts + 3 * (b + 32 * k), sizeof(T));
+        there[k] = parts[3 * (b + 32 * k) + 2] != 0;
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < TOGETHER; k++) {
+      if (there[k]) folded = any ? op(folded, part[k]) : part[k];
+      any = any || there[k];
+    }
+  }
+  folded = warp_reduce_present(folded, any, op);
+  if (lane_number() == 0) write_scalar(out, folded, any);
 }
 #endif
 

@@ -22,13 +22,12 @@ template <class T> __global__ void repeat_number(const T* value, int64_t n, T* o
 }
 
 #ifdef GRB_STEPS
-// out[0] += the sum of the counts that each block of a persistent kernel has left in `parts`.  One block.
+// out[0] += the sum of the counts that each block of a persistent kernel has left in `parts`.  One warp.
 template <int = 0> __global__ void sum_counts(const word* parts, word* out) {
-  __shared__ word sums[32];
   word found = 0;
-  for (unsigned b = threadIdx.x; b < launched_blocks(); b += blockDim.x) found += parts[b];
-  found = block_reduce(found, [](word p, word q) { return p + q; }, sums);
-  if (threadIdx.x == 0) out[0] += found;
+  for (unsigned b = lane_number(); b < launched_blocks(); b += 32) found += parts[b];
+  found = warp_sum(found);
+  if (lane_number() == 0) out[0] += found;
 }
 #endif
 

@@ -57,31 +57,41 @@ GRB_DEVICE void copy_bytes(void* to, const void* from, int bytes) {
     for (int b = 0; b < bytes; b++) static_cast<uint8_t*>(to)[b] = static_cast<const uint8_t*>(from)[b];
 }
 
-// The next step has at most `most` blocks; each has its chunk of `words` words of 64 positions (0: no chunks) and, where
-// `apart`, a count of its own.  Every thread of the launch calls, and sees what the step before did in its block.  No
-// inlining: a turn's code should stay in the instruction cache.
-static __device__ __noinline__ void set_step(unsigned most, unsigned words, bool apart) {
+// What a step's blocks are.  grid: how many; words: of 64 positions, of which this block has first .. end - 1 (0: no
+// chunks); apart: has each block a count of its own?
+struct Shape {
+  unsigned grid, block, words, first, end;
+  bool apart;
+};
+GRB_OF_BLOCK Shape shapes[16];
+
+// shapes[k] for at most `most` blocks.  Every thread calls.
+GRB_DEVICE void make_shape(int k, unsigned most, unsigned words, bool apart) {
+  if (threadIdx.x != 0) return;
+  const unsigned each = (words + launched - 1) / launched, first = blockIdx.x * each;
+  shapes[k] = {most == EVERY ? 1 : most < launched ? most : launched, most == EVERY ? 0 : blockIdx.x, words,
+               first < words ? first : words, first + each < words ? first + each : words, apart};
+}
+// The next step's.  Every thread calls, and sees what the step before did in its block.
+GRB_DEVICE void set_shape(int k) {
   __syncthreads();
   if (threadIdx.x == 0) {
-    const unsigned grid = most == EVERY ? 1 : most < launched ? most : launched;
 #ifdef SIMT_CPU
-    gridDim.x = grid;
+    gridDim.x = shapes[k].grid;
 #else
-    step_grid = grid;
+    step_grid = shapes[k].grid;
 #endif
-    step_block = most == EVERY ? 0 : blockIdx.x;
-    const unsigned each = (words + launched - 1) / launched, first = blockIdx.x * each;
-    counts_apart = apart;
-    chunk_words = words;
-    chunk_first = first < words ? first : words;
-    chunk_end = first + each < words ? first + each : words;
+    step_block = shapes[k].block;
+    counts_apart = shapes[k].apart;
+    chunk_words = shapes[k].words, chunk_first = shapes[k].first, chunk_end = shapes[k].end;
   }
   __syncthreads();
 }
-// copy_arrays (programs/copy.cuh) of numbers, of at most 64 bytes each, from its arguments: by the first warp, 8 bytes of
-// a lane in each half of the copies.
+
+// copy_arrays (programs/copy.cuh) of numbers, of at most 64 bytes each, from its arguments: by one warp, 8 bytes of a
+// lane in each half of the copies.
 static __device__ __noinline__ void copy_numbers(const word* w) {
-  if (threadIdx.x >= 32 || (w[1] != 0 && !*static_cast<const bool*>(address_of(w[1])))) return;
+  if ((w[1] != 0 && !*static_cast<const bool*>(address_of(w[1])))) return;
   const unsigned first = (threadIdx.x & 7) * 8;
   word held[2];
 #pragma unroll

@@ -22,13 +22,14 @@ from ....exceptions import CaptureError, JitError
 from ....planner.choose_lowering import one_kernel_pays
 from .numbers import OwnNumbers
 from .slots import clear_memory
-from .steps import EVERY, Recorder, Step, bytes_of, copies_numbers, is_own, levels, places_of, resolved, starts_of, step_of, with_edges, wraps
+from .steps import EVERY, Recorder, Step, bytes_of, copies_numbers, is_own, levels, places_of, resolved, runs_by_warp, starts_of, step_of, with_edges, wraps
 
 LAUNCH = {"threads": 512, "per_processor": 2}
 # persistent: "auto", where the planner expects a gain; "always"; "never".  cycles: are those of each level counted?
 # Tests and benchmarks set them.
 LOWERING: dict[str, Any] = {"persistent": "auto", "cycles": False}
 MOST_LEVELS = 64  # whose cycles are counted
+MOST_SHAPES = 16  # of steps: `shapes` of persistent.cuh
 MOST_WORDS = 4000  # of all arguments: 32 KiB, what drivers for CUDA 12.1 and later take
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"[^\n]*$', re.MULTILINE)
 
@@ -238,7 +239,7 @@ class Source:
         self.words = words
         self._instances: dict[tuple, int] = {}
         self._headers: dict[str, None] = {}
-        self._calls: dict[int, int] = {}
+        self._shapes: dict[str, int] = {}
 
     def headers(self) -> str:
         """All that the text needs, in their order."""
@@ -246,10 +247,10 @@ class Source:
 
     def text(self, loop: Recorded) -> str:
         """The steps' namespaces and run_turns."""
-        numbers = f"w + {len(self.words)}, {len(loop.numbers)}"
+        table = f"w + {len(self.words)}, {len(loop.numbers)}"
         self.words += [word for number in loop.numbers for word in number]
-        lines, number = self._lines(loop.begin), 0
-        lines += [f"turns.load_numbers({numbers});", "bool pushes;"]
+        lines, number = self._lines(loop.begin, once=True), 0
+        lines += [f"turns.load_numbers({table});", "bool pushes;"]
         if self.words[2]:
             lines.append("turns.mark(w[2], -1);")
         lines.append("while (turns.next(pushes)) {")
@@ -258,50 +259,70 @@ class Source:
                 lines.append("if (pushes) {" if k == 0 else "} else {")
             lines += self._lines(ordered, loop.barrier, number if self.words[2] else None)
             number += len(ordered)
-        lines += ["}"] * (len(loop.bodies) > 1) + ["}", "turn_barrier();", f"turns.store_numbers({numbers});"]
-        lines += [*self._lines([loop.tell], False), "turns.leave();"]
-        spaces = [self._namespace(key, number) for key, number in self._instances.items()]
-        body, shape = "\n  ".join(lines), f"{LAUNCH['threads']}, {LAUNCH['per_processor']}"
+        lines += ["}"] * (len(loop.bodies) > 1) + ["}", "turn_barrier();", f"turns.store_numbers({table});"]
+        lines += [*self._lines([loop.tell], False, once=True), "turns.leave();"]
+        spaces = [self._namespace(*key, number) for key, number in self._instances.items()]
+        made = [f"make_shape({k}, {shape});" for shape, k in self._shapes.items()]
+        if len(made) > MOST_SHAPES:
+            raise CaptureError(f"programs: the steps of a turn divide vectors in {len(made)} ways")
+        body, shape = "\n  ".join([*made, *lines]), f"{LAUNCH['threads']}, {LAUNCH['per_processor']}"
+        count = len(self.words)
         return (
-            "using namespace grb;\n" + "\n".join(spaces) + "\nnamespace grb {\ntemplate <int = 0>\n"
-            f"GRB_ENTRY({shape}) void run_turns(GRB_CONSTANT const Words<{len(self.words)}> words) {{\n"
+            "using namespace grb;\n" + "\n".join(spaces) + "\nnamespace grb {\n"
+            f"GRB_OF_BLOCK word arguments[{count}];\n"
+            f"template <int = 0>\nGRB_ENTRY({shape}) void run_turns(GRB_CONSTANT const Words<{count}> words) {{\n"
             "  const word* w = words.of;\n  Turns turns(w[0], w[1]);\n"
+            f"  for (int k = threadIdx.x; k < {count}; k += blockDim.x) arguments[k] = w[k];\n"
             f"  {body}\n}}\n}}\n"
         )  # fmt: skip
 
-    def _lines(self, ordered, last_barrier=True, counted=None):
+    def _lines(self, ordered, last_barrier=True, counted=None, once=False):
         """The calls of the steps, with a barrier of the grid after each level, or each but the last.
 
-        counted: number of the first level, whose cycles are counted.
+        counted: number of the first level, whose cycles are counted.  once: are they called once in a launch?
         """
-        lines, before = [], None
+        lines, before, alone = [], None, False
         for place, level in enumerate(ordered):
             for step in level:
                 shape = f"{step.blocks}u, {step.chunk}u, {str(step.apart).lower()}"
-                lines.append("__syncthreads();" if shape == before else f"set_step({shape});")
-                before = shape
-                part = "if (blockIdx.x == 0) " * (step.blocks == 1)
-                if copies_numbers(step):
-                    lines.append(f"{part}copy_numbers(w + {len(self.words)});")
+                by_warp = step.blocks == EVERY and runs_by_warp(step)
+                if alone and not by_warp:
+                    lines.append("}")
+                    alone = False
+                if alone:
+                    lines.append("__syncwarp();")
+                elif shape == before:
+                    lines.append("__syncthreads();")
                 else:
-                    number = self._instances.setdefault(step.instance, len(self._instances))
-                    self._calls[number] = self._calls.get(number, 0) + 1
-                    lines.append(f"{part}step_{number}::run(w + {len(self.words)});")
-                self.words += step.words
+                    lines.append(f"set_shape({self._shapes.setdefault(shape, len(self._shapes))});")
+                if by_warp and not alone:
+                    lines.append("if (threadIdx.x < 32) {")
+                    alone = True
+                before = shape
+                lines.append(self._call(step, once))
+            if alone:
+                lines.append("}")
+                alone = False
             if last_barrier or place + 1 < len(ordered):
                 lines.append("turn_barrier();")
             if counted is not None:
                 lines.append(f"turns.mark(w[2], {counted + place});")
         return lines
 
-    def _namespace(self, instance, number):
+    def _call(self, step, once):
+        part, at = "if (blockIdx.x == 0) " * (step.blocks == 1), len(self.words)
+        self.words += step.words
+        if copies_numbers(step):
+            return f"{part}if (threadIdx.x < 32) copy_numbers(arguments + {at});"
+        number = self._instances.setdefault((step.instance, once), len(self._instances))
+        return f"{part}step_{number}::run(w + {at});"
+
+    def _namespace(self, instance, once, number):
         header, name, functors, template = instance
         for file in (*header.split(), *_INCLUDE.findall(functors)):
             self._headers[file] = None
         text = _INCLUDE.sub("", functors)
-        inline = (
-            "GRB_DEVICE" if self._calls[number] == 1 else "static __device__ __noinline__"
-        )  # else compiled so often
+        inline = "static __device__ __noinline__" if once else "GRB_DEVICE"
         return (
             f"namespace step_{number} {{\n{text}\n{inline} void run(const grb::word* w) {{ "
             f"grb::Step<&{name}<{', '.join(template)}>>::run(w); }}\n}}"

@@ -399,6 +399,18 @@ def copies_numbers(step: Step) -> bool:
     )
 
 
+# Steps of numbers, which one warp runs: all, or for one position.
+_BY_WARP = {"equals_number", "number_or", "end_turn", "sum_counts", "reduce_parts"}
+_OF_ONE = {"combine", "apply_values", "cast_values", "repeat_number"}
+
+
+def runs_by_warp(step: Step) -> bool:
+    """May a warp alone run the step?"""
+    if step.name in _OF_ONE:
+        return step.words[POSITIONS[step.name]] == 1
+    return step.name in _BY_WARP or copies_numbers(step)
+
+
 def uses(step: Step, start: int, stop: int) -> bool:
     """May the step touch that memory?"""
     if step.touched is None:
