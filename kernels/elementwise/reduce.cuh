@@ -114,6 +114,21 @@ template <class T, class Op> __global__ void reduce_parts(const word* parts, wor
 }
 #endif
 
+// Some of what is reduced, and whether that is any.
+template <class T> struct Part {
+  T value;
+  bool any;
+};
+template <class T, class Op> GRB_DEVICE void fold(Part<T>& total, const Part<T>& more) {
+  if (more.any) total.value = total.any ? Op()(total.value, more.value) : more.value;
+  total.any = total.any || more.any;
+}
+template <class T, class Op>
+GRB_DEVICE Part<T> reduce_values_at(int64_t k, const T* values, const word* words, int64_t, word*, word*, word*) {
+  const bool there = has_or_all(words, k);
+  return {there ? values[k] : T(), there};
+}
+
 template <class T, class Op>
 __global__ void __launch_bounds__(1024)
 reduce_values(const T* values, const word* words, int64_t n, word* parts, word* finished, word* out) {

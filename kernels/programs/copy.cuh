@@ -39,6 +39,10 @@ struct Copy {
   }
 };
 
+template <class T> GRB_DEVICE void copy_at(int64_t k, void* to, const void* from) {
+  static_cast<T*>(to)[k] = static_cast<const T*>(from)[k];
+}
+
 // flag: where it is not null and *flag is false nothing is copied.  COUNT: how many copies there are, the first ones.
 // EACH_WORD: in a step that divides positions in chunks, how many 8 bytes of each array belong to 64 positions.
 template <int COUNT = COPIES, int EACH_WORD = 0>

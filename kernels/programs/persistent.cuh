@@ -46,6 +46,14 @@ template <class... P, void (*KERNEL)(P...)> struct Step<KERNEL> {
   static GRB_DEVICE void run(const word* w) { call(w, typename Upto<sizeof...(P)>::type()); }
 };
 
+// One position of a step among those of a fused pass: AT(k, arguments), each argument from the word of its number.
+template <auto AT> struct Item;
+template <class R, class... P, R (*AT)(int64_t, P...)> struct Item<AT> {
+  template <int... WORD> static GRB_DEVICE R at(const word* w, int64_t k) {
+    return AT(k, Argument<P>::from(w + WORD)...);
+  }
+};
+
 struct TurnsControl { unsigned arrivals, departures; };  // zero between launches
 
 constexpr unsigned EVERY = 0;  // in place of a number of blocks: each block runs the step for itself

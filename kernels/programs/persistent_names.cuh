@@ -20,6 +20,7 @@
 #undef __launch_bounds__
 #define __launch_bounds__(...)
 #define __ldg(address) (*(address))
+#define __ldcs(address) (*(address))  // the next turn reads it again
 #endif
 namespace grb {
 GRB_OF_BLOCK unsigned* step_arrivals;

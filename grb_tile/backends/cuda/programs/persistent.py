@@ -20,9 +20,10 @@ import numpy as np
 
 from ....exceptions import CaptureError, JitError
 from ....planner.choose_lowering import one_kernel_pays
+from .fused import Group
 from .numbers import OwnNumbers
 from .slots import clear_memory
-from .steps import EVERY, Recorder, Step, bytes_of, copies_numbers, is_own, levels, places_of, resolved, runs_by_warp, starts_of, step_of, with_edges, wraps
+from .steps import EVERY, Recorder, Step, bytes_of, copies_numbers, is_own, levels, places_of, resolved, runs_by_warp, starts_of, step_of, with_edges, without_next, wraps
 
 LAUNCH = {"threads": 512, "per_processor": 2}
 # persistent: "auto", where the planner expects a gain; "always"; "never".  cycles: are those of each level counted?
@@ -177,7 +178,7 @@ def _recorded(loop, turn, held, most):
     if recorder.reason is not None:
         raise CaptureError(f"programs: {recorder.reason}")
     (starts, begin), *bodies, (_, tell) = found
-    known = [with_edges(steps) for steps in resolved([steps for _, steps in bodies])]
+    known = [with_edges(steps) for steps in resolved([without_next(steps) for _, steps in bodies])]
     bodies = list(zip([items for items, _ in bodies], known, strict=True))
     own = OwnNumbers([steps for _, steps in bodies], [item for items, _ in bodies for item in items])
     state = int(loop.state.data.ptr)
@@ -283,7 +284,12 @@ class Source:
         """
         lines, before, alone = [], None, False
         for place, level in enumerate(ordered):
-            for step in level:
+            done = 0
+            for k, step in enumerate(level):
+                if k < done:
+                    continue
+                group = None if once else Group.of(level[k:])
+                done = k + (1 if group is None else group.steps)
                 shape = f"{step.blocks}u, {step.chunk}u, {str(step.apart).lower()}"
                 by_warp = step.blocks == EVERY and runs_by_warp(step)
                 if alone and not by_warp:
@@ -299,7 +305,7 @@ class Source:
                     lines.append("if (threadIdx.x < 32) {")
                     alone = True
                 before = shape
-                lines.append(self._call(step, once))
+                lines += [self._call(step, once)] if group is None else self._pass(group)
             if alone:
                 lines.append("}")
                 alone = False
@@ -308,6 +314,26 @@ class Source:
             if counted is not None:
                 lines.append(f"turns.mark(w[2], {counted + place});")
         return lines
+
+    def _pass(self, group):
+        """The loop over the positions of several steps."""
+        at, before, within, after = len(self.words), [], [], []
+        self.words += group.words
+        for k, item in enumerate(group.items):
+            number = self._instances.setdefault((item.key, None), len(self._instances))
+            call = f"step_{number}::at<{', '.join(map(str, item.words))}>(w + {at}, k)"
+            if item.key[-1] is None:
+                within.append(f"{call};")
+            else:
+                before.append(f"step_{number}::Total total_{k} = {{}};")
+                within.append(f"step_{number}::add(total_{k}, {call});")
+                after.append(f"step_{number}::end(total_{k}, w[{at + item.parts}]);")
+        end = f"min(chunk_end * 64, {group.positions}ll)"
+        return [
+            "{", *before, f"const int64_t end = {end};",
+            "GRB_LOOP for (int64_t k = chunk_first * 64 + threadIdx.x; k < end; k += blockDim.x) {", *within, "}",
+            *after, "}",
+        ]  # fmt: skip
 
     def _call(self, step, once):
         part, at = "if (blockIdx.x == 0) " * (step.blocks == 1), len(self.words)
@@ -318,10 +344,24 @@ class Source:
         return f"{part}step_{number}::run(w + {at});"
 
     def _namespace(self, instance, once, number):
-        header, name, functors, template = instance
+        header, name, functors, template = instance[:4]
         for file in (*header.split(), *_INCLUDE.findall(functors)):
             self._headers[file] = None
         text = _INCLUDE.sub("", functors)
+        if once is None:
+            called = (
+                f"template <int... WORD> GRB_DEVICE auto at(const grb::word* w, int64_t k) {{ "
+                f"return grb::Item<&{name}<{', '.join(template)}>>::template at<WORD...>(w, k); }}"
+            )
+            if instance[4] is not None:
+                kind, operator = instance[4]
+                called += (
+                    f"\nusing Total = grb::Part<{kind}>;\n"
+                    f"GRB_DEVICE void add(Total& total, const Total& more) {{ grb::fold<{kind}, {operator}>(total, more); }}\n"
+                    "GRB_DEVICE void end(const Total& total, grb::word parts) { grb::reduce_grid(total.value, total.any, "
+                    f"static_cast<grb::word*>(grb::address_of(parts)), nullptr, nullptr, {operator}()); }}"
+                )
+            return f"namespace step_{number} {{\n{text}\n{called}\n}}"
         inline = "static __device__ __noinline__" if once else "GRB_DEVICE"
         return (
             f"namespace step_{number} {{\n{text}\n{inline} void run(const grb::word* w) {{ "

@@ -250,6 +250,11 @@ def _copies(args):
     return [copy for copy in zip(*(args[k::4] for k in (2, 3, 4, 5)), strict=True) if copy[0] is not None]
 
 
+def copies_of(words: tuple[int, ...]) -> list[tuple[int, int, int, int]]:
+    """The same of a step's arguments."""
+    return [copy for copy in _copies(words) if copy[2]]
+
+
 def _layout(copy):
     """(words of 64 positions, bytes that belong to each) of what a copy writes; (0, 0) for a few numbers.
 
@@ -324,6 +329,22 @@ def resolved(bodies: list[list[Step]]) -> list[list[Step]]:
 _FIND = {"merge_columns": (1, 13), "matvec_pull": (0, 14)}
 
 
+_NEXT = {"merge_columns": (15, 16, 17), "merge_evenly": (15, 16, 17)}  # arguments of the accumulator to clear
+
+
+def without_next(steps: list[Step]) -> list[Step]:
+    """The steps, where a column-wise product clears no accumulator for the next: no step of a turn takes it over."""
+
+    def cleared(step):
+        places = _NEXT.get(step.name, ())
+        taken = [step.words[k] for k in places]
+        if any(uses(s, address, address + 1) for s in steps if s is not step for address in taken if address):
+            return step
+        return step._replace(words=tuple(0 if k in places else word for k, word in enumerate(step.words)))
+
+    return [cleared(step) for step in steps]
+
+
 def with_edges(steps: list[Step]) -> list[Step]:
     """The steps, where a product counts the edges of its result itself if a step of its own did: that would need a
     barrier after the product, and the sum another.
@@ -380,8 +401,25 @@ def levels(steps: list[Step]) -> list[list[Step]]:
                 level = max(level, its + after - 1)
         at.append(level)
     return [
-        [step for step, its in zip(steps, at, strict=True) if its == level] for level in range(max(at, default=0) + 1)
+        _together([step for step, its in zip(steps, at, strict=True) if its == level])
+        for level in range(max(at, default=0) + 1)
     ]
+
+
+def _shape(step):
+    return step.blocks, step.chunk, step.apart
+
+
+def _together(level):
+    """The level in an order in which steps of the same blocks are neighbours where they can be."""
+    found: list[Step] = []
+    while level:
+        ready = [s for k, s in enumerate(level) if all(not order(earlier, s) for earlier in level[:k])]
+        alike = [s for s in ready if found and _shape(s) == _shape(found[-1])]
+        step = (alike or ready)[0]
+        found.append(step)
+        level = [s for s in level if s is not step]
+    return found
 
 
 OWN = 0x70 << 56  # tag of addresses that are offsets among a block's own numbers: OWN_NUMBER of persistent.cuh
