@@ -61,6 +61,28 @@ class OwnNumbers:
         """The steps with the addresses of their block's numbers."""
         return self._fetched([self._moved(step, self.place) for step in steps])
 
+    def without_unread(self, bodies: list[list[Step]], kept: list[int]) -> list[list[Step]]:
+        """The bodies without steps whose numbers nothing reads; kept: addresses of those that the loop leaves."""
+        outer = {self.place(address) for address in kept}
+        while True:
+            read = {(a.start, a.stop) for body in bodies for s in body for a in s.touched or () if not a.written}
+            alive = [
+                [
+                    s for s in body
+                    if s.blocks != EVERY or s.touched is None or s.name == "end_turn" or any(
+                        a.written and (
+                            not is_own(a.start) or any(x < a.stop and a.start < y for x, y in read)
+                            or any(a.start <= x < a.stop for x in outer)
+                        )
+                        for a in s.touched
+                    )
+                ]
+                for body in bodies
+            ]  # fmt: skip
+            if list(map(len, alive)) == list(map(len, bodies)):
+                return bodies
+            bodies = alive
+
     def start(self, item: Start) -> Start:
         """The same of what an array starts with."""
         return item._replace(start=self.place(item.start)) if item.step is None else item

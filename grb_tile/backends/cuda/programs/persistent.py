@@ -185,8 +185,9 @@ def _recorded(loop, turn, held, most):
     if not own.has(state):
         raise CaptureError("programs: too many numbers for each block")
     begin, made, barrier = _made_of(device, recorder, starts) + begin, {}, False
-    for name, (starts, steps) in zip(loop.directions(), bodies, strict=True):
-        ordered = levels(own.rewritten(steps))
+    rewritten = own.without_unread([own.rewritten(steps) for _, steps in bodies], loop.kept_numbers())
+    for name, (starts, _), steps in zip(loop.directions(), bodies, rewritten, strict=True):
+        ordered = levels(steps)
         places = places_of(ordered, [own.start(item) for item in starts])
         begin += _made_of(device, recorder, [item for item in places.early if not is_own(item.start)])
         for k, items in places.after.items():

@@ -360,6 +360,11 @@ class DeviceLoop:
         """Of the bodies."""
         return [_METHODS[PUSH], _METHODS[PULL]] if self.can_pull() else [_METHODS[PUSH]]
 
+    def kept_numbers(self) -> list[int]:
+        """Addresses of the numbers that a turn leaves to the next one and to the host."""
+        arrays = [slot.count for slot in self._slots] + [slot.values for slot in self._slots] + [self.state]
+        return [int(a.data.ptr) for a in arrays if a is not None]
+
     def parts(self, turn: Callable) -> list[Callable]:
         """What is queued before the first turn, in a turn of each direction, and after the last one."""
 
