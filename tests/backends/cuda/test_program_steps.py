@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cuda_emulation.backend import shim
+from grb_tile.backends.cuda.programs.fused import Group
 from grb_tile.backends.cuda.programs.numbers import OwnNumbers
 from grb_tile.backends.cuda.programs.slots import copy_arrays
 from grb_tile.backends.cuda.programs.steps import (
@@ -13,15 +14,15 @@ from grb_tile.backends.cuda.programs.steps import (
     Recorder,
     Start,
     Step,
-    Touched,
     bytes_of,
     levels,
-    parameters_of,
     places_of,
     starts_of,
     step_of,
     wraps,
 )
+from grb_tile.backends.cuda.programs.touched import Touched, parameters_of
+from grb_tile.backends.cuda.programs.turn_products import without_next
 from grb_tile.planner.choose_lowering import one_kernel_pays, product_fits
 from grb_tile.planner.device_profile import H200
 
@@ -133,16 +134,23 @@ def test_numbers_that_every_block_has():
     assert [own.has(k) for k in (2000, 2100, 2104, 2200, 2300, 0)] == [False, True, True, True, False, False]
     assert [place for _, place, _ in own.table] == [OWN, OWN + 16] and own.place(2104) == OWN + 4
     found = own.rewritten([count, first, second, shared, third])
-    assert [s.name for s in found] == ["count", "copy_arrays", "equals_number", "equals_number", "shared", "equals_number"]
+    assert [s.name for s in found] == [
+        "count",
+        "copy_arrays",
+        "equals_number",
+        "equals_number",
+        "shared",
+        "equals_number",
+    ]
     assert [s.blocks for s in found] == [ALL, EVERY, EVERY, EVERY, ALL, 1]
     assert found[2].words == (OWN + 24, 3, OWN) and found[3].words == (OWN, 3, OWN + 16)
-    assert names(levels(found)) == [["count"], ["copy_arrays", "equals_number", "equals_number", "shared"],
-                                    ["equals_number"]]  # fmt: skip
+    assert names(levels(found)) == [
+        ["count"], ["copy_arrays", "equals_number", "equals_number", "shared"], ["equals_number"],
+    ]  # fmt: skip
 
 
 def test_what_a_launch_touches():
-    """Parameters that are `const` are read; positions belong to arrays of as many elements, and to words of as many bits.
-    """
+    """Parameters that are `const` are read; positions belong to arrays of that many elements or bits."""
     assert [p.constant for p in parameters_of("elementwise/apply.cuh", "apply_values")] == [True, True, False, False]
     assert [p.words for p in parameters_of("elementwise/apply.cuh", "apply_values")] == [False, True, False, False]
     assert parameters_of("programs/copy.cuh", "nothing") is None
@@ -165,6 +173,29 @@ def test_what_a_launch_touches():
     assert summed.name == "sum_counts" and summed.words == (joined.words[-1], int(count.data.ptr))
     assert bytes_of([noted]) == 16 * n
     assert out.tolist() == [0.0] * n
+
+
+def test_neighbouring_steps_are_one_pass():
+    """Of the same positions; what one writes and the next reads has one word among the arguments."""
+
+    def cast(source, to, n=1000, chunk=16):
+        instance = "structure/convert.cuh", "cast_values", "", ("double", "double")
+        return Step("cast_values", instance, (source, n, to), ALL, (), chunk)
+
+    found = Group.of([cast(80, 160), cast(160, 240), step("another", (0, 80, "r", 8))])
+    assert found is not None and found.steps == 2 and found.positions == 1000
+    assert found.words == (80, 1000, 160, 1000, 240) and [item.words for item in found.items] == [(0, 1, 2), (2, 3, 4)]
+    assert Group.of([cast(80, 160), cast(160, 240, 1010)]) is None  # as many words, and more positions
+    assert Group.of([cast(80, 160), cast(160, 240, chunk=17)]) is None
+    assert Group.of([cast(80, 160), step("another", (0, 80, "r", 8)), cast(160, 240)]) is None
+
+
+def test_a_product_clears_no_accumulator_that_nothing_takes():
+    words = (*range(100, 115), 200, 300, 400, 0, 0, 0)
+    product = step("merge_columns", (114, 120, "w", 0), words=words)
+    assert without_next([product])[0].words == (*words[:15], 0, 0, 0, 0, 0, 0)
+    taken = step("merge_columns", (300, 380, "w", 0), words=words)
+    assert without_next([product, taken])[0].words == words
 
 
 def test_copies_are_divided_as_the_steps_of_their_arrays_are():

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .steps import COPIES, POSITIONS, REDUCTIONS, Step, copies_of, parameters_of
+from .steps import Step
+from .touched import COPIES, POSITIONS, REDUCTIONS, copies_of, parameters_of
 
 _ITEMS = {"combine", "apply_values", "cast_values", "agreeing", "reduce_values"}  # have a function NAME_at
 _MOVED = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t", 16: "ulonglong2"}

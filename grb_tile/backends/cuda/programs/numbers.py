@@ -4,19 +4,18 @@
     steps = own.rewritten(bodies[0])        # steps that write such numbers alone: blocks EVERY, addresses is_own
     own.table                               # (address, its offset with the tag, bytes) of each
 
-A step of one block that all others wait for costs a barrier of the grid.  Instead every block runs it, on numbers of its
-own in shared memory: they are the same in all blocks, because the same steps wrote them from the same values.  A number
-that several blocks write together (a count of atomics, the parts of a reduction) stays where it is; steps that read it
-get a copy, in the level after that of the writers, so that the next turn may write it again soon (`_fetched`).
+A step of one block that all others wait for costs a barrier of the grid.  Instead every block runs it, on numbers of
+its own in shared memory: they are the same in all blocks, because the same steps wrote them from the same values.  A
+number that several blocks write together (a count of atomics, the parts of a reduction) stays where it is; steps that
+read it get a copy, in the level after that of the writers, so that the next turn may write it again soon (`_fetched`).
 
 What a loop begins with is copied in before the first turn, and out by the first block after the last.
 """
 
 from __future__ import annotations
 
-from .steps import (
-    COPIES, EVERY, FEW_BYTES, OWN, POSITIONS, Start, Step, Touched, is_own, parameters_of, uses,
-)  # fmt: skip
+from .steps import EVERY, OWN, Start, Step, is_own, uses
+from .touched import COPIES, FEW_BYTES, POSITIONS, Touched, parameters_of
 
 # As a step of one block they give the same whoever runs them.
 _REPEATABLE = {*POSITIONS, COPIES, "equals_number", "number_or", "end_turn", "reduce_parts", "sum_counts"}
@@ -98,12 +97,9 @@ class OwnNumbers:
             return step
         parameters = parameters_of(step.instance[0], step.name) or ()
         words = tuple(
-            place(word) if k < len(parameters) and parameters[k].pointer else word
-            for k, word in enumerate(step.words)
+            place(word) if k < len(parameters) and parameters[k].pointer else word for k, word in enumerate(step.words)
         )
-        touched = tuple(
-            a._replace(start=place(a.start), stop=place(a.start) + a.stop - a.start) for a in step.touched
-        )
+        touched = tuple(a._replace(start=place(a.start), stop=place(a.start) + a.stop - a.start) for a in step.touched)
         every = step.name in _REPEATABLE and step.blocks == 1 and all(is_own(a.start) for a in touched if a.written)
         return step._replace(words=words, touched=touched, blocks=EVERY if every else step.blocks)
 

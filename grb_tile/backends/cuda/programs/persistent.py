@@ -23,7 +23,21 @@ from ....planner.choose_lowering import one_kernel_pays
 from .fused import Group
 from .numbers import OwnNumbers
 from .slots import clear_memory
-from .steps import EVERY, Recorder, Step, bytes_of, copies_numbers, is_own, levels, places_of, resolved, runs_by_warp, starts_of, step_of, with_edges, without_next, wraps
+from .steps import (
+    EVERY,
+    Recorder,
+    Step,
+    bytes_of,
+    copies_numbers,
+    is_own,
+    levels,
+    places_of,
+    runs_by_warp,
+    starts_of,
+    step_of,
+    wraps,
+)  # fmt: skip
+from .turn_products import resolved, with_edges, without_next
 
 LAUNCH = {"threads": 512, "per_processor": 2}
 # persistent: "auto", where the planner expects a gain; "always"; "never".  cycles: are those of each level counted?
@@ -358,9 +372,11 @@ class Source:
                 kind, operator = instance[4]
                 called += (
                     f"\nusing Total = grb::Part<{kind}>;\n"
-                    f"GRB_DEVICE void add(Total& total, const Total& more) {{ grb::fold<{kind}, {operator}>(total, more); }}\n"
-                    "GRB_DEVICE void end(const Total& total, grb::word parts) { grb::reduce_grid(total.value, total.any, "
-                    f"static_cast<grb::word*>(grb::address_of(parts)), nullptr, nullptr, {operator}()); }}"
+                    "GRB_DEVICE void add(Total& total, const Total& more) {\n"
+                    f"  grb::fold<{kind}, {operator}>(total, more);\n}}\n"
+                    "GRB_DEVICE void end(const Total& total, grb::word parts) {\n"
+                    "  auto of_blocks = static_cast<grb::word*>(grb::address_of(parts));\n"
+                    f"  grb::reduce_grid(total.value, total.any, of_blocks, nullptr, nullptr, {operator}());\n}}"
                 )
             return f"namespace step_{number} {{\n{text}\n{called}\n}}"
         inline = "static __device__ __noinline__" if once else "GRB_DEVICE"

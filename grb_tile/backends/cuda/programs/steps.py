@@ -17,60 +17,33 @@ only.  As steps each block has the same words of 64 positions in all that have s
 
 from __future__ import annotations
 
-import re
 import struct
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .... import kernels
 from ....exceptions import CaptureError
+from .touched import COPIES, COPIES_OF_LAUNCH, FEW_BYTES, POSITIONS, REDUCTIONS, Touched, copies, groups_of, touched_by
 
 # Launched with a grid of their own, and right with any other: what a block does depends on gridDim and blockDim alone.
 ANY_GRID = {"end_turn", "tell_host", "matvec_pull", "merge_columns", "merge_evenly"}
-# Item k touches element k of each array with an element for each item, bit k of words of as many bits, no other.
-# Kernel -> which argument is the number of positions.
-POSITIONS = {
-    "combine": 4, "apply_values": 2, "cast_values": 1, "overlay": 2, "reduce_values": 2, "agreeing": 4,
-    "repeat_number": 1, "overwrite_words": 7, "edges_of_members": 1, "join_words": 3, "inner_product": 3,
-    "fill_start": 1,
-}  # fmt: skip
 # Read little of their arrays: what a list or a bitmap leaves.
 PARTLY = {"merge_columns", "merge_evenly", "overwrite_words", "overwrite_listed", "edges_of_members"}
-# Reductions of the grid, whose last arguments are the blocks' parts, a count and the result: type and operator of
-# reduce_parts.  Those of LISTS may have a list, whose positions are any: template arguments that are then not void.
-REDUCTIONS = {
-    "reduce_values": lambda template: template,
-    "agreeing": lambda template: ("int64_t", "grb::Plus"),
-    "inner_product": lambda template: ("typename S::Z", "grb::addition_of<S>"),
-}
-LISTS = {"agreeing", "inner_product"}
 # kernel -> the argument that the blocks' counts are added to
 COUNTS = {"join_words": 6, "edges_of_members": 3, "matvec_rows": 13, "merge_columns": 14, "matvec_pull": 15}
 STARTS = {"fill_start"}  # write what an array starts with, and nothing else
-COPIES = "copy_arrays"  # of several arrays, in units of 8 bytes
-FEW_BYTES = 64  # of the array of a number, or of a few
 _WORDS_OF_BLOCK = 4  # of 64 positions: not divided
 _FEW_WORDS = 256  # of 8 bytes, copied by one block
 ALL = 1 << 31  # blocks
 EVERY = 0  # blocks: each runs the step for itself
 
 
-class Touched(NamedTuple):
-    """Memory that a step touches.  unit: bytes that belong to 64 positions, where a block has its chunk; 0: any."""
-
-    start: int
-    stop: int
-    written: bool
-    unit: int = 0
-
-
 class Step(NamedTuple):
     """One launch.
 
-    instance: what Launcher.kernel takes.  words: its arguments, 8 bytes each.  blocks: 1, ALL, or EVERY.  touched: None where it is not known.  chunk: words of 64 positions that the blocks divide; 0: none.  apart:
-    has each block a count of its own?
+    instance: what Launcher.kernel takes.  words: its arguments, 8 bytes each.  blocks: 1, ALL, or EVERY.  touched: None
+    where it is not known.  chunk: words of 64 positions that the blocks divide; 0: none.  apart: has each block a count
+    of its own?
     """
 
     name: str
@@ -122,15 +95,15 @@ class Recorder:
         elif "namespace" in functors:
             self._refuse(f"{name} has an operator that declares a namespace")
         elif name == COPIES:
-            for group in _groups_of(args) or [args]:
+            for group in groups_of(args) or [args]:
                 wanted = 1 if group[0] <= _FEW_WORDS else ALL
-                self._add((header, name, functors, (str(len(_copies(group))),)), group, wanted)
+                self._add((header, name, functors, (str(len(copies(group))),)), group, wanted)
         else:
             self._add((header, name, functors, template), args, 1 if blocks == 1 else ALL, known)
 
     def _add(self, instance, args, blocks, known=True):
         header, name, functors, template = instance
-        touched, chunk = _touched(header, name, template, args) if known else (None, 0)
+        touched, chunk = touched_by(header, name, template, args) if known else (None, 0)
         if chunk > _WORDS_OF_BLOCK:
             blocks = ALL
         elif chunk:
@@ -141,19 +114,19 @@ class Recorder:
         if name in REDUCTIONS and blocks > 1:
             parts, out = self._launcher.xp.empty(3 * self._most, np.uint64), args[-1]
             args = *args[:-3], parts, None, None
-            touched, _ = _touched(header, name, template, args)
+            touched, _ = touched_by(header, name, template, args)
             final = f"{header} elementwise/reduce.cuh", "reduce_parts", functors, REDUCTIONS[name](template)
             blocks = ALL
         elif name in COUNTS and _counts_by_block(name, template, args) and blocks > 1:
             parts, out = self._launcher.xp.empty(self._most, np.uint64), args[COUNTS[name]]
             args = *args[: COUNTS[name]], parts, *args[COUNTS[name] + 1 :]
-            touched = _touched(header, name, template, args)[0] if known else None
+            touched = touched_by(header, name, template, args)[0] if known else None
             final = "programs/numbers.cuh", "sum_counts", "", ()
         if name == "sum_counts" and isinstance(args[-1], int):
             touched += (Touched(args[-1], args[-1] + 8, True),)
         words = tuple(map(word_of(self._launcher), args))
         if name == COPIES:
-            words += (0,) * (2 + 4 * _COPIES_OF_LAUNCH - len(words))
+            words += (0,) * (2 + 4 * COPIES_OF_LAUNCH - len(words))
         apart = final is not None and name in COUNTS
         self.steps.append(Step(name, (header, name, functors, template), words, blocks, touched, chunk, apart))
         if final is not None:
@@ -188,189 +161,11 @@ def word_of(launcher: Any) -> Any:
     return word
 
 
-class Parameter(NamedTuple):
-    """Of a kernel.  constant: is what it points to only read?  words: are these presence bits?"""
-
-    constant: bool
-    pointer: bool
-    words: bool
-
-
-@cache
-def parameters_of(header: str, name: str) -> tuple[Parameter, ...] | None:
-    """The parameters of a kernel, None where it is not found."""
-    for file in header.split():
-        found = re.search(rf"__global__ void (?:__launch_bounds__\([^)]*\)\s*)?{name}\(([^)]*)\)", kernels.source(file))
-        if found is not None:
-            parts = [part.strip() for part in found[1].split(",")]
-            return tuple(
-                Parameter(part.startswith("const "), "*" in part, re.match(r"(const )?word\*", part) is not None)
-                for part in parts
-            )
-    return None
-
-
-def _touched(header, name, template, args):
-    """(what a launch touches, words of its chunks): an array where its parameter is not `const` may be written."""
-    if name == COPIES:
-        return _touched_by_copies(args)
-    parameters = parameters_of(header, name)
-    if parameters is None or len(parameters) != len(args):
-        return None, 0
-    found, positions = [], 0
-    if name in POSITIONS and (name not in LISTS or template[:2] == ("void", "void")):
-        positions = args[POSITIONS[name]]
-    chunk = (positions + 63) >> 6
-    last = len(args) - 3 if name in REDUCTIONS else len(args)
-    for k, (a, parameter) in enumerate(zip(args, parameters, strict=True)):
-        if not hasattr(a, "nbytes") or isinstance(a, np.generic):
-            continue
-        start, unit = int(a.data.ptr), 0
-        if chunk and k < last:
-            if parameter.words:
-                unit = 8 if a.size == chunk else 0
-            elif a.size == positions:
-                unit = 64 * a.dtype.itemsize
-        found.append(Touched(start, start + a.nbytes, not parameter.constant, unit))
-    return tuple(found), chunk
-
-
 def _counts_by_block(name, template, args):
     """Does each block add to the count once, as it ends, if it adds at all?"""
     if name == "merge_columns":
         return template[6] == "false" and args[18] == 0
     return args[COUNTS[name]] is not None
-
-
-_COPIES_OF_LAUNCH = 8  # COPIES of kernels/programs/copy.cuh
-
-
-def _copies(args):
-    """(destination, source, bytes, number) of each copy of a launch."""
-    return [copy for copy in zip(*(args[k::4] for k in (2, 3, 4, 5)), strict=True) if copy[0] is not None]
-
-
-def copies_of(words: tuple[int, ...]) -> list[tuple[int, int, int, int]]:
-    """The same of a step's arguments."""
-    return [copy for copy in _copies(words) if copy[2]]
-
-
-def _layout(copy):
-    """(words of 64 positions, bytes that belong to each) of what a copy writes; (0, 0) for a few numbers.
-
-    Unsigned words of 8 bytes are taken for presence bits.  Where they are not, the blocks divide them in another way.
-    """
-    to = copy[0]
-    if isinstance(to, int) or to.nbytes <= FEW_BYTES or copy[2] != to.nbytes:
-        return 0, 0
-    return (to.size, 8) if to.dtype == np.uint64 else ((to.size + 63) >> 6, 64 * to.dtype.itemsize)
-
-
-def _groups_of(args):
-    """The arguments of a launch for each layout; None where they must stay together."""
-    groups: dict[tuple, list] = {}
-    for copy in _copies(args):
-        groups.setdefault(_layout(copy), []).append(copy)
-    found = []
-    for layout, copies in groups.items():
-        others = [copy for key, some in groups.items() if key != layout for copy in some]
-        if any(_overlap(to, source) for to, *_ in copies for _, source, *_ in others):
-            return None
-        found.append((max(copy[2] for copy in copies) + 7 >> 3, args[1], *(x for copy in copies for x in copy)))
-    return found
-
-
-def _overlap(to, source):
-    if isinstance(to, int) or not hasattr(source, "nbytes"):
-        return False
-    return to.data.ptr < source.data.ptr + source.nbytes and source.data.ptr < to.data.ptr + to.nbytes
-
-
-def _touched_by_copies(args):
-    copies = _copies(args)
-    layouts = {_layout(copy) for copy in copies}
-    chunk, unit = layouts.pop() if len(layouts) == 1 else (0, 0)
-    found = []
-    for to, source, count, _ in copies:
-        start = to if isinstance(to, int) else int(to.data.ptr)
-        found.append(Touched(start, start + count, True, unit))
-        if hasattr(source, "nbytes"):
-            found.append(Touched(int(source.data.ptr), int(source.data.ptr) + count, False, unit))
-    if args[1] is not None:
-        found.append(Touched(int(args[1].data.ptr), int(args[1].data.ptr) + 1, False))
-    return tuple(found), chunk
-
-
-def resolved(bodies: list[list[Step]]) -> list[list[Step]]:
-    """The steps, those whose arrays are not known with what lies at the addresses that they have."""
-    found: list[list[int]] = []
-    for start, stop in sorted({(a.start, a.stop) for body in bodies for step in body for a in step.touched or ()}):
-        if found and start < found[-1][1]:
-            found[-1][1] = max(found[-1][1], stop)
-        else:
-            found.append([start, stop])
-
-    def touched(step):
-        parameters = parameters_of(step.instance[0], step.name)
-        if step.touched is not None or parameters is None or len(parameters) != len(step.words):
-            return step.touched
-        arrays = []
-        for word, parameter in zip(step.words, parameters, strict=True):
-            if parameter.pointer and word:
-                stop = next((b for a, b in found if a <= word < b), word + 1)
-                arrays.append(Touched(word, stop, not parameter.constant))
-        return tuple(arrays)
-
-    return [[step._replace(touched=touched(step)) for step in body] for body in bodies]
-
-
-# Products that can count the edges of what they find, in their last two arguments: which template argument is the type
-# of the row pointers, which argument the words of the result.
-_FIND = {"merge_columns": (1, 13), "matvec_pull": (0, 14)}
-
-
-_NEXT = {"merge_columns": (15, 16, 17), "merge_evenly": (15, 16, 17)}  # arguments of the accumulator to clear
-
-
-def without_next(steps: list[Step]) -> list[Step]:
-    """The steps, where a column-wise product clears no accumulator for the next: no step of a turn takes it over."""
-
-    def cleared(step):
-        places = _NEXT.get(step.name, ())
-        taken = [step.words[k] for k in places]
-        if any(uses(s, address, address + 1) for s in steps if s is not step for address in taken if address):
-            return step
-        return step._replace(words=tuple(0 if k in places else word for k, word in enumerate(step.words)))
-
-    return [cleared(step) for step in steps]
-
-
-def with_edges(steps: list[Step]) -> list[Step]:
-    """The steps, where a product counts the edges of its result itself if a step of its own did: that would need a
-    barrier after the product, and the sum another.
-    """
-    found = list(steps)
-    for step in steps:
-        if step.name != "edges_of_members" or not step.apart:
-            continue
-        words, _, degrees, parts = step.words
-        writers = [s for s in found[: found.index(step)] if _writes_at(s, words)]
-        product = writers[-1] if writers else step
-        pointers, result = _FIND.get(product.name, (0, 0))
-        if (
-            result and product.blocks == ALL and product.words[result] == words and product.words[-1] == 0
-            and product.instance[3][pointers] == step.instance[3][0] and product.instance[3][6:] != ("true",)
-            and product.touched is not None
-        ):  # fmt: skip
-            more = tuple(a for a in step.touched or () if a.start in (degrees, parts))
-            known = product._replace(words=(*product.words[:-2], degrees, parts), touched=product.touched + more)
-            found[found.index(product)] = known
-            found.remove(step)
-    return found
-
-
-def _writes_at(step, address):
-    return any(a.written and a.start <= address < a.stop for a in step.touched or ())
 
 
 def order(s: Step, t: Step) -> int:
@@ -476,7 +271,7 @@ def starts_of(steps: list[Step], clears: list[tuple[int, int]]) -> tuple[list[St
 
 
 class Places(NamedTuple):
-    """Where arrays get what they start with: in levels, before their steps; in levels, after them; before the first turn.
+    """Where arrays get what they start with: in levels, before or after their steps; before the first turn.
 
     barrier: must one end the turn?
     """
@@ -522,7 +317,7 @@ def step_of(item: Start) -> Step:
     """The step that writes it, with the positions divided in chunks where these are as many words as a bitmap has."""
     if item.step is not None:
         return item.step
-    chunk, count = item.count >> 3, _COPIES_OF_LAUNCH - 1
+    chunk, count = item.count >> 3, COPIES_OF_LAUNCH - 1
     wide = item.count % 8 == 0 and chunk > _WORDS_OF_BLOCK and item.count > FEW_BYTES
     words = (item.count + 7 >> 3, 0, item.start, 0, item.count, 0, *(0, 0, 0, 0) * count)
     instance = "programs/copy.cuh", COPIES, "", ("1", "1") if wide else ("1",)
