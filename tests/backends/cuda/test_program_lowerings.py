@@ -90,7 +90,7 @@ def test_a_vector_for_one_block(shape):
 
     program = gb.program(settled)
     for turns in (9, 9, 9, 2, 7):
-        v, w = (gb.Vector.from_dense(np.arange(30.0)) for _ in range(2))
+        v, w = (gb.Vector.from_dense(np.arange(100.0)) for _ in range(2))
         assert agree(program(v, turns), settled(w, turns))
     assert "one kernel" in program.explain()
 
