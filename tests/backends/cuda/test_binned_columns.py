@@ -72,12 +72,10 @@ def check(A, bins, item):
             base = bases[warp * 32 // bins.threads * bins.steps + step] * bins.chunk
             for slice_ in range(row[step], row[step + 1]):
                 seen[slice_] = True
-                at = slice_ * segments.SLICE + np.arange(32 * segments.LANE_ENTRIES).reshape(-1, 32)
-                lanes = slice_ * segments.SLICE + np.arange(32 * segments.LANE_ENTRIES).reshape(32, -1).T
-                here = at < entries
-                place = places[lanes[here]].astype(np.int64)
+                at = slice(slice_ * segments.SLICE, min((slice_ + 1) * segments.SLICE, entries))
+                place = places[at].astype(np.int64)
                 place[place >= bins.hubs] += base - bins.hubs
-                assert np.array_equal(filled[place], x[cols[at[here]]])
+                assert np.array_equal(filled[place], x[cols[at]])
     assert seen.all()
     assert bins.most == np.diff(bases).max() and bases[-1] == bins.chunks == len(filled) // bins.chunk
     assert bases[0] * bins.chunk == bins.hubs
