@@ -254,8 +254,8 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
 
   // ---- multiply
 
-  // p[u] of the lane's entry u; bitwise: returns those of this lane's own eight entries.  Positional operators that read
-  // the row multiply while they reduce, where the row is known.
+  // p[u] of the lane's entry u; bitwise: returns those of this lane's own eight entries.  Positional operators that
+  // read the row multiply while they reduce, where the row is known.
   GRB_DEVICE unsigned multiply(X (&x)[LANE_ENTRIES], Z (&p)[LANE_ENTRIES]) {
     if constexpr (bitwise) {
       uint2 other;

@@ -55,7 +55,7 @@ def is_ranks(name):
 
 
 class Kept:
-    """Ranks that wait for functions to call, each in its thread with its device: NCCL takes most of a second to start."""
+    """Ranks that wait for functions to call, each in its thread with its device: NCCL takes half a second to start."""
 
     def __init__(self, name, size, of_rank, timeout):
         self._asked = [queue.SimpleQueue() for _ in range(size)]
