@@ -1,6 +1,6 @@
-// Shared memory by address, and copies to it and into the L2 cache that go on while a kernel computes.
+// Shared memory by address, and copies to it that go on while a kernel computes.
 //
-// Who includes it: products/bitblock_stage.cuh, products/segment_sum.cuh, products/spmm_slabs.cuh.
+// Who includes it: products/bitblock_stage.cuh, products/segment_sum.cuh.
 #pragma once
 #include "base/warp.cuh"
 
@@ -98,21 +98,6 @@ template <class T> GRB_DEVICE void copy_to(const SharedWindow& window, unsigned 
 GRB_DEVICE void copies_arrived() {
 #ifdef GRB_ASYNC_COPY
   asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
-
-// Begins to read memory into the L2 cache.  from and bytes: multiples of 16.
-GRB_DEVICE void fetch(const unsigned char* from, unsigned bytes) {
-#if defined(SIMT_CPU)
-  volatile unsigned char ends = bytes ? from[0] + from[bytes - 1] : 0;  // guards see where they are
-  (void)ends;
-#elif __CUDA_ARCH__ >= 900
-  if (bytes)
-    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(from)), "r"(bytes)
-                 : "memory");
-#else
-  for (unsigned at = 0; at < bytes; at += 128)
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from + at)) : "memory");
 #endif
 }
 

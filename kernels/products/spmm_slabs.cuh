@@ -3,8 +3,7 @@
 //
 // Algorithm: cache blocking (Nishtala, Vuduc, Demmel, Yelick, "When cache blocking of sparse matrix vector multiply
 //   works and why", AAECC 18, 2007): all blocks take the slabs in the same order at about the same time (Together in
-//   base/launch.cuh), so that each row of X comes from DRAM once in a sweep over the slabs, and gathers find it in L2:
-//   while a slab is added, the next one's rows of X are read into the cache, from first to last.
+//   base/launch.cuh), so that each row of X comes from DRAM once in a sweep over the slabs, and gathers find it in L2.
 //   The sums of the rows that a warp has in a sweep stay in shared memory until their entries of all slabs are added.
 // A unit: 32 neighbouring rows.  Entries are ordered by (slab, row, column), so those of a unit in a slab are together:
 //   starts[slab * units + unit] is the first one, counts[slab * units * 32 + row] how many a row has, 255 at most; rows
@@ -28,21 +27,8 @@ template <class I, class A> struct SlabMatrix {
   const A* values;
   const uint8_t* counts;
   const int64_t* starts;
-  int64_t units, slabs, width, columns;      // width: columns of a slab
+  int64_t units, slabs, rows;
 };
-
-// Begins to read the rows of X of a slab into the L2 cache.  Every thread of the grid calls.
-template <class I, class A, class X>
-GRB_DEVICE void fetch_slab(const SlabMatrix<I, A>& m, const X* x, int64_t n, int64_t slab) {
-  constexpr int64_t PIECE = 1024, UNIT = 16;  // bytes
-  if (reinterpret_cast<uintptr_t>(x) % UNIT != 0) return;
-  const int64_t row = n * int64_t(sizeof(X)), last = (slab + 1) * m.width;
-  const int64_t from = slab * m.width * row / UNIT * UNIT;
-  const int64_t stop = (last < m.columns ? last : m.columns) * row / UNIT * UNIT;
-  const int64_t mine = int64_t(threadIdx.x) * gridDim.x + blockIdx.x;  // all blocks begin some
-  for (int64_t at = from + mine * PIECE; at < stop; at += thread_count() * PIECE)
-    fetch(reinterpret_cast<const unsigned char*>(x) + at, unsigned(stop - at < PIECE ? stop - at : PIECE));
-}
 
 // Bytes as a multiple of 16.
 GRB_DEVICE unsigned in_sixteens(unsigned bytes) { return (bytes + 15) / 16 * 16; }
@@ -154,12 +140,12 @@ template <class I, class S, int V, int LANES, int STAGED, int AT_ONCE> struct Sl
 template <class I, class S, int V, int LANES, int STAGED, int AT_ONCE, int THREADS>
 __global__ void __launch_bounds__(THREADS, 1)
 spmm_slabs(const I* __restrict__ cols, const typename S::A* __restrict__ a_values, const uint8_t* __restrict__ counts,
-           const int64_t* __restrict__ starts, int64_t units, int64_t slabs, int64_t width, int64_t columns,
+           const int64_t* __restrict__ starts, int64_t units, int64_t slabs, int64_t rows,
            const typename S::X* __restrict__ x, int64_t n, typename S::Z* __restrict__ values, int64_t held,
            unsigned* turns) {
   using Warp = SlabWarp<I, S, V, LANES, STAGED, AT_ONCE>;
   extern __shared__ ulonglong2 spmm_slab_memory[];
-  const SlabMatrix<I, typename S::A> m{cols, a_values, counts, starts, units, slabs, width, columns};
+  const SlabMatrix<I, typename S::A> m{cols, a_values, counts, starts, units, slabs, rows};
   const int warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
   const unsigned sum_bytes = in_sixteens(unsigned(held * 32 * n * int64_t(sizeof(typename S::Z))));
   const unsigned stage_bytes = 2 * (Warp::COLUMNS + Warp::VALUES);
@@ -179,11 +165,7 @@ spmm_slabs(const I* __restrict__ cols, const typename S::A* __restrict__ a_value
     int k = 0, k_next = held > 1 ? 1 : 0;
     next = own.piece_of(slab_next, first + k_next * warps);
     for (int step = 0; step < steps; step++) {
-      if (k == 0) {
-        together.next();
-        const int64_t slab = step / int(held) + 1;
-        if (slab < slabs || sweep + 1 < sweeps) fetch_slab(m, x, n, slab < slabs ? slab : 0);
-      }
+      if (k == 0) together.next();
       copies_arrived();
       __syncwarp();
       own.begin_copy(next, (step + 1) & 1);

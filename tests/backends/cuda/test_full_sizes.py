@@ -41,7 +41,6 @@ TESTS = {
     "test_binned_columns.py::test_slabs_of_many_loads": "products/binned_columns.cuh LOADS",
     "test_full_structure.py::test_tiles_of_keys": "structure/radix_sort.cuh RADIX ITEMS AT_ONCE",
     "test_full_structure.py::test_chunks_of_a_merge": "elementwise/merge.cuh EACH AT_ONCE",
-    "test_spmm_slabs.py::test_columns_of_slabs": "products/spmm_slabs.cuh PIECE UNIT",
     "test_spmm_slabs.py::test_units_that_fill_their_place": "products/spmm_slabs.cuh GROUPS COLUMNS VALUES",
     "test_full_structure.py::test_dense_products": "products/spmm.cuh BYTES RESIDENT GROUPS",
     "test_full_structure.py::test_sampled_dense_products": "products/sddmm.cuh GROUPS",

@@ -110,11 +110,6 @@ def slabs_of(
     return made_of(device, A, count)
 
 
-def width_of(A: Compressed, count: int) -> int:
-    """Columns of a slab."""
-    return -(-A.ncols // count)
-
-
 def slabs_for(device: Device, A: Compressed, row_bytes: int) -> int:
     """How many slabs: whose rows of X the cache holds, and whose entries of a unit a warp has room for."""
     count = -(-A.ncols * row_bytes // slab_bytes(device))
@@ -200,7 +195,7 @@ def _make(device, A, count):
     result, launcher = Slabs(), device.launcher
     result.count, result.units = count, -(-A.nrows // UNIT)
     result.longest = longest_of(A)
-    width, index = width_of(A, count), index_type(A.indices)
+    width, index = -(-A.ncols // count), index_type(A.indices)
     result.counts = device.zeros(count * result.units * UNIT, np.uint8)
     shape = count, result.units, result.longest
     launcher.kernel(HEADER, "count_slabs", "", (index,)).over(
@@ -270,7 +265,7 @@ def multiply(device: Device, A: Compressed, x: Any, n: int, s: Lowered, values: 
     a_values = None if not s.reads_a else A.values if A.iso else slabs.values
     s.kernel(launcher, HEADER, "spmm_slabs", template)(
         launcher.blocks(launcher.processors), threads,
-        (slabs.cols, a_values, slabs.counts, slabs.starts, slabs.units, slabs.count, width_of(A, slabs.count), A.ncols,
-         x.values, n, values, held, slabs.turns),
+        (slabs.cols, a_values, slabs.counts, slabs.starts, slabs.units, slabs.count, A.nrows, x.values, n, values, held,
+         slabs.turns),
         shared=_shared(A, s, held, UNIT * n * s.dtype.np_type.itemsize, staged) * (threads // 32),
     )  # fmt: skip
