@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import grb_tile as gb
+from grb_tile.backends.distributed.backend import DistributedBackend
 from support.ranks import on_ranks
 from support.seeds import generator
 
@@ -270,3 +271,22 @@ def test_as_on_one(group, form, ranks):
         assert found.keys() == wanted.keys()
         for name, x in wanted.items():
             assert found[name] == x, (name, found[name], x)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_products_with_a_matrix_that_every_rank_has(ranks):
+    """Ranks that may keep the whole of an operand: S S' and S S under each mask, in a chain, each asked several times."""
+
+    def found():
+        S = operands("values")[2]
+        P = S.select("offdiag").new()
+        given = []
+        for X, (_, mask) in itertools.product((S, P), masks(S)[1:] + masks(P)[1:]):
+            for Y in (X.T, X, S.T):
+                chain = X.mxm(Y, "plus_pair").select(mask["mask"])
+                given += [chain.reduce_scalar("plus").new(), chain.new(), chain.reduce_rowwise("max").new()]
+        return comparable(given)
+
+    wanted = found()
+    for repeated in on_ranks(f"ranks{ranks}", lambda: [found(), found()], backend=DistributedBackend, timeout=60.0):
+        assert repeated == [wanted, wanted]
