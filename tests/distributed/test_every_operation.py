@@ -275,7 +275,7 @@ def test_as_on_one(group, form, ranks):
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_products_with_a_matrix_that_every_rank_has(ranks):
-    """Ranks that may keep the whole of an operand: S S' and S S under each mask, in a chain, each asked several times."""
+    """Ranks that may keep the whole of an operand: S S' and S S under each mask in a chain, each several times."""
 
     def found():
         S = operands("values")[2]
