@@ -42,6 +42,7 @@ from .joint import RankSums, failing_together, portable
 from .label_rounds import LabelRounds
 from .layout import Rows, equal_ranges
 from .movement import array_of, own_range, redistribute, spread, whole_matrix, whole_vector
+from .known import Known
 from .parts import Part, PartArray, PartMatrix, PartVector
 from .products import DistributedProducts
 from .whole_loops import WholeLoops
@@ -81,8 +82,7 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
 
     def set_layout(self, starts: Any) -> Rows:
         """Cut dimensions of the length starts[-1] in this way from now on; objects made before are moved as needed."""
-        layout = Rows(starts, self.rank)
-        self._layouts[layout.length] = layout
+        layout = self._layouts[int(starts[-1])] = Rows(starts, self.rank)
         self._decided.add(layout.length)
         return layout
 
@@ -103,6 +103,8 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
             self._check_equal(store)
             layout = self.layout(store.shape[0])
             made = self.made(own_range(self.local, self.local.copy_here(store), layout), store.shape, layout)
+            if type(made) is PartVector and store.nvals == store.size:
+                made.known = Known(layout.all_positions, not store.iso)
             made._nvals = store.nvals
             if store.format == "bitmap":  # its arrays may change in place, and its forms stay
                 return made
@@ -181,7 +183,13 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         of = self._spread if spreads else self._local
         stores = [of(store, layout, name) for store in (x, y) if store is not None]
         found = getattr(self.local, name)(*stores, op, *args, **options, mask=of(mask, layout, name))
-        return self.made(own_range(self.local, found, layout) if spreads else found, x.shape, layout)
+        found = own_range(self.local, found, layout) if spreads else found
+        if type(x) is PartVector and x.layout is layout and mask is None:
+            if name == "apply":
+                return x.alike(found, varies=not _gives_one_value(op, options))
+            if type(y) is PartVector and y.known.positions is x.known.positions and name != "select":
+                return x.alike(found, varies=y.known is x.known and not _gives_one_value(op, options))
+        return self.made(found, x.shape, layout)
 
     def _moved(self, found: Any, call: str) -> Any:
         """The part of a store of the whole's shape of which every rank has some entries, wherever they are."""
@@ -383,7 +391,7 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         scalars = [x if isinstance(x, float) else x.value for x in scalars]  # an exchange, before the device is locked
         outputs, sums = self.local.one_pass(program, dtype, len(layout), scalars, *mine)
         totals = RankSums(self.comm, program.monoids, sums)
-        return [PartVector(size, store, layout, self) for store in outputs], totals
+        return [PartVector(size, store, layout, self, Known(layout.all_positions, True)) for store in outputs], totals
 
     def broadcast(self, u, pattern, axis):
         pattern = self.part(pattern)
@@ -489,6 +497,12 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
 
     def has_ascending_columns(self, A):
         return self.local.has_ascending_columns(self.whole(A))
+
+
+def _gives_one_value(op, options):
+    """May an element-wise operator give one value whatever it reads?  Then ranks ask each other whether it did."""
+    bound = options.get("left") is not None or options.get("right") is not None
+    return op is None or op.name in ("one", "pair", "oneb") or bound and op.name in ("first", "second", "any")
 
 
 _OF_RANKS = ("agreed_type", "agreed_shape", "build_shared", "scattered", "of_parts", "gathered")  # what gb.dist calls

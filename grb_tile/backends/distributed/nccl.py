@@ -344,6 +344,7 @@ class NcclCommunicator(Communicator):
         """The thread: look until the communicator is closed or aborted."""
         self._device.bind()
         while self._reason is None and not self._stopped.wait(SECONDS_BETWEEN_LOOKS):
+            self.host.look_at_announced()
             self._look()
 
     def _look(self) -> None:
@@ -431,6 +432,9 @@ class NcclCommunicator(Communicator):
 
     def note(self, fact: str) -> None:
         self.host.note(fact)
+
+    def announce(self, call: str, kind: str) -> None:
+        self.host.announce(call, kind)
 
     def gone(self) -> tuple[int, ...]:
         return self.host.gone()

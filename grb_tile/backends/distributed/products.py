@@ -23,10 +23,12 @@ from ...planner import record_plan
 from ...storage.convert import cached_transpose, share
 from ...storage.dense import compressed as without_dense
 from ...storage.store import Dense, StoredMask, forms_of
+from .known import Known
 from .movement import from_rank, own_range, redistribute, spread, whole_vector
 from .parts import Part, PartMatrix, PartVector
 
 ROW_READERS = frozenset(("firsti", "firsti1"))  # multiplies that read the row of A in A x, A B
+MOST_KNOWN = 8  # products of a matrix whose positions are kept as known
 INNER_READERS = frozenset(("firstj", "firstj1", "secondi", "secondi1"))  # that read k in A(i,k) x(k)
 
 
@@ -50,7 +52,8 @@ class DistributedProducts:
             w = own_range(self.local, w, layout)
         else:
             w = self.local.mxv(E.local, False, x, semiring, self._local(mask, layout, "mxv"))
-        return PartVector(E.nrows, w, layout, self)
+        known = _known_of_product(E, u, semiring) if mask is None and type(u) is PartVector else None
+        return PartVector(E.nrows, w, layout, self, known)
 
     def _everywhere_for(self: Any, semiring, u):
         """u on every rank; of a product that reads no values of it the structure alone, all values being 1."""
@@ -62,7 +65,7 @@ class DistributedProducts:
             ones = self.local.constant(one) if self.local.on_device else np.array([one])
             local = share(u.local, u.local.with_values(u.dtype, ones, True))
             forms_of(local)["iso_value"] = one  # which nobody needs to read from the device
-            forms["whole_structure"] = whole_vector(self, PartVector(u.size, local, u.layout, self), "mxv")
+            forms["whole_structure"] = whole_vector(self, u.alike(local, False), "mxv", one)
         return forms["whole_structure"]
 
     @contextmanager
@@ -163,6 +166,19 @@ class DistributedProducts:
 
     def reduce_matmul(self: Any, A, B, semiring, monoid, axis=None, mask=None, plan=None, BT=None, keep=None):
         return self.reduce_mxm(A, False, BT if B is None else B, B is None, semiring, mask, keep, monoid, axis)
+
+
+def _known_of_product(E, u, semiring):
+    """Known of E u, shared with the products before of vectors with u's positions; kept with E."""
+    kept = forms_of(E).setdefault("known_products", [])
+    for positions, by, known in kept:
+        if positions is u.known.positions and by is semiring:
+            return known
+    if len(kept) == MOST_KNOWN:
+        kept.pop(0)
+    known = Known()
+    kept.append((u.known.positions, semiring, known))
+    return known
 
 
 def _sparse(mask):
