@@ -12,7 +12,6 @@ C<mask> = A B'         in stage r the columns of C that rank r's rows of B give,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
@@ -30,6 +29,30 @@ from .parts import Part, PartMatrix, PartVector
 ROW_READERS = frozenset(("firsti", "firsti1"))  # multiplies that read the row of A in A x, A B
 MOST_KNOWN = 8  # products of a matrix whose positions are kept as known
 INNER_READERS = frozenset(("firstj", "firstj1", "secondi", "secondi1"))  # that read k in A(i,k) x(k)
+
+
+class _Recorded:
+    """The block of DistributedProducts.recorded."""
+
+    __slots__ = ("before", "method", "operation", "start", "world")
+
+    def __init__(self, world: Any, operation: str, method: str) -> None:
+        self.world, self.operation, self.method = world, operation, method
+        self.before = world.comm.bytes_received, world.comm.seconds
+        self.start = perf_counter()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if error is not None:
+            return
+        world, (received, seconds), whole = self.world, self.before, perf_counter() - self.start
+        comm = world.comm
+        channel = f" {comm.channel}" if comm.channel else ""
+        figures = world.size, comm.bytes_received - received, (comm.seconds - seconds) * 1e3, whole * 1e3, channel
+        plan = record_plan(self.operation, self.method, "csr", "over_ranks", figures)
+        plan.seconds, plan.engine = whole, world.name
 
 
 class DistributedProducts:
@@ -68,17 +91,9 @@ class DistributedProducts:
             forms["whole_structure"] = whole_vector(self, u.alike(local, False), "mxv", one)
         return forms["whole_structure"]
 
-    @contextmanager
-    def recorded(self: Any, operation: str, method: str) -> Iterator[None]:
+    def recorded(self: Any, operation: str, method: str) -> _Recorded:
         """Record the bytes and the time of the exchanges of the block as a Plan, after those of the local products."""
-        comm, start = self.comm, perf_counter()
-        received, seconds = comm.bytes_received, comm.seconds
-        yield
-        whole = perf_counter() - start
-        figures = self.size, comm.bytes_received - received, (comm.seconds - seconds) * 1e3, whole * 1e3
-        figures = *figures, f" {comm.channel}" if comm.channel else ""
-        plan = record_plan(operation, method, "csr", "over_ranks", figures)
-        plan.seconds, plan.engine = whole, self.name
+        return _Recorded(self, operation, method)
 
     def _wants_transpose(self: Any, A):
         """Is A's transpose kept, or have products by terms moved as much as it takes to make it (ski rental)?

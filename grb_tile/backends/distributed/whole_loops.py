@@ -30,7 +30,7 @@ class WholeLoops(Searches):
 
     def bfs(self: Any, A, AT, sources, levels=True, parents=False, max_level=None, target=None):
         plain = type(sources) is int and levels and not parents and target is None
-        searches = plain and self.can_search(A, AT)
+        searches = plain and "kept_whole" not in forms_of(self.part(A)) and self.can_search(A, AT)
         whole = self._whole_for("search" if searches else "bfs", A, AT)
         if whole is None:
             return self.search(A, AT, sources, max_level) if searches else NotImplemented
