@@ -180,15 +180,16 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
     def _elementwise(self, name: str, x: Any, y: Any, op: Any, mask: Any, *args: Any, **options: Any) -> Any:
         """A primitive whose result has x's shape and is computed position by position."""
         layout, spreads = self._joint(x, y), reads_positions(op)
+        x, y = self.part(x), None if y is None else self.part(y)
         of = self._spread if spreads else self._local
         stores = [of(store, layout, name) for store in (x, y) if store is not None]
         found = getattr(self.local, name)(*stores, op, *args, **options, mask=of(mask, layout, name))
         found = own_range(self.local, found, layout) if spreads else found
         if type(x) is PartVector and x.layout is layout and mask is None:
             if name == "apply":
-                return x.alike(found, varies=not _gives_one_value(op, options))
+                return x.alike(found, not _gives_one_value(op, options))
             if type(y) is PartVector and y.known.positions is x.known.positions and name != "select":
-                return x.alike(found, varies=y.known is x.known and not _gives_one_value(op, options))
+                return x.alike(found, y.known is x.known and not _gives_one_value(op, options))
         return self.made(found, x.shape, layout)
 
     def _moved(self, found: Any, call: str) -> Any:
