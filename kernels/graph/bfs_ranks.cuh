@@ -312,7 +312,7 @@ bfs_of_ranks(const word* graph, const uint64_t* windows, int64_t offset, int64_t
     const int64_t left = live - reached;
     bool pull = false;
     if (g.top_neighbour != nullptr) {
-      if (!pulled) pull = edges * alpha > entries - explored && edges * RANK_SMALL_FRONTIER > n;
+      if (!pulled) pull = depth > 0 && edges * alpha > entries - explored && edges * RANK_SMALL_FRONTIER > n;
       else pull = !(frontier * RANK_PUSH_SHARE < left && left > RANK_FEW_LEFT);
       if (pulled && !pull) explored = entries - (entries / (live + 1) + 1) * left;     // estimated
     }
