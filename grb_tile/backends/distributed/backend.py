@@ -39,10 +39,10 @@ from ..protocol import PRIMITIVES, Backend
 from .building import Building
 from .exchanged import ExchangedArrays
 from .joint import RankSums, failing_together, portable
+from .known import Known, known_of_elementwise, known_of_ordinary
 from .label_rounds import LabelRounds
 from .layout import Rows, equal_ranges
 from .movement import array_of, own_range, redistribute, spread, whole_matrix, whole_vector
-from .known import Known
 from .parts import Part, PartArray, PartMatrix, PartVector
 from .products import DistributedProducts
 from .whole_loops import WholeLoops
@@ -102,9 +102,8 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         if key not in forms:
             self._check_equal(store)
             layout = self.layout(store.shape[0])
-            made = self.made(own_range(self.local, self.local.copy_here(store), layout), store.shape, layout)
-            if type(made) is PartVector and store.nvals == store.size:
-                made.known = Known(layout.all_positions, not store.iso)
+            local = own_range(self.local, self.local.copy_here(store), layout)
+            made = self.made(local, store.shape, layout, known_of_ordinary(store, layout))
             made._nvals = store.nvals
             if store.format == "bitmap":  # its arrays may change in place, and its forms stay
                 return made
@@ -143,10 +142,10 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         if keeps:
             forms_of(store)[key] = True  # asked for again, see part
 
-    def made(self, local: Any, shape: tuple[int, ...], layout: Rows) -> Any:
-        """The part of an object of that shape whose rows of this rank are `local`."""
+    def made(self, local: Any, shape: tuple[int, ...], layout: Rows, known: Known | None = None) -> Any:
+        """The part of an object of that shape whose rows of this rank are `local`; known: of a vector."""
         if len(shape) == 1:
-            return PartVector(*shape, local, layout, self)
+            return PartVector(*shape, local, layout, self, known)
         return PartMatrix(*shape, local, layout, self)
 
     def _local(self, x: Any, layout: Rows, call: str) -> Any:
@@ -185,12 +184,8 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         stores = [of(store, layout, name) for store in (x, y) if store is not None]
         found = getattr(self.local, name)(*stores, op, *args, **options, mask=of(mask, layout, name))
         found = own_range(self.local, found, layout) if spreads else found
-        if type(x) is PartVector and x.layout is layout and mask is None:
-            if name == "apply":
-                return x.alike(found, not _gives_one_value(op, options))
-            if type(y) is PartVector and y.known.positions is x.known.positions and name != "select":
-                return x.alike(found, y.known is x.known and not _gives_one_value(op, options))
-        return self.made(found, x.shape, layout)
+        known = known_of_elementwise(name, x, y, op, options) if mask is None and x.layout is layout else None
+        return self.made(found, x.shape, layout, known)
 
     def _moved(self, found: Any, call: str) -> Any:
         """The part of a store of the whole's shape of which every rank has some entries, wherever they are."""
@@ -236,12 +231,6 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         if not isinstance(x, Part):
             self._check_equal(x)
         return self.whole(x, call)
-
-    def first_values(self, x: Any) -> np.ndarray:
-        """An array of the value of the first entry, as slices [:1] of values have it; empty where there is none."""
-        mine = place.first_value(x.local if len(x.shape) == 2 else spread(x)) if x.local.nvals else None
-        found = [value for value in self.comm.allgather(mine, "first value") if value is not None]
-        return array_of(found[:1], x.dtype)
 
     # ------------------------------------------------------------------ structure
 
@@ -498,12 +487,6 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
 
     def has_ascending_columns(self, A):
         return self.local.has_ascending_columns(self.whole(A))
-
-
-def _gives_one_value(op, options):
-    """May an element-wise operator give one value whatever it reads?  Then ranks ask each other whether it did."""
-    bound = options.get("left") is not None or options.get("right") is not None
-    return op is None or op.name in ("one", "pair", "oneb") or bound and op.name in ("first", "second", "any")
 
 
 _OF_RANKS = ("agreed_type", "agreed_shape", "build_shared", "scattered", "of_parts", "gathered")  # what gb.dist calls

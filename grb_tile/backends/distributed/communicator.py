@@ -244,7 +244,9 @@ def failure(accounts: Sequence[Account | None], call: str) -> DistributedError:
     most = max(groups.values(), key=len)
     others = tuple(rank for rank in known if rank not in most)
     remedy = (
-        "" if any(account.place for account in known.values()) else f"; {CHECK_VARIABLE}=1 shows the lines of the program"
+        ""
+        if any(account.place for account in known.values())
+        else f"; {CHECK_VARIABLE}=1 shows the lines of the program"
     )
     return DistributedError(f"the ranks are at different calls: {', '.join(texts)}{remedy}", others, call)
 

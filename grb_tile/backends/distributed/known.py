@@ -41,3 +41,23 @@ class Known:
     def __init__(self, positions: Positions | None = None, varied: bool = False) -> None:
         self.positions = positions or Positions()
         self.varied = varied
+
+
+def known_of_ordinary(store: Any, layout: Any) -> Known | None:
+    """Known of the part of a store that all ranks have."""
+    is_full = len(store.shape) == 1 and store.nvals == store.size
+    return Known(layout.all_positions, not store.iso) if is_full else None
+
+
+def known_of_elementwise(name: str, x: Any, y: Any, op: Any, options: dict[str, Any]) -> Known | None:
+    """Known of the result of an element-wise primitive without a mask on vectors of one layout; None: nothing.
+
+    Values of an operator that gives one whatever it reads are asked for again.
+    """
+    if name == "select" or len(x.shape) == 2 or name != "apply" and y.known.positions is not x.known.positions:
+        return None
+    bound = options.get("left") is not None or options.get("right") is not None
+    gives_one = op is None or op.name in ("one", "pair", "oneb") or bound and op.name in ("first", "second", "any")
+    if gives_one or name != "apply" and y.known is not x.known:
+        return Known(x.known.positions)
+    return x.known

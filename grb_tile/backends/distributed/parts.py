@@ -21,7 +21,7 @@ from ...storage.store import Compressed, SparseVector
 from .known import Known
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 
 class PartArray:

@@ -11,7 +11,6 @@ C<mask> = A B'         in stage r the columns of C that rank r's rows of B give,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
