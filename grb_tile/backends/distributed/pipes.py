@@ -38,6 +38,8 @@ SECONDS_BETWEEN_TRIES = 0.005  # to connect to a rank that does not listen yet
 GREETING = struct.Struct("32sq")  # key, rank
 BUFFER_BYTES = 1 << 20  # asked of the system for each socket
 ENDINGS = select.POLLHUP | select.POLLERR
+SECONDS_OF_LOOKS = 60e-6  # that a rank looks for bytes before it sleeps until they come, which takes as long to end
+CORES_TO_LOOK = 4  # of the host for each rank, from which on it does
 MOST_AHEAD = 16  # announcements of this rank that have not been compared: then it waits for the others'
 MOST_HEADERS = 256  # of announcements, that are kept
 
@@ -60,6 +62,7 @@ class PipeCommunicator(ProcessCommunicator):
         self._kept_headers: dict[str, bytes] = {}
         self._heads = [bytearray(self._header_bytes) for _ in range(size)]  # of others' announcements
         self._nothing = [bytearray()] * size
+        self._looks = SECONDS_OF_LOOKS if len(os.sched_getaffinity(0)) >= CORES_TO_LOOK * size else 0.0
         try:
             self._connect(key)
         except BaseException:
@@ -228,8 +231,14 @@ class PipeCommunicator(ProcessCommunicator):
         try:
             for rank in list(out):
                 self._send(rank, out, call)
-            for rank in () if out else list(into):  # mostly there, of ranks that came first
-                self._receive(rank, into, call)
+            until = 0.0
+            while into and not out:  # there from ranks that came first; others' mostly come sooner than a wait ends
+                for rank in list(into):
+                    self._receive(rank, into, call)
+                now = time.perf_counter()
+                until = until or now + self._looks
+                if now >= until:
+                    break
             if out or into:
                 self._finish(out, into, call)
         except BaseException as error:  # bytes are on the way that no later exchange expects
