@@ -145,6 +145,10 @@ def assign(c, value, I, J=None, *, dtype, desc=PLAIN, subassign=False):
     if isinstance(I, int) and isinstance(J, int):
         I, J = _one(I), _one(J)
     one_row, one_column = isinstance(I, int), isinstance(J, int)
+    if type(c) is Dense and desc.mask is None and not (I is None and J is None):
+        after = _put_region(c, value, _one(I) if one_row else I, _one(J) if one_column else J, 0, dtype, desc.accum)
+        if after is not NotImplemented:
+            return after
     if one_row or one_column:
         if desc.mask is None or len(desc.mask.parent.shape) == 1:
             return _assign_line(c, value, I, J, dtype, desc, subassign)
@@ -187,10 +191,31 @@ def _assign_line(c, value, I, J, dtype, desc, subassign):
     return new if empty else backend.union(backend.outside(c, *place), new, None)
 
 
+def _put_region(c, value, I, J, width, dtype, accum):
+    """The store of C after the assignment without a mask by Backend.put_region, or NotImplemented."""
+    backend = current()
+    if backend.updates_in_place or accum is not None and value is EMPTY:  # a host backend, which composes it
+        return NotImplemented
+    if value is EMPTY:
+        t = None
+    elif _is_scalar(value):
+        count = (c.shape[0] if I is None else len(I)) * (len(J) if J is not None else c.shape[1])
+        t = full_vector(count, dtype, _cast(value, dtype))
+    elif accum is not None and value.dtype is not dtype:  # the accumulator's own cast
+        return NotImplemented
+    else:
+        t = value if value.dtype is dtype else backend.cast(value, dtype)
+    return backend.put_region(c, t, I, J, width, accum)
+
+
 def _assign_vector(c, value, I, dtype, desc, subassign):
     backend = current()
     if desc.is_plain and _holds_everywhere(c, value, dtype):
         return c
+    if I is not None and desc.mask is None:
+        after = _put_region(c, value, I, _one(0), 1, dtype, desc.accum)
+        if after is not NotImplemented:
+            return after
     mask = None
     if desc.mask is not None:
         mask = backend.to_device(

@@ -352,6 +352,14 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
         return self.union(t, self.restrict(c, ~mask), None) if found is NotImplemented else found
 
     @reporting
+    def put_region(self, c, t, I, J, width, accum):
+        put, to_device = self._find("elementwise.overwrite", "put_region"), self.store_to_device
+        try:
+            return put(self.device, to_device(c), None if t is None else to_device(t), I, J, width, accum)
+        except HostOnly:
+            return NotImplemented
+
+    @reporting
     def fill(self, c, value, pattern):
         to_device = self.store_to_device
         try:

@@ -33,7 +33,7 @@ def _none(*operands):
     return None
 
 
-def _computes(op, dtype):
+def computes(op, dtype):
     """Is the operator one whose code runs on numbers, with a result of that type?"""
     return op is not None and op_is_plain(op) and op.positional is None and not dtype._is_udt
 
@@ -50,7 +50,7 @@ def of_pair(device, x, y, op, dtype):
 
 
 def _pair(device, op, dtype, x, y):
-    if not _computes(op, dtype) or op.kind in _MOVES or x.iso and y.iso:
+    if not computes(op, dtype) or op.kind in _MOVES or x.iso and y.iso:
         return _none
     if op.type is not x.dtype or op.type2 is not y.dtype:
         return _none
@@ -82,7 +82,7 @@ def of_union(device, x, y, op, dtype):
 
 
 def _union(device, op, dtype, x, y):
-    if not _computes(op, dtype) or any(t is not dtype for t in (op.type, op.type2, x.dtype, y.dtype)):
+    if not computes(op, dtype) or any(t is not dtype for t in (op.type, op.type2, x.dtype, y.dtype)):
         return _none
     over, np_type, empty = _combine(device, op, dtype).over, dtype.np_type, device.array_class
 
@@ -113,7 +113,7 @@ def of_one(device, x, op, left, right):
 
 def _one(device, op, x, left, right):
     dtype = op.return_type
-    if op.opclass not in ("UnaryOp", "BinaryOp") or not _computes(op, dtype) or op.kind in _MOVES:
+    if op.opclass not in ("UnaryOp", "BinaryOp") or not computes(op, dtype) or op.kind in _MOVES:
         return _none
     np_type, empty = dtype.np_type, device.array_class
     if left is None and right is None:

@@ -66,6 +66,19 @@ def last_of_each(device, I, size):
     return device.note_order(ordered, True), as_type(device, last, _INT64)
 
 
+def last_places(device, I, size):
+    """The last place of each position below `size` in the list I, -1 of others; None where no position is repeated.
+
+    That is found without a look at I: I is a range, or known to ascend.
+    """
+    if type(I) is range or len(I) < 2 or (ascends(device, I) if type(I) is np.ndarray else device.known_order(I)):
+        return None
+    last = device.full(size, -1, np.int32)
+    kernel = device.launcher.kernel("elementwise/overwrite.cuh", "last_places", "", ("int64_t",))
+    kernel.over(len(I), (positions_of(device, I), len(I), last, None, None, None))
+    return last
+
+
 def region_positions(device, I, J, width):
     """Semantics: backends/indices.py.  Nothing is read back: the order is known where that of I and of J is."""
     found = (positions_of(device, I)[:, None] * width + positions_of(device, J)).reshape(-1)
