@@ -187,7 +187,7 @@ class DenseForms(Backend):
 
     def put_region(self, c, t, I, J, width, accum):
         if type(c) is not Dense:
-            return super().put_region(c, t, I, J, width, accum)
+            return super().put_region(c, None if t is None else compressed(t), I, J, width, accum)
         if not self.on_device or c.flat.size > MAX_BITMAP:
             return NotImplemented
         lines, width = (c.ncols, c.nrows) if c.by_columns else (c.nrows, c.ncols)

@@ -34,7 +34,7 @@ from ..storage.place import first_value, is_host
 from ..storage.store import Dense, StoredMask
 from . import checks
 from .record import Record
-from .write import PLAIN, finish, finish_region, is_known_empty, put_value, stored_mask
+from .write import PLAIN, finish, finish_region, is_known_empty, put_region, put_value, stored_mask
 
 
 class _Empty:
@@ -145,8 +145,8 @@ def assign(c, value, I, J=None, *, dtype, desc=PLAIN, subassign=False):
     if isinstance(I, int) and isinstance(J, int):
         I, J = _one(I), _one(J)
     one_row, one_column = isinstance(I, int), isinstance(J, int)
-    if type(c) is Dense and desc.mask is None and not (I is None and J is None):
-        after = _put_region(c, value, _one(I) if one_row else I, _one(J) if one_column else J, 0, dtype, desc.accum)
+    if not (I is None and J is None):
+        after = _put_region(c, value, _one(I) if one_row else I, _one(J) if one_column else J, 0, dtype, desc)
         if after is not NotImplemented:
             return after
     if one_row or one_column:
@@ -191,29 +191,32 @@ def _assign_line(c, value, I, J, dtype, desc, subassign):
     return new if empty else backend.union(backend.outside(c, *place), new, None)
 
 
-def _put_region(c, value, I, J, width, dtype, accum):
-    """The store of C after the assignment without a mask by Backend.put_region, or NotImplemented."""
+def _put_region(c, value, I, J, width, dtype, desc):
+    """The store of C after the assignment by Backend.put_region, or NotImplemented."""
     backend = current()
-    if backend.updates_in_place or accum is not None and value is EMPTY:  # a host backend, which composes it
+    if backend.updates_in_place or desc.mask is not None or value is EMPTY and not desc.is_plain:
+        return NotImplemented
+    of_rows = len(c.shape) == 2 and type(c) is not Dense  # their entries, not their positions, are written
+    if of_rows and (I is None or J is not None or not desc.is_plain or isinstance(value, _VALUE)):
         return NotImplemented
     if value is EMPTY:
         t = None
-    elif _is_scalar(value):
+    elif of_rows and len(value.shape) == 1:
+        t = row_matrix(value)
+    elif isinstance(value, _VALUE):
         count = (c.shape[0] if I is None else len(I)) * (len(J) if J is not None else c.shape[1])
         t = full_vector(count, dtype, _cast(value, dtype))
-    elif accum is not None and value.dtype is not dtype:  # the accumulator's own cast
-        return NotImplemented
     else:
-        t = value if value.dtype is dtype else backend.cast(value, dtype)
-    return backend.put_region(c, t, I, J, width, accum)
+        t = value
+    return put_region(c, t, I, J, width, dtype, desc)
 
 
 def _assign_vector(c, value, I, dtype, desc, subassign):
     backend = current()
     if desc.is_plain and _holds_everywhere(c, value, dtype):
         return c
-    if I is not None and desc.mask is None:
-        after = _put_region(c, value, I, _one(0), 1, dtype, desc.accum)
+    if I is not None:
+        after = _put_region(c, value, I, _one(0), 1, dtype, desc)
         if after is not NotImplemented:
             return after
     mask = None

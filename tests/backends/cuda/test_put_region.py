@@ -136,6 +136,68 @@ def test_dense_matrices(kinds, write):
                 np.testing.assert_array_equal(got, want)
 
 
+ROWS = {
+    "value": WRITES["value"],
+    "deleted": lambda x, keys, t: x.__delitem__(keys),
+    "masked": lambda x, keys, t: x(x.dup().S).__setitem__(keys, t),
+}
+
+
+@pytest.mark.parametrize("write", ROWS)
+@pytest.mark.parametrize("kind", [*KINDS, 5])
+def test_rows_of_sparse_matrices(kind, write):
+    """Some rows are longer than those that are sorted by comparing their entries."""
+    shape = 40, 50
+    for form in ("csr", "dcsr", "iso"):
+        for t_form in ("list", "empty", "iso", "full"):
+
+            def make(form=form, t_form=t_form):
+                rng = generator("put rows", str(kind), write, form, t_form)
+                rows = index(rng, kind, shape[0]) if type(kind) is str else kind
+                count = 1 if kind == 5 else len(range(shape[0])[rows]) if isinstance(rows, slice) else len(rows)
+                A = sparse(rng, shape, form)
+                found = [vector(rng, shape[1], each, "FP64") for each in (t_form, "list")]
+                if kind != 5:
+                    found = [sparse(rng, (count, shape[1]), each) for each in (t_form, "csr")]
+                return A, (rows, slice(None)), *found
+
+            for got, want in zip(
+                written(make, ROWS[write], True, True), written(make, ROWS[write], False, True), strict=True
+            ):
+                np.testing.assert_array_equal(got, want)
+
+
+def sparse(rng, shape, form):
+    share = {"empty": 0, "full": 1}.get(form, 0.2)
+    rows, cols = np.nonzero(rng.random(shape) < share)
+    if form == "dcsr":
+        rows, cols = rows[rows % 3 == 1], cols[rows % 3 == 1]
+    values = np.full(rows.size, 3.0) if form == "iso" else rng.integers(-4, 5, rows.size).astype(float)
+    made = gb.Matrix.from_coo(rows, cols, values, nrows=shape[0], ncols=shape[1])
+    if form == "iso":
+        made = gb.unary.one(made).new()
+    if form in ("csr", "dcsr"):
+        made._store = select.current().convert(made._store, form)
+    return made
+
+
+@pytest.mark.parametrize("form", ["csr", "dcsr", "iso", "empty"])
+@pytest.mark.parametrize("kinds", [(a, b) for a in (*KINDS, None) for b in (*KINDS, None)])
+def test_rows_and_columns_of_sparse_matrices(kinds, form):
+    for shape in ((40, 50), (7, 400)):
+        found = []
+        for on_device in (True, False):
+            rng = generator("gather", *map(str, kinds), form)
+            with using_shim() if on_device else select.using("numpy"):
+                A = sparse(rng, shape, form)
+                keys = tuple(slice(None) if k is None else index(rng, k, n) for k, n in zip(kinds, shape, strict=True))
+                if on_device:
+                    A._store = shim().to_device(A._store)
+                found.append([*A[keys].new().to_coo(), *A[keys].new().T.new().to_coo()])
+        for got, want in zip(*found, strict=True):
+            np.testing.assert_array_equal(got, want)
+
+
 @pytest.mark.parametrize("form", ["full", "bitmap"])
 def test_single_elements_of_dense_matrices(form):
     def make():

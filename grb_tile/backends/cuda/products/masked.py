@@ -22,7 +22,7 @@ from ....planner.record import UNRECORDED
 from ....storage.convert import share
 from ....storage.store import Compressed
 from ..structure.arrays import compressed, gather, index_type, row_ids
-from ..structure.gather import entries_of_rows
+from ..structure.rows import entries_of_rows
 from ..structure.positions import empty_like, keep_flagged
 from ..structure.prefix_sums import stored_lines
 from .epilogue import AT_MASK, Epilogue, corners
