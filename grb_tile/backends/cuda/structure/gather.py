@@ -101,7 +101,8 @@ def _rows_in_range(device, A, I):
     cols = gather(device, A.indices, at)
     if I.step < 0 and rows.shape[0] > 1:
         rows, cols, at = sorted_pairs(device, rows, cols, len(I), A.ncols, None if A.iso else at)
-    return choose_format(device, compressed(device, len(I), A.ncols, A.dtype, rows, cols, _picked(device, A, at), A.iso))
+    values = _picked(device, A, at)
+    return choose_format(device, compressed(device, len(I), A.ncols, A.dtype, rows, cols, values, A.iso))
 
 
 # ---------------------------------------------------------------------- expand
