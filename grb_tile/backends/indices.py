@@ -49,7 +49,8 @@ class IndexArrays:
         t: a vector of len(I) * len(J) positions, line by line, of C's type; None: C's entries there are deleted.  I, J:
         ranges, or arrays of lines and of positions in a line, in any order; the last place of one that is repeated
         counts.  Of a matrix C: I and J are its rows and columns, None for all, and t is a matrix, or a vector where C
-        is dense and one dimension has one position; width is not read.  C's arrays may be written into, as by `overwrite`.
+        is dense and one dimension has one position; width is not read.  C's arrays may be written into, as by
+        `overwrite`.
         NotImplemented: the caller composes it.
         """
         return NotImplemented
