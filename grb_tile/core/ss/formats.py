@@ -37,8 +37,22 @@ def _iso_or_all(obj, values):
     """(values, is_iso): an array of one value for an iso object."""
     store = obj._store
     if not store.iso or not store.nvals:
-        return np.array(values), False
+        return _own(values, store), False
     return np.array(host_array(arrays_of(store).values[:1])), True
+
+
+def _own(array, store):
+    """The array, copied where the store has its memory: exporters make others for the caller."""
+    arrays = arrays_of(store)
+    parts = (getattr(arrays, name, None) for name in ("values", "indices", "indptr", "rows"))
+    kept = any(type(part) is np.ndarray and np.may_share_memory(array, part) for part in parts)
+    return array.copy() if kept else array
+
+
+def _positions(array, store):
+    """The positions as uint64, an array of the caller's own."""
+    is_ours = array.dtype == np.int64 and array.flags.writeable and array.base is None
+    return _own(array, store).view(np.uint64) if is_ours else array.astype(np.uint64)
 
 
 def export_matrix(A, format=None, raw=False):
@@ -69,7 +83,7 @@ def export_matrix(A, format=None, raw=False):
         major, other, values = A._by_lines(by_columns, None)
         rows, cols = (other, major) if by_columns else (major, other)
         info.update(
-            format="coor" if format == "coo" else format, rows=rows.astype(np.uint64), cols=cols.astype(np.uint64),
+            format="coor" if format == "coo" else format, rows=_positions(rows, A._store), cols=_positions(cols, A._store),
             sorted_rows=True, sorted_cols=True,
         )  # fmt: skip
     else:
@@ -134,7 +148,7 @@ def export_vector(v, format=None, raw=False):
     indices, stored = (None, v.to_dense(0, v.dtype)) if dense else v._tuples()
     info = {"format": format, "size": v.size}
     if format == "sparse":
-        info.update(indices=indices.astype(np.uint64), sorted_index=True)
+        info.update(indices=_positions(indices, v._store), sorted_index=True)
         values = stored
         if raw:
             info["nvals"] = v.nvals
