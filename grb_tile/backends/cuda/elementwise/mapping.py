@@ -13,7 +13,7 @@ from ....storage.convert import share
 from ..runtime.mailbox import OnDevice
 from ..structure.arrays import counted_later, index_type
 from ..structure.merging import merges
-from ..structure.positions import empty_like, flags_within, is_empty, keep_flagged, view
+from ..structure.positions import diagonal_entries, empty_like, flags_within, is_empty, is_matrix, keep_flagged, view
 from . import bound
 from .elementwise import restrict
 from .values import (
@@ -63,6 +63,8 @@ def select(device, x, op, thunk, mask):
         x, mask = restrict(device, x, mask), None
     if is_empty(x):
         return x
+    if mask is None and op.name == "diag" and op.parent._builtin and is_matrix(x):
+        return diagonal_entries(device, x, int(thunk))
     flags = None
     if mask is not None:
         if is_empty(mask.pattern):
