@@ -61,8 +61,8 @@ __global__ void gather_bitmap(const int64_t* wanted, int64_t n, const word* word
 }
 
 // Load-balanced expansion of segments (as moderngpu's load-balancing search): k belongs to the segment s with
-// ends[s-1] <= k < ends[s], found by binary search; each(k, s, k - ends[s-1]) is called for every k below `total`.  A warp
-// takes at most 1024 neighbouring k.  It searches all segments for the first and the last k only; the others are
+// ends[s-1] <= k < ends[s], found by binary search; each(k, s, k - ends[s-1]) is called for every k below `total`.  A
+// warp takes at most 1024 neighbouring k.  It searches all segments for the first and the last k only; the others are
 // searched between these two results, SEARCHES at once in each thread.
 constexpr int SEARCHES = 4;
 template <class E, class Each>
@@ -107,8 +107,8 @@ __global__ void ranges_of(const E* ends, const N* names, const int64_t* starts, 
   });
 }
 
-// The entries of given rows, one row after the other: row s are those of A from starts[s] on, or of B from ~starts[s] on
-// where starts[s] is negative.  Values null: not wanted; iso: one value for all.
+// The entries of given rows, one row after the other: row s are those of A from starts[s] on, or of B from ~starts[s]
+// on where starts[s] is negative.  Values null: not wanted; iso: one value for all.
 template <class I, class T>
 __global__ void copy_rows(const int64_t* ends, const int64_t* starts, int64_t rows, int64_t total, const I* a_columns,
                           const T* a_values, bool a_iso, const I* b_columns, const T* b_values, bool b_iso, I* columns,

@@ -298,6 +298,22 @@ def _(o, dtype):
     return [v, w]
 
 
+@question(
+    "a region written into: what", {"v": lambda: vector("bitmap")},
+    [(op, dtype) for op in (None, "plus", "min") for dtype in ("FP64", "INT8", "FP32")],
+)  # fmt: skip
+def _(o, choice):
+    op, dtype = choice
+    written = []
+    for kind in ("full", "bitmap"):
+        v, u = vector(kind, dtype).dup(), vector("full", dtype)
+        out = v if op is None else v(getattr(gb.binary, op))
+        out[3:40] << u[3:40].new()
+        out[[5, 1, 5]] << u[[0, 1, 2]].new()
+        written.append(v)
+    return written
+
+
 @question("reduce of vectors: form", {}, KINDS)
 def _(o, kind):
     return [vector(kind).reduce(name).new() for name in ("plus", "max")]

@@ -44,6 +44,7 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
     "backends/cuda/elementwise/bound.py: of_union": ("ewise of vectors",),
     "backends/cuda/elementwise/mapping.py: reduce": ("reduce of vectors",),
     "backends/cuda/elementwise/overwrite.py: _prepared": ("a number written into a vector",),
+    "backends/cuda/elementwise/overwrite.py: put_region": ("a region written into",),
     "backends/planned.py: PlannedProducts.mxv": ("mxv", "vxm"),
     "backends/cuda/products/bound_rows.py: bind_rows": ("mxv: operator", "mxv: type", "mxv: iso"),
     "backends/cuda/products/column_launch.py: Merge.__init__": ("vxm: form", "vxm: type"),

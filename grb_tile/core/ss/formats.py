@@ -81,9 +81,9 @@ def export_matrix(A, format=None, raw=False):
             info["nvec"] = len(lines)
     elif format.startswith("coo"):
         major, other, values = A._by_lines(by_columns, None)
-        rows, cols = (other, major) if by_columns else (major, other)
+        rows, cols = (_positions(x, A._store) for x in ((other, major) if by_columns else (major, other)))
         info.update(
-            format="coor" if format == "coo" else format, rows=_positions(rows, A._store), cols=_positions(cols, A._store),
+            format="coor" if format == "coo" else format, rows=rows, cols=cols,
             sorted_rows=True, sorted_cols=True,
         )  # fmt: skip
     else:
