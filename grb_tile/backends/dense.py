@@ -39,7 +39,7 @@ from ..storage.dense import (
 from ..storage.host_memory import check_memory
 from ..storage.place import at, first_value, host, is_host
 from ..storage.store import BitmapVector, Compressed, Dense, StoredMask, index_dtype
-from .dense_products import matvec, product
+from .dense_products import is_plus, matvec, product
 from .protocol import Backend
 
 
@@ -322,9 +322,13 @@ class DenseForms(Backend):
             with np.errstate(all="ignore"):
                 w = cast(monoid.ufunc.reduce(values, along, dtype=values.dtype), monoid.return_type)
         elif along == 0:
-            C = self.spmm(
-                at(A, lambda xp: _row_of_ones(xp, lines)), Dense(lines, width, flat), typed_semiring(monoid, "second")
-            )
+            rows, C = Dense(lines, width, flat), NotImplemented
+            if self.on_device and A.dtype is monoid.type and is_plus(monoid):  # a library's product, where it has one
+                ones = at(A, lambda xp: xp.ones(lines, A.dtype.np_type))
+                row = Dense(1, lines, BitmapVector(lines, A.dtype, None, ones, lines))
+                C = self.dense_matmul(row, rows, typed_semiring(monoid, "times"))
+            if C is NotImplemented:
+                C = self.spmm(at(A, lambda xp: _row_of_ones(xp, lines)), rows, typed_semiring(monoid, "second"))
             return C if C is NotImplemented else C.flat
         else:
             return NotImplemented

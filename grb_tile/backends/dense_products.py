@@ -77,17 +77,16 @@ def matvec(backend: Backend, A: Dense, x: Any, semiring: Any, mask: StoredMask |
     return w if w is NotImplemented or mask is None else backend.restrict(w, mask)
 
 
+def is_plus(monoid: Any) -> bool:
+    """Is it the sum of FP32 or FP64 values?"""
+    return monoid.type.np_type.kind == "f" and monoid.ufunc is np.add
+
+
 def is_blas(semiring: Any, a: Any, b: Any) -> bool:
     """Is the product of these vectors' values plus_times of FP32 or FP64 values as they are stored?"""
-    multiply, monoid = semiring.binaryop, semiring.monoid
-    np_type = monoid.type.np_type
-    return (
-        np_type.kind == "f"
-        and monoid.ufunc is np.add
-        and own_name(multiply) == "times"
-        and not (a.iso or b.iso)
-        and a.values.dtype == b.values.dtype == np_type
-    )
+    if not is_plus(semiring.monoid) or own_name(semiring.binaryop) != "times" or a.iso or b.iso:
+        return False
+    return a.values.dtype == b.values.dtype == semiring.monoid.type.np_type
 
 
 def _is_full(A):

@@ -22,7 +22,8 @@ def dense_matmul(device: Device, A: Dense, B: Dense, semiring: Any) -> Any:
         return NotImplemented
     if precision_of(semiring, A.dtype, B.dtype) != "exact" or not _has_blas(device):
         return NotImplemented
-    values = in_two_dimensions(A, A.flat.values) @ in_two_dimensions(B, B.flat.values)
+    a, b = (in_two_dimensions(X, device.to_device(X.flat).values) for X in (A, B))
+    values = a @ b
     values = device.xp.ascontiguousarray(values).reshape(-1)
     size = values.shape[0]
     return Dense(A.nrows, B.ncols, BitmapVector(size, semiring.return_type, None, values, size))
