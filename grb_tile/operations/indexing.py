@@ -188,7 +188,10 @@ def _assign_line(c, value, I, J, dtype, desc, subassign):
     line.shared = True  # it may have C's arrays
     after = backend.to_device(_assign_vector(line, value, K, dtype, desc, subassign))
     new = backend.expand_matrix(as_matrix(after), *place, c.nrows, c.ncols)
-    return new if empty else backend.union(backend.outside(c, *place), new, None)
+    if empty:
+        return new
+    covers = after.format == "bitmap" and after.words is None  # where both are present the line's entry stands
+    return backend.union(c if covers else backend.outside(c, *place), new, None)
 
 
 def _put_region(c, value, I, J, width, dtype, desc):
