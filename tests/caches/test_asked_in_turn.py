@@ -206,6 +206,15 @@ def _(o, op):
     return o.A.select(op, 0).new()
 
 
+@question("select from vectors: operator, type, thunk", {}, [
+    (op, dtype, thunk) for op in ("<", ">", "rowle") for dtype in ("FP64", "INT8") for thunk in (1, 3)
+])  # fmt: skip
+def _(o, choice):
+    op, dtype, thunk = choice
+    v = vector("bitmap", dtype)
+    return [v.select(op, thunk).new(), v.apply(gb.indexunary.rowgt, thunk).new()]
+
+
 @question("select: thunk", one, (-2, 0, 2))
 def _(o, thunk):
     return [o.A.select(">", thunk).new(), o.A.select("tril", thunk).new()]

@@ -41,6 +41,7 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
     "backends/cpu/jit/operators.py: _one": ("mxv: type", "vxm: type"),
     "backends/cuda/elementwise/bound.py: of_one": ("apply to vectors",),
     "backends/cuda/elementwise/bound.py: of_pair": ("ewise of vectors",),
+    "backends/cuda/elementwise/bound.py: of_indexed": ("select from vectors",),
     "backends/cuda/elementwise/bound.py: of_union": ("ewise of vectors",),
     "backends/cuda/elementwise/mapping.py: reduce": ("reduce of vectors",),
     "backends/cuda/elementwise/overwrite.py: _prepared": ("a number written into a vector",),

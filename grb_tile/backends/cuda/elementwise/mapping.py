@@ -56,6 +56,10 @@ def _indexed_call(device, x, op, thunk):
 
 
 def select(device, x, op, thunk, mask):
+    if mask is None:
+        found = bound.of_indexed(device, x, op, thunk, True)
+        if found is not None:
+            return found
     if not all_plain(x.dtype, op.type, op.thunk_type, op.return_type):
         return NotImplemented
     functors = functor_text(op, op.return_type)
@@ -95,6 +99,10 @@ def apply(device, x, op, mask, left, right, thunk):
         if found is not None:
             return found
     indexed = op.opclass == "IndexUnaryOp" or op.opclass == "SelectOp"
+    if indexed and mask is None:
+        found = bound.of_indexed(device, x, op, thunk, False)
+        if found is not None:
+            return found
     if not all_plain(x.dtype) or not op_is_plain(op) or indexed and not all_plain(op.thunk_type):
         return NotImplemented
     positional = None if indexed else op.positional
