@@ -206,6 +206,15 @@ def _(o, op):
     return o.A.select(op, 0).new()
 
 
+@question("select from vectors: operator, type, thunk", {}, [
+    (op, dtype, thunk) for op in ("<", ">", "rowle") for dtype in ("FP64", "INT8") for thunk in (1, 3)
+])  # fmt: skip
+def _(o, choice):
+    op, dtype, thunk = choice
+    v = vector("bitmap", dtype)
+    return [v.select(op, thunk).new(), v.apply(gb.indexunary.rowgt, thunk).new()]
+
+
 @question("select: thunk", one, (-2, 0, 2))
 def _(o, thunk):
     return [o.A.select(">", thunk).new(), o.A.select("tril", thunk).new()]
@@ -296,6 +305,22 @@ def _(o, dtype):
     w = vector("bitmap", dtype).dup()
     w(o.m.S) << 1
     return [v, w]
+
+
+@question(
+    "a region written into: what", {"v": lambda: vector("bitmap")},
+    [(op, dtype) for op in (None, "plus", "min") for dtype in ("FP64", "INT8", "FP32")],
+)  # fmt: skip
+def _(o, choice):
+    op, dtype = choice
+    written = []
+    for kind in ("full", "bitmap"):
+        v, u = vector(kind, dtype).dup(), vector("full", dtype)
+        out = v if op is None else v(getattr(gb.binary, op))
+        out[3:40] << u[3:40].new()
+        out[[5, 1, 5]] << u[[0, 1, 2]].new()
+        written.append(v)
+    return written
 
 
 @question("reduce of vectors: form", {}, KINDS)

@@ -18,15 +18,15 @@ from .arrays import (
     is_plain,
     moved_type,
     progression,
-    ranges,
     row_ids,
     to_sparse,
     vector_of,
 )
 from .formats import choose_format
-from .index_lists import ascends, columns_in_list, find_in_range, positions_of
+from .index_lists import ascends, find_in_range, positions_of
 from .positions import AND, join_words
-from .prefix_sums import listed, running_sums
+from .prefix_sums import listed
+from .rows import gather_columns, gather_rows
 from .sorting import pair_order, sorted_pairs, stable_order
 
 # ---------------------------------------------------------------------- gather
@@ -122,50 +122,23 @@ def _gather_bitmap(device, u, wanted):
 
 
 def gather_matrix(device, A, I, J):
-    if I is None and J is None:
-        return A
     if not is_plain(A.dtype):
         return NotImplemented
-    unsorted = False
-    if I is None:
-        nrows, at = A.nrows, None
-        rows, cols = row_ids(device, A), A.indices
-    elif type(I) is range and len(I) > A.indices.shape[0]:
-        nrows = len(I)
-        at, rows = find_in_range(device, row_ids(device, A), I)
-        cols = gather(device, A.indices, at)
-        unsorted = I.step < 0
-    else:
-        wanted = positions_of(device, I)
-        nrows = wanted.shape[0]
-        rows, at = entries_of_rows(device, A, wanted)
-        cols = gather(device, A.indices, at)
-    ncols = A.ncols
-    if J is not None:
-        ncols = len(J)
-        chosen, cols, ordered = columns_in_list(device, cols, J, A.ncols)
-        if chosen is not None:
-            rows = gather(device, rows, chosen)
-            at = chosen if at is None else gather(device, at, chosen)
-        unsorted = unsorted or not ordered
-    if at is None and not A.iso:
-        at = progression(device, rows.shape[0], np.dtype(np.int64))
-    if unsorted and rows.shape[0] > 1:
-        rows, cols, at = sorted_pairs(device, rows, cols, nrows, ncols, None if A.iso else at)
-    return choose_format(device, compressed(device, nrows, ncols, A.dtype, rows, cols, _picked(device, A, at), A.iso))
+    if type(I) is range and len(I) > A.indices.shape[0]:
+        A = _rows_in_range(device, A, I)
+    elif I is not None:
+        A = gather_rows(device, A, I)
+    return A if J is None else gather_columns(device, A, J)
 
 
-def entries_of_rows(device, A, wanted):
-    """(index in `wanted`, index in A) of each entry of the rows `wanted`, in their order."""
-    count = wanted.shape[0]
-    starts, lengths = device.empty(count, np.int64), device.empty(count, np.int64)
-    if count == 0:
-        return starts, lengths
-    stored = A.indptr.shape[0] - 1
-    kernel = device.launcher.kernel("structure/transpose.cuh", "pick_rows", "", (index_type(A.indptr),))
-    kernel.over(count, (wanted, count, A.indptr, A.rows, stored, starts, lengths))
-    ends, total = running_sums(device, lengths, total=True)
-    return ranges(device, starts, ends, total)
+def _rows_in_range(device, A, I):
+    """A(I, :) of a range of more rows than A has entries."""
+    at, rows = find_in_range(device, row_ids(device, A), I)
+    cols = gather(device, A.indices, at)
+    if I.step < 0 and rows.shape[0] > 1:
+        rows, cols, at = sorted_pairs(device, rows, cols, len(I), A.ncols, None if A.iso else at)
+    values = _picked(device, A, at)
+    return choose_format(device, compressed(device, len(I), A.ncols, A.dtype, rows, cols, values, A.iso))
 
 
 # ---------------------------------------------------------------------- expand
