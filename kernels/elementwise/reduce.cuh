@@ -37,10 +37,30 @@ GRB_DEVICE T block_reduce_present(T folded, bool& any, T* shared, int* present, 
   return folded;
 }
 
+// A value in words of 8 bytes.  NVRTC copies by memcpy byte by byte where it does not know the alignment.
+template <class T> GRB_DEVICE T value_in(const word* p) {
+  if constexpr (sizeof(T) <= 8) {
+    return *reinterpret_cast<const T*>(p);
+  } else {
+    T value;
+    memcpy(&value, p, sizeof(T));
+    return value;
+  }
+}
+template <class T> GRB_DEVICE void put_value(word* p, const T& value) {
+  if constexpr (sizeof(T) <= 8) *reinterpret_cast<T*>(p) = value;
+  else memcpy(p, &value, sizeof(T));
+}
+
 template <class T> GRB_DEVICE void write_scalar(word* out, const T& value, bool any) {
-  word bytes[2] = {0, 0};
-  memcpy(bytes, &value, sizeof(T));
-  out[0] = bytes[0], out[1] = bytes[1], out[2] = any;
+  if constexpr (sizeof(T) == 8) {
+    put_value(out, value);
+    out[1] = 0, out[2] = any;
+  } else {
+    word bytes[2] = {0, 0};
+    memcpy(bytes, &value, sizeof(T));
+    out[0] = bytes[0], out[1] = bytes[1], out[2] = any;
+  }
 }
 
 // The reduction of the blocks' results.
@@ -49,8 +69,7 @@ GRB_DEVICE T total_of_parts(const word* parts, unsigned blocks, bool& any, T* sh
   T folded = T();
   any = false;
   for (unsigned b = threadIdx.x; b < blocks; b += blockDim.x) {
-    T part;
-    memcpy(&part, parts + 3 * b, sizeof(T));  // read whether there is one or not: the loads overlap
+    const T part = value_in<T>(parts + 3 * b);  // read whether there is one or not: the loads overlap
     if (parts[3 * b + 2]) {
       folded = any ? op(folded, part) : part;
       any = true;
@@ -73,7 +92,7 @@ GRB_DEVICE void reduce_grid(T folded, bool any, word* parts, word* finished, wor
 #endif
   if (is_part) {
     if (threadIdx.x == 0) {
-      memcpy(parts + 3 * blockIdx.x, &folded, sizeof(T));
+      put_value(parts + 3 * blockIdx.x, folded);
       parts[3 * blockIdx.x + 2] = any;
     }
 #ifdef GRB_STEPS
@@ -99,7 +118,7 @@ template <class T, class Op> __global__ void reduce_parts(const word* parts, wor
     for (int k = 0; k < TOGETHER; k++) {
       there[k] = b + 32 * k < launched_blocks();
       if (there[k]) {
-        memcpy(&part[k], parts + 3 * (b + 32 * k), sizeof(T));
+        part[k] = value_in<T>(parts + 3 * (b + 32 * k));
         there[k] = parts[3 * (b + 32 * k) + 2] != 0;
       }
     }

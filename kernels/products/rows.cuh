@@ -114,7 +114,7 @@ matvec_rows(const R* __restrict__ rows, const P* __restrict__ starts, const P* _
     int64_t inside = task - (c == 0 ? int64_t(0) : bins[c - 1]);
     if (c > 0) {
       int lanes = 64 >> c, sub = lane_number() & (lanes - 1);
-      int64_t place = bins[8 + c] + inside * (32 / lanes) + lane_number() / lanes;
+      int64_t place = bins[8 + c] + (inside << (c - 1)) + (lane_number() >> (6 - c));
       int64_t row = 0, first = 0, stop = 0;
       if (rows == nullptr) row = place;
       if (place < bins[16 + c]) {

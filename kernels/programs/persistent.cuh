@@ -58,11 +58,17 @@ struct TurnsControl { unsigned arrivals, departures; };  // zero between launche
 
 constexpr unsigned EVERY = 0;  // in place of a number of blocks: each block runs the step for itself
 
-// The first 8 of some bytes.
-GRB_DEVICE void copy_bytes(void* to, const void* from, int bytes) {
-  if (bytes >= 8) *static_cast<word*>(to) = *static_cast<const word*>(from);
+// The first 8 of some bytes, in a register.
+GRB_DEVICE word read_bytes(const uint8_t* from, int bytes) {
+  if (bytes >= 8) return *reinterpret_cast<const word*>(from);
+  word found = 0;
+  GRB_LOOP for (int b = 0; b < bytes; b++) found |= word(from[b]) << 8 * b;
+  return found;
+}
+GRB_DEVICE void write_bytes(uint8_t* to, word value, int bytes) {
+  if (bytes >= 8) *reinterpret_cast<word*>(to) = value;
   else
-    for (int b = 0; b < bytes; b++) static_cast<uint8_t*>(to)[b] = static_cast<const uint8_t*>(from)[b];
+    GRB_LOOP for (int b = 0; b < bytes; b++) to[b] = uint8_t(value >> 8 * b);
 }
 
 // What a step's blocks are.  grid: how many; words: of 64 positions, of which this block has first .. end - 1 (0: no
@@ -107,14 +113,14 @@ static __device__ __noinline__ void copy_numbers(const word* w) {
     const word* copy = w + 2 + (half * 4 + (threadIdx.x >> 3)) * 4;
     held[half] = copy[3];
     if (copy[1] != 0 && copy[2] > first)
-      copy_bytes(&held[half], static_cast<const uint8_t*>(address_of(copy[1])) + first, int(copy[2] - first));
+      held[half] = read_bytes(static_cast<const uint8_t*>(address_of(copy[1])) + first, int(copy[2] - first));
   }
   __syncwarp();
 #pragma unroll
   for (int half = 0; half < 2; half++) {
     const word* copy = w + 2 + (half * 4 + (threadIdx.x >> 3)) * 4;
     if (copy[2] > first)
-      copy_bytes(static_cast<uint8_t*>(address_of(copy[0])) + first, &held[half], int(copy[2] - first));
+      write_bytes(static_cast<uint8_t*>(address_of(copy[0])) + first, held[half], int(copy[2] - first));
   }
 }
 static __device__ __noinline__ void turn_barrier() { step_barrier(); }

@@ -13,9 +13,7 @@ CaptureError, and the planner asks `direction` for the method of a product.
 
 Arrays of a captured turn come from a memory pool of the graph's own and stay there as long as the graph, and so does
 what calls leave for one another.  Where the launcher has no graphs (the emulation), turns run one by
-one under the same rules.
-
-Kernels: kernels/programs/turns.cuh.
+one under the same rules.  Kernels: kernels/programs/turns.cuh.
 """
 
 from __future__ import annotations
@@ -42,8 +40,7 @@ _METHODS = {PUSH: "cols", PULL: "rows"}
 _STATE = 5  # numbers of TurnState: turns, pulled, goes, direction, left
 _STOP, _DONE, _TURNS, _PULLED, _INITIAL = 0, 1, 2, 3, 4  # page-locked words
 MOST_FORMS = 4  # times that a loop begins again
-_POLLED_S = 1e-3  # the host looks at the last word without a pause as long as this
-_PAUSE_S = 5e-5
+_POLLED_S, _PAUSE_S = 1e-3, 5e-5  # the host looks at the last word as long as the first, then after such pauses
 
 
 class Wider(Exception):  # noqa: N818  # no error: the turn is run again
@@ -90,8 +87,8 @@ class DeviceLoop:
         self._told = False  # has the latest launch told counts and numbers?
         self._found: Any = ()
         self._stop_address = self._address
-        self.state, self._edges = device.zeros(_STATE, np.int64), device.zeros(1, np.uint64)
-        self._heard = device.zeros(1, np.uint64)  # the host asks for the end
+        self.state = device.zeros(_STATE, np.int64)
+        self._edges, self._heard = device.zeros(1, np.uint64), device.zeros(1, np.uint64)  # heard: of the stop word
         self.one = OneKernel()
 
     # ------------------------------------------------------------------ what it carries
@@ -237,11 +234,8 @@ class DeviceLoop:
             if recorder is not None:
                 recorder.clear(self._edges)
             add_edges(device, choice.by_columns, None, self._source_of(u.words), u.size, self._edges)
-            count, admitted = (
-                self._source_of(choice.u.count),
-                choice.admitted and self._source_of(choice.admitted.count),
-            )
-            costs = choice.costs
+            count, costs = self._source_of(choice.u.count), choice.costs
+            admitted = choice.admitted and self._source_of(choice.admitted.count)
         kernel = device.launcher.kernel("programs/turns.cuh", "end_turn")
         # in one kernel every block runs it, from numbers that only the first may read or clear
         heard, cleared = (None, self._edges) if recorder is None else (int(self._heard.data.ptr), None)
@@ -362,8 +356,8 @@ class DeviceLoop:
 
     def kept_numbers(self) -> list[int]:
         """Addresses of the numbers that a turn leaves to the next one and to the host."""
-        arrays = [slot.count for slot in self._slots] + [slot.values for slot in self._slots] + [self.state]
-        return [int(a.data.ptr) for a in arrays if a is not None]
+        arrays = [a for slot in self._slots for a in (slot.count, slot.values) if a is not None]
+        return [int(a.data.ptr) for a in (*arrays, self.state)]
 
     def parts(self, turn: Callable) -> list[Callable]:
         """What is queued before the first turn, in a turn of each direction, and after the last one."""
