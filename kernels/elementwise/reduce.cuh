@@ -105,7 +105,7 @@ GRB_DEVICE void reduce_grid(T folded, bool any, word* parts, word* finished, wor
 }
 
 #ifdef GRB_STEPS
-// As a step of a persistent kernel a reduction is two: the blocks' results; after a barrier their reduction, by one warp.
+// As a step of a persistent kernel a reduction is two: the blocks' results; after a barrier, by one warp, theirs.
 template <class T, class Op> __global__ void reduce_parts(const word* parts, word* out) {
   constexpr int TOGETHER = 3;  // loads that overlap
   Op op;

@@ -3,8 +3,9 @@
 //
 // A __global__ function becomes a __device__ one.  Its grid is that of the step, of step_grid blocks, which may be
 // fewer than the launch has; a step that every block runs for itself has one, and this block is its number 0
-// (step_block).  chunk_*: the words of 64 positions of this block, where the step divides positions so.  What changes from turn to turn must not be read through the path that is read-only for
-// the whole launch, so __ldg is a plain load.
+// (step_block).  chunk_*: the words of 64 positions of this block, where the step divides positions so.
+// What changes from turn to turn must not be read through the path that is read-only for the whole launch, so __ldg is
+// a plain load.
 #pragma once
 #define GRB_STEPS 1
 #ifdef SIMT_CPU
