@@ -352,8 +352,9 @@ def _reads(nodes, name):
 
 
 def _binds_first(body, name, branches=True):
-    """Does each turn bind the name, by `name = ...`, before it reads it?  branches: or each branch, or loop within,
-    that reads it, for itself.
+    """Does each turn bind the name, by `name = ...` or `name, x = ...`, before it reads it?
+
+    branches: or each branch, or loop within, that reads it, for itself.
     """
     found = False
     for part in body:
@@ -367,11 +368,17 @@ def _binds_first(body, name, branches=True):
             found = all(not _mentions(x, name) or _binds_first(x, name) for x in (part.body, part.orelse))
         else:
             return isinstance(part, ast.Assign) and len(part.targets) == 1 and (
-                isinstance(part.targets[0], ast.Name) and part.targets[0].id == name and not _reads([part.value], name)
+                name in _names_in(part.targets[0]) and not _reads([part.value], name)
             )  # fmt: skip
         if not found:
             return False
     return found
+
+
+def _names_in(target):
+    """The names that `target = ...` binds, one or a tuple of them."""
+    targets = target.elts if isinstance(target, ast.Tuple) else [target]
+    return [each.id for each in targets if isinstance(each, ast.Name)]
 
 
 def _is_counted(part):
