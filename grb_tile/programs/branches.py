@@ -18,7 +18,7 @@ from ..core.scalar import Scalar
 from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
-from .captured import NUMBERS, ONE_BRANCH, Undefined, as_number, negated, value_of
+from .names import NUMBERS, ONE_BRANCH, Undefined, as_number, negated, value_of
 
 
 def branch(test: Any, then: Callable, otherwise: Callable, named: tuple) -> tuple:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..exceptions import CaptureError
 from .branches import branch
-from .captured import UNDEFINED, both, negated
+from .names import UNDEFINED, both, negated
 from .rewrite import BOTH, BRANCH, NOT, RANGE, RUN, UNDEFINED as UNDEFINED_NAME, rewritten
 from .running import Loop
 
@@ -100,7 +100,9 @@ class Program:
         if refused and self._strict:
             self._made = None
             raise CaptureError(f"program: line {refused[0].line}: the loop stays in Python: {refused[0].reason}")
-        self._loops = [Loop(found.line, self._strict) for found in self._found if found.reason is None]
+        self._loops = [
+            Loop(found.line, self._strict, written=found.written) for found in self._found if found.reason is None
+        ]
         if made is not None:
             self._made = made
 

@@ -48,10 +48,13 @@ _LEAVES = (ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.Continue, ast.Gl
 
 
 class Found(NamedTuple):
-    """A loop of the source: its line, and why it stays in Python (None: it may run on the device)."""
+    """A loop of the source: its line, why it stays in Python (None: it may run on the device), and the names that stand
+    left of `<<`.
+    """
 
     line: int
     reason: str | None
+    written: tuple = ()
 
 
 def rewritten(function: Callable, names: dict[str, Any]) -> tuple[Callable | None, list[Found]]:
@@ -150,7 +153,7 @@ class _Loops:
         place = statement.lineno, statement.col_offset
         if place not in self._numbers:
             reason = self._why_not(statement)
-            self.found.append(Found(statement.lineno, reason))
+            self.found.append(Found(statement.lineno, reason, _written_in(statement)))
             self._numbers[place] = None if reason is not None else self._count
             self._count += reason is None
         return self._numbers[place]
@@ -373,6 +376,18 @@ def _binds_first(body, name, branches=True):
         if not found:
             return False
     return found
+
+
+def _written_in(statement):
+    """The names x of `x << y`, `x(mask) << y`, `x[i] << y` within."""
+    found = set()
+    for part in ast.walk(statement):
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.LShift):
+            target = part.left
+            while isinstance(target, (ast.Call, ast.Subscript)):
+                target = target.func if isinstance(target, ast.Call) else target.value
+            found |= set(_names_in(target))
+    return tuple(sorted(found))
 
 
 def _names_in(target):

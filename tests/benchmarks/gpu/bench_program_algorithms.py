@@ -1,10 +1,10 @@
 """Algorithms as GraphBLAS texts: a plain loop of calls, the same as a program, and the library's: ms of whole calls.
 
-    python tests/benchmarks/gpu/bench_program_algorithms.py [--graphs small,grid64,rmat16,rmat20] [--seconds 50] [--record]
+    python tests/benchmarks/gpu/bench_program_algorithms.py [--graphs small,rmat16] [--seconds 50] [--record]
 
-The texts are those of the papers and of LAGraph; each function below is one. Results of the three are compared in each
-row. small: a grid of 100 x 100; --seconds: no row is begun after that time; --only: texts whose names hold it;
---record writes tests/benchmarks/results/program_algorithms_gpu.md.
+The texts are those of the papers and of LAGraph; each function below is one.  Results of the three are compared in each
+row.  --graphs: of small (a grid of 100 x 100), grid64, rmat16 and rmat20; --seconds: no row is begun after that time;
+--only: texts whose names hold it; --record writes tests/benchmarks/results/program_algorithms_gpu.md.
 """
 
 import argparse
