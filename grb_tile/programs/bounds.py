@@ -57,6 +57,15 @@ class BoundedMatrix:
         """The matrix of function(entries)."""
         return BoundedMatrix(self.bound, function(self.entries))
 
+    def with_values(self, dtype: Any, values: Any, iso: bool) -> BoundedMatrix:
+        """`values` in the order of the positions."""
+        return BoundedMatrix(self.bound, self.entries.with_values(dtype, values, iso))
+
+    @property
+    def values(self) -> Any:
+        """In the order of the positions; of positions without an entry anything."""
+        return self.entries.values
+
     @property
     def shape(self) -> tuple[int, int]:
         """(rows, columns)"""
@@ -179,14 +188,15 @@ class Bound:
             if store.bound is not self:
                 raise CaptureError("programs: matrices of two loops meet")
             return store.entries
-        if id(store) not in self._projected:
+        key = id(store.indices if store.iso else store)  # a value may be written at a mask that stays
+        if key not in self._projected:
             entries, inside = self._entries_of(store)
-            entries = self._backend.convert(entries, "bitmap")
-            entries.shared = True
-            self._projected[id(store)] = store, entries, inside
-        _, entries, inside = self._projected[id(store)]
+            self._projected[key] = (store, store.indices), self._backend.convert(entries, "bitmap"), inside
+        _, entries, inside = self._projected[key]
         if whole and not inside:
             raise Outside(pattern_of(self._backend, store))
+        entries = entries.with_values(store.dtype, store.values, True) if store.iso else entries
+        entries.shared = True
         return entries
 
     def entries_of(self, store: Any) -> Any:
