@@ -28,6 +28,13 @@ def _is_bounded(x):
     return type(x) is BoundedMatrix or type(x) is StoredMask and type(x.pattern) is BoundedMatrix
 
 
+def _key_of(x):
+    """What tells operands of a call apart, as long as they are kept."""
+    if isinstance(x, np.generic):
+        return x.dtype, x.tobytes()
+    return x if isinstance(x, (bool, str, int)) else id(x)
+
+
 class Bounded:
     """The backend of a turn with matrices that change."""
 
@@ -56,7 +63,7 @@ class Bounded:
         parts = [y for x in args for y in ((x.pattern, x.complement) if type(x) is StoredMask else (x,))]
         if not any(map(_is_matrix, parts)) or any(getattr(x, "format", "") in ("bitmap", "sparse") for x in parts):
             return call(*args)
-        key = (name, *(x if isinstance(x, (bool, str, int)) else id(x) for x in parts))
+        key = (name, *map(_key_of, parts))
         if key not in self._fixed:
             self._fixed[key] = call(*args), args
         return self._fixed[key][0]
@@ -125,7 +132,7 @@ class Bounded:
         """Backend.apply"""
         bound = self._bound_of(x, mask)
         if bound is None:
-            return self._inner.apply(x, op, mask, left, right, thunk)
+            return self._once("apply", x, op, mask, left, right, thunk)
         if _reads_positions(op):
             at = self._at_positions("apply", bound, x, op, None, left, right, thunk)
             found = self._inner.restrict(at, StoredMask(bound.project(x)))
@@ -137,7 +144,7 @@ class Bounded:
         """Backend.select"""
         bound = self._bound_of(x, mask)
         if bound is None:
-            return self._inner.select(x, op, thunk, mask)
+            return self._once("select", x, op, thunk, mask)
         entries, mask = bound.project(x, not self._inside(mask)), self._mask(bound, mask)
         if _reads_positions(op):
             at = self._at_positions("select", bound, x, op, thunk)
@@ -152,6 +159,10 @@ class Bounded:
             pattern = self._inner.cast(bound.pattern, x.dtype)
             self._fixed[key] = bound.project(getattr(self._inner, name)(pattern, op, *args)), op
         return self._fixed[key][0]
+
+    def to_device(self, x):
+        """Backend.to_device"""
+        return x if _is_bounded(x) else self._inner.to_device(x)
 
     def transpose(self, x):
         """Backend.transpose"""
@@ -243,8 +254,10 @@ class Bounded:
 class Matrices:
     """The matrices that change in a loop: the bound of each shape, and the backend of a turn (None: there are none)."""
 
-    def __init__(self, backend: Any = None, stores: Any = (), patterns: Any = ()) -> None:
-        """stores: those that the matrices have, of which vectors do not count; patterns: more positions."""
+    def __init__(self, backend: Any = None, stores: Any = (), patterns: Any = (), made: bool = False) -> None:
+        """stores: those that the matrices have, of which vectors do not count; patterns: more positions; made: does a
+        turn make matrices of its own?
+        """
         by_shape: dict[tuple, list] = {}
         for store in stores:
             if len(store.shape) == 2:
@@ -252,7 +265,7 @@ class Matrices:
         for pattern in patterns:
             by_shape.setdefault(pattern.shape, []).append(pattern)
         self.bounds = {shape: Bound(backend, joined(backend, each)) for shape, each in by_shape.items()}
-        self.backend = Bounded(backend, self.bounds) if self.bounds else None
+        self.backend = Bounded(backend, self.bounds) if self.bounds or made else None
 
     def entries_of(self, store: Any, left: bool = False) -> Any:
         """What a slot holds for a store: of a matrix the vector of its entries; left: a turn has left it.

@@ -74,7 +74,8 @@ class Captured:
         self.settle(carried, values)
         before += [carried.values[k]._store if is_object(carried.values[k]) else None for k in self.vectors]
         after = [vector._store for vector in carried.vectors] + [values[k]._store for k in self.vectors]
-        self.matrices = Matrices(current(), [x for x in (*before, *after) if x is not None], patterns)
+        made = any(map(is_matrix, values))
+        self.matrices = Matrices(current(), [x for x in (*before, *after) if x is not None], patterns, made)
         with traced(self, carried) as frame:
             self.device.carry(frame.begin(values), [self.matrices.entries_of(store) for store in before])
             turns, going = self.device.settle(frame.turn, left - 1)

@@ -77,6 +77,7 @@ def masked(C, D, A, turns):
         D("plus", mask=A.S) << 3
         C(C.S) << 5
         C(D.S) << D
+        C("plus") << A
         k += 1
         if C.isequal(old):
             break
@@ -289,7 +290,11 @@ def test_random_programs(case):
     program = gb.program(function)
     for turns in (4, 4, 4, 1, 6):
         kept = [
-            (integers(case + 1), integers(case + 2, entries=3), gb.Vector.from_coo(range(0, N, 3), 1, size=N, dtype=int))
+            (
+                integers(case + 1),
+                integers(case + 2, entries=3),
+                gb.Vector.from_coo(range(0, N, 3), 1, size=N, dtype=int),
+            )
             for _ in range(2)
         ]
         with warnings.catch_warnings():
