@@ -8,6 +8,7 @@ from caches.sites import all_sites, sites_of
 ALONE = "has no argument beside the store: what it holds cannot be asked for in two ways"
 OPTIONS = "kept with a matrix: test_cached_properties.py of tests/algorithms writes to it, test_options.py draws them"
 RANKS = "tests/distributed/test_searches.py asks for it with in-edges and without, in windows that grow"
+LOOP = "kept with a captured loop and the operands themselves: test_program_matrices.py runs loops at random"
 PROCESS = "a table of names or of the process, not of operands"
 
 FORMS = {  # site: a row of test_kept_forms.FORMS
@@ -120,6 +121,7 @@ REASONS = {
         nx/adjacency.py: _weights, nx/adjacency.py: finite, nx/adjacency.py: graph, nx/adjacency.py: pattern_of,
         nx/searches.py: lists, nx/searches.py: positions
     """,
+    LOOP: "programs/bounded.py: Bounded._lines, programs/bounded.py: Matrices.__init__",
     PROCESS: """
         backends/cpu/jit/recipe.py: _file_digest, backends/cpu/jit/recipe.py: _makers_digest,
         backends/cpu/jit/recipe.py: host, backends/cuda/runtime/compile.py: _pieces,

@@ -11,7 +11,7 @@ import pytest
 from backends.cuda.test_programs import N, agree, matrix, on_the_device  # noqa: F401  (one is a fixture of each test)
 
 import grb_tile as gb
-from grb_tile.exceptions import CaptureError, CaptureWarning
+from grb_tile.exceptions import CaptureWarning
 from support import seeds
 
 
@@ -270,7 +270,8 @@ STATEMENTS = (
     "C << C.select('<=', 40)", "C << D.ewise_add(C, 'min')", "C, D = D, C", "D = C.dup()",
     "D(C.V, replace=True) << A", "D(~C.S) << D.apply('minus', right=2)", "k += 2", "D << C.select('tril')",
     "v << C.reduce_rowwise('plus')", "v('max') << D.mxv(v, 'max_second')", "D('plus', mask=A.S) << C.T",
-    "D(A.S) << A.mxm(D, 'plus_first')", "D(C.S) << 3", "C(A.S) << 2", "C << D", "D << A", "C = gb.binary.max(C | D).new()", "D << D.apply('ainv')",
+    "D(A.S) << A.mxm(D, 'plus_first')", "D(C.S) << 3", "C(A.S) << 2", "C << D", "D << A",
+    "C = gb.binary.max(C | D).new()", "D << D.apply('ainv')",
 )  # fmt: skip
 ENDS = ("if k > 9: break", "if C.isequal(D): break", "if C.nvals < 60: break", "k += 1", "k += D.nvals")
 

@@ -167,7 +167,7 @@ REFUSED = {  # what a loop does -> (lines before it, lines of it, what the progr
     "int() of a number": (["k = 0"], ["k += 1", "v << v * int(k)"], "needs a number"),
     "a number as an index": (["k = 0"], ["k += 1", "v[k] << 1.5"], "number"),
     "a list that keeps": (["box = []"], ["v << v + 1.0", "box.append(1)"], "`box`, of type list"),
-    "a part of a matrix": (["B = A.dup()"], ["B[1, 2] << 2.0", "v << B.mxv(v)"], "matrix that changes"),
+    "a part of a matrix": (["B = A.dup()"], ["B << B.apply('abs')", "v << B.diag()"], "matrix that changes"),
     "a number of another type": (["k = 1"], ["k = k * 2 if turn < 9 else 1", "k = k / 2", "v << v + k"], "number"),
     "two names of one vector": (["x = v.dup()"], ["x << x + v", "v = x"], "two names stand for one vector"),
     "an array of the host": ([], ["v << gb.Vector.from_dense([float(x) for x in range(40)])"], "copied to the device"),
