@@ -7,7 +7,7 @@ not change is computed once.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -312,5 +312,9 @@ def _check(op):
 @contextmanager
 def within(backend: Bounded | None) -> Iterator[None]:
     """Within it that backend is in use for the calling thread."""
-    with nullcontext() if backend is None else select.entered(f"bounded {id(backend)}", backend):  # type: ignore[arg-type]
+    if backend is None:
+        yield
+        return
+    made: Any = backend
+    with select.entered(f"bounded {id(backend)}", made):
         yield

@@ -36,6 +36,10 @@ class Outside(Exception):  # noqa: N818  # no error: the bound is widened
         self.pattern = pattern
 
 
+class _NoArray(CaptureError, AttributeError):
+    """It has no such array."""
+
+
 class BoundedMatrix:
     """A store: `entries` is the vector of the matrix's entries at the positions of `bound`."""
 
@@ -52,6 +56,9 @@ class BoundedMatrix:
     def __setattr__(self, name: str, value: Any) -> None:
         if name != "shared":  # it always is
             object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        raise _NoArray(f"programs: what reads `{name}` of a matrix that changes in the loop is not captured")
 
     def mapped(self, function: Any) -> BoundedMatrix:
         """The matrix of function(entries)."""
