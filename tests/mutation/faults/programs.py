@@ -267,4 +267,11 @@ FAULTS = [
         "if type(value) is Vector or type(value) is Matrix and k < len(names):",
         MATRICES,
     ),
+    Fault(
+        "grb_tile/backends/cuda/programs/turns.py",
+        "a captured turn takes labels that are no columns for none",
+        "            if doubt:\n",
+        "            if False:\n",
+        ("tests/backends/cuda/test_program_labels.py",),
+    ),
 ]

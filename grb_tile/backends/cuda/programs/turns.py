@@ -91,6 +91,8 @@ class DeviceLoop:
         self._found: Any = ()
         self._stop_address = self._address
         self.state, self._edges = device.zeros(_STATE, np.int64), device.zeros(1, np.uint64)
+        self.doubt = device.zeros(1, np.uint64)  # not 0: a turn met what only a call from Python can do
+        self._cleared = [(self.doubt, None)]
         self.one = OneKernel()
 
     # ------------------------------------------------------------------ what it carries
@@ -131,7 +133,7 @@ class DeviceLoop:
 
     def load(self, stores: list) -> None:
         """What the loop begins with."""
-        pairs = []
+        pairs: list = list(self._cleared)
         for slot, store in zip(self._slots, self._here(stores), strict=True):
             if isinstance(store, np.generic):
                 pairs.append((slot.values, bits_of(store, slot.values.dtype)))
@@ -144,7 +146,9 @@ class DeviceLoop:
         vectors, numbers = self._slots[: self._vectors], [slot.values for slot in self._slots[self._vectors :]]
         counts, found = [None] * len(vectors), []
         if self._told:  # by the launch
-            found = list(self._found)
+            *found, doubt = self._found
+            if doubt:
+                raise CaptureError("programs: a turn met labels that are not among the columns")
             counts = [None if slot.count is None else found.pop(0) for slot in vectors]
         elif numbers:
             found = self.device.read(*(x.view(np.uint8 if x.dtype.itemsize == 1 else np.int64) for x in numbers))
@@ -436,7 +440,7 @@ class DeviceLoop:
         """
         device, vectors = self.device, self._slots[: self._vectors]
         arrays = [slot.count[:1] for slot in vectors if slot.count is not None]
-        arrays += [slot.values for slot in self._slots[self._vectors :]]
+        arrays += [*(slot.values for slot in self._slots[self._vectors :]), self.doubt]
         count = len(arrays)
         self._found_memory = memory = device.xp.cuda.alloc_pinned_memory(8 * max(count, 1))
         self._found = (ctypes.c_uint64 * count).from_address(memory.ptr)
