@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from backends.cuda.test_program_lowerings import shape  # noqa: F401  (a fixture)
 from backends.cuda.test_programs import N, agree, matrix, on_the_device  # noqa: F401  (one is a fixture of each test)
 
 import grb_tile as gb
@@ -136,6 +137,17 @@ def test_every_call_as_turn_by_turn(function):
         assert same(program(*operands_of(function, k)), wanted), (k, program.explain())
         assert ("turns on the device" in program.explain()) == (k > 0), program.explain()
         assert k == 0 or f"matrices of {N} x {N} within" in program.explain()
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("function", [truss, products, masked])
+def test_matrices_as_one_kernel(function, shape):  # noqa: F811
+    program = gb.program(function, strict=True)
+    A_OF.pop(function, None)
+    for k in range(3):
+        wanted = function(*operands_of(function, k))
+        assert same(program(*operands_of(function, k)), wanted), (k, program.explain())
+    assert "one kernel" in program.explain() or function is not truss
 
 
 def test_the_matrix_of_the_caller_is_written():
