@@ -17,7 +17,7 @@ from ..dtypes import BOOL
 from ..exceptions import CaptureError
 from ..operators import get_typed_op, typed_semiring
 from ..storage.store import Compressed, StoredMask
-from .bounds import Bound, BoundedMatrix, joined, pattern_of
+from .bounds import Bound, BoundedMatrix, joined, make_ahead, pattern_of
 
 
 def _is_matrix(x):
@@ -65,6 +65,7 @@ class Bounded:
             return call(*args)
         key = (name, *map(_key_of, parts))
         if key not in self._fixed:
+            make_ahead(self._inner)
             self._fixed[key] = call(*args), args
         return self._fixed[key][0]
 
@@ -156,6 +157,7 @@ class Bounded:
         """What an operator of positions gives for the bound's; once for each operator and thunk."""
         key = name, id(bound), x.dtype, op.name, repr(args)
         if key not in self._fixed:
+            make_ahead(self._inner)
             pattern = self._inner.cast(bound.pattern, x.dtype)
             self._fixed[key] = bound.project(getattr(self._inner, name)(pattern, op, *args)), op
         return self._fixed[key][0]
@@ -242,6 +244,7 @@ class Bounded:
         bound, key = X.bound if _is_bounded(X) else self._bounds.get(X.shape), ("bound", id(X))
         if bound is None:
             if key not in self._fixed:
+                make_ahead(self._inner)
                 self._fixed[key] = Bound(self._inner, pattern_of(self._inner, X)), X
             bound = self._fixed[key][0]
         entries = bound.project(X)

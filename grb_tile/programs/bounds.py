@@ -129,6 +129,7 @@ class Bound:
 
     def _kept(self, name, make):
         if name not in self._made:
+            make_ahead(self._backend)
             self._made[name] = make()
         return self._made[name]
 
@@ -197,6 +198,7 @@ class Bound:
             return store.entries
         key = id(store.indices if store.iso else store)  # a value may be written at a mask that stays
         if key not in self._projected:
+            make_ahead(self._backend)
             entries, inside = self._entries_of(store)
             self._projected[key] = (store, store.indices), self._backend.convert(entries, "bitmap"), inside
         _, entries, inside = self._projected[key]
@@ -251,6 +253,12 @@ class Bound:
         xp, at = backend.xp, u.indices
         indptr = xp.searchsorted(at.astype(np.int64), pattern.indptr).astype(np.int64)
         return Compressed(pattern.nrows, pattern.ncols, u.dtype, indptr, pattern.indices[at], u.values, u.iso)
+
+
+def make_ahead(backend: Any) -> None:
+    """Raises: CaptureError in a captured turn, after which what is kept would not be there."""
+    if backend.turns is not None and backend.turns.capturing:
+        raise CaptureError("programs: a turn meets matrices that the turns before did not")
 
 
 def pattern_of(backend: Any, store: Any) -> Compressed:
