@@ -7,6 +7,8 @@ import pytest
 from backends.cuda.test_programs import N, matrix, on_the_device  # noqa: F401  (one is a fixture of each test)
 
 import grb_tile as gb
+from grb_tile import algorithms as alg
+from grb_tile.algorithms import iteration
 from grb_tile.exceptions import CaptureWarning
 
 
@@ -58,3 +60,20 @@ def test_least_colours():
     for k in range(3):
         assert program(L, degrees.dup()).isequal(coloured(L, degrees.dup()))
         assert ("turns on the device" in program.explain()) == (k > 0), program.explain()
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("most", [0, 1, 3, 40])
+@pytest.mark.parametrize("directed", [False, True])
+def test_label_propagation_of_the_library(directed, most):
+    """Rounds on the device from the second call on: the labels and the report of the loop from Python."""
+    A = matrix(5, symmetric=not directed).apply("one").new()
+    wanted = alg.label_propagation(alg.Graph(A.dup(), directed=directed), max_iter=most, callback=lambda row: False)
+    G = alg.Graph(A, directed=directed)
+    for _ in range(4):
+        found = alg.label_propagation(G, max_iter=most)
+        assert found.values.isequal(wanted.values)
+        assert [row["changed"] for row in found.report.rounds] == [row["changed"] for row in wanted.report.rounds]
+        assert (found.report.converged, found.report.stopped_by) == (wanted.report.converged, wanted.report.stopped_by)
+    loop = iteration.turns_of(G, "label_propagation").loop
+    assert loop is not None and (most < 3 or loop.reason is None), loop and loop.reason
