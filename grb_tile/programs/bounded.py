@@ -16,6 +16,7 @@ from ..backends import select
 from ..dtypes import BOOL
 from ..exceptions import CaptureError
 from ..operators import get_typed_op, typed_semiring
+from ..planner.choose_lowering import bounded_product_pays
 from ..storage.store import Compressed, StoredMask
 from .bounds import Bound, BoundedMatrix, joined, make_ahead, pattern_of
 
@@ -227,11 +228,25 @@ class Bounded:
         if bound is None:
             raise CaptureError(f"programs: no matrix of shape {shape} changes in the loop, but a product does")
         admitted = bound.project(mask.pattern, True)
-        values, hits = self._inner.bounded_product(
-            (bound.rows, bound.pattern.indices), admitted, self._lines(A, at), self._lines(B, not bt), semiring
-        )
+        left, right = self._lines(A, at), self._lines(B, not bt)
+        self._weigh(bound, left[0], right[0])
+        places = bound.rows, bound.pattern.indices
+        values, hits = self._inner.bounded_product(places, admitted, left, right, semiring)
         C = BoundedMatrix(bound, self._inner.restrict(values, StoredMask(_true(self._inner, hits))))
         return C if keep is None else self.select(C, *keep)
+
+    def _weigh(self, bound, left, right):
+        """Raises: CaptureError where the rows at the positions take longer than the product from Python."""
+        key = "look-ups", id(bound), id(left), id(right)
+        if key not in self._fixed:
+            make_ahead(self._inner)
+            rows, columns = (ptr[1:] - ptr[:-1] for ptr in (left, right))
+            shorter = self._inner.xp.minimum(rows[bound.rows], columns[bound.pattern.indices])
+            self._fixed[key] = int(shorter.sum()), (left, right)
+        if not bounded_product_pays(self._fixed[key][0]):
+            raise CaptureError(
+                f"programs: a product of matrices that change, of {self._fixed[key][0]:,} look-ups, is faster from Python"
+            )
 
     def reduce_mxm(self, A, at, B, bt, semiring, mask, keep, monoid, axis):
         """Backend.reduce_mxm"""

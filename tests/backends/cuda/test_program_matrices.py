@@ -13,6 +13,7 @@ from backends.cuda.test_programs import N, agree, matrix, on_the_device  # noqa:
 
 import grb_tile as gb
 from grb_tile.exceptions import CaptureWarning
+from grb_tile.planner import tuning
 from support import seeds
 
 
@@ -237,6 +238,16 @@ def test_what_is_refused_runs_turn_by_turn(name):
     assert "turns from Python" in program.explain()
     assert len(caught) == 1 and ("line" in str(caught[0].message))
     assert any(part in str(caught[0].message) for part in reason.split("|")), caught[0].message
+
+
+def test_a_product_of_many_look_ups_runs_from_python(monkeypatch):
+    monkeypatch.setattr(tuning, "GPU_BOUNDED_LOOKUPS", 1000)
+    program = gb.program(truss)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CaptureWarning)
+        for _ in range(4):
+            assert same(program(integers(1), 4), truss(integers(1), 4))
+    assert "look-ups" in program.explain()
 
 
 def test_a_matrix_that_changes_in_a_loop_within():

@@ -249,8 +249,8 @@ FAULTS = [
     Fault(
         "grb_tile/programs/bounded.py",
         "rows of the second operand, which is not transposed",
-        "self._lines(A, at), self._lines(B, not bt)",
-        "self._lines(A, at), self._lines(B, bt)",
+        "left, right = self._lines(A, at), self._lines(B, not bt)",
+        "left, right = self._lines(A, at), self._lines(B, bt)",
         MATRICES,
     ),
     Fault(
