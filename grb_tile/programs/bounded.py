@@ -243,9 +243,10 @@ class Bounded:
             rows, columns = (ptr[1:] - ptr[:-1] for ptr in (left, right))
             shorter = self._inner.xp.minimum(rows[bound.rows], columns[bound.pattern.indices])
             self._fixed[key] = int(shorter.sum()), (left, right)
-        if not bounded_product_pays(self._fixed[key][0]):
+        count = self._fixed[key][0]
+        if not bounded_product_pays(count):
             raise CaptureError(
-                f"programs: a product of matrices that change, of {self._fixed[key][0]:,} look-ups, is faster from Python"
+                f"programs: a product of matrices that change, of {count:,} look-ups, is faster from Python"
             )
 
     def reduce_mxm(self, A, at, B, bt, semiring, mask, keep, monoid, axis):
