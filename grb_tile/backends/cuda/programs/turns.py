@@ -35,7 +35,7 @@ from ....planner.choose_matvec_gpu import DirectionCosts
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
 from .persistent import LOWERING, OneKernel
-from .slots import Form, Slot, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
+from .slots import Form, Slot, as_before, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
 
 PUSH, PULL = 0, 1
 _METHODS = {PUSH: "cols", PULL: "rows"}
@@ -238,10 +238,8 @@ class DeviceLoop:
         if choice is not None:
             u = choice.u.store()
             add_edges(device, choice.by_columns, None, self._source_of(u.words), u.size, self._edges)
-            count, admitted = (
-                self._source_of(choice.u.count),
-                choice.admitted and self._source_of(choice.admitted.count),
-            )
+            count = self._source_of(choice.u.count)
+            admitted = choice.admitted and self._source_of(choice.admitted.count)
             costs = choice.costs
         kernel = device.launcher.kernel("programs/turns.cuh", "end_turn")
         kernel(1, 32, (
@@ -335,8 +333,12 @@ class DeviceLoop:
             one.refuse("a loop is within it")
         else:
             one.consider(self, turn)
+        if one.kernel is None and one.wanted:  # the products of nodes have forms of their own
+            one.wanted = False
+            with as_before(self.device, self._slots):
+                for direction in (PUSH, PULL)[: 1 + self.can_pull()]:
+                    self._one(turn, direction, 1, False)
         if one.kernel is None and self.device.launcher.has_graphs:
-            one.wanted = False  # for the products of the nodes
             self._weigh_inner()
             with self._within(True):
                 self._record(turn)
