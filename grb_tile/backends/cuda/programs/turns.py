@@ -12,8 +12,7 @@
 CaptureError, and the planner asks `direction` for the method of a product.
 
 Arrays of a captured turn come from a memory pool of the graph's own and stay there as long as the graph, and so does
-what calls leave for one another.  Where the launcher has no graphs (the emulation), turns run one by
-one under the same rules.
+what calls leave for one another.  Without graphs (the emulation) turns run one by one under the same rules.
 
 Kernels: kernels/programs/turns.cuh.
 """
