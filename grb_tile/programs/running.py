@@ -51,7 +51,7 @@ class Loop:
         written: the names that stand left of `<<` in the loop.
         """
         self._written = written
-        self._patterns: list[Any] = []  # of positions at which matrices that change have had entries
+        self._patterns: dict[Any, list] = {}  # of a kind: of positions at which matrices that change had entries
         self.line, self.strict, self._at_once = line, strict, at_once
         self.reason: str | None = "it has not run yet"
         self.turns = self.pulled = 0
@@ -135,7 +135,9 @@ class Loop:
             if known is self:
                 self.captured[key] = 0
                 while len(self.captured) > KEPT:
-                    del self.captured[next(iter(self.captured))]
+                    oldest = next(iter(self.captured))
+                    del self.captured[oldest]
+                    self._patterns.pop(oldest, None)
                 if not self._at_once:
                     return None
                 known = 0
@@ -145,7 +147,7 @@ class Loop:
             self.captured[key] = self.captured.pop(key)  # the latest
             tries = known if type(known) is int else known.tries
             try:
-                known, found = self._launched(known, make, carried, most, tries)
+                known, found = self._launched(key, known, make, carried, most, tries)
                 if known.device.captured:  # it may have ended before
                     self.captured[key] = known
             except (KeyboardInterrupt, MemoryError):
@@ -167,8 +169,9 @@ class Loop:
             self.reason = None if known.device.captured else "it ended before it was captured"
             return found
 
-    def _launched(self, known, make, carried, most, tries):
+    def _launched(self, key, known, make, carried, most, tries):
         """(the Captured, the values after the loop); captured anew where it does not hold, or a matrix does not."""
+        patterns = self._patterns.setdefault(key, [])
         for _ in range(MOST_WIDENED):
             try:
                 with _undone(carried):
@@ -176,7 +179,7 @@ class Loop:
                         return known, known.again(carried, most)
                     known = Captured(make(), carried)
                     known.tries = tries
-                    return known, known.first(carried, most, self._patterns)
+                    return known, known.first(carried, most, patterns)
             except Outside as outside:
                 if type(known) is not int and known.device.captured:
                     tries += 1  # each capture costs more than a call from Python
@@ -184,14 +187,12 @@ class Loop:
                         raise CaptureError(
                             "programs: a matrix has entries elsewhere in each call, and each would be captured anew"
                         ) from None
-                self._widen(outside.pattern)
+                shape = outside.pattern.shape
+                same = [x for x in patterns if x.shape == shape]
+                wider = joined(current(), [*same, pattern_of(current(), outside.pattern)])
+                patterns[:] = [*(x for x in patterns if x.shape != shape), wider]
                 known = tries
         raise CaptureError("programs: a matrix may have entries at more positions in each turn")
-
-    def _widen(self, pattern):
-        same = [x for x in self._patterns if x.shape == pattern.shape]
-        self._patterns = [x for x in self._patterns if x.shape != pattern.shape]
-        self._patterns.append(joined(current(), [*same, pattern_of(current(), pattern)]))
 
 
 def on_device() -> bool:
