@@ -121,7 +121,9 @@ REASONS = {
         nx/adjacency.py: _weights, nx/adjacency.py: finite, nx/adjacency.py: graph, nx/adjacency.py: pattern_of,
         nx/searches.py: lists, nx/searches.py: positions
     """,
-    LOOP: "programs/bounded.py: Bounded._lines, programs/bounded.py: Matrices.__init__",
+    LOOP: """
+        programs/bounded.py: Bounded._lines, programs/bounded.py: Bounded._weigh, programs/bounded.py: Matrices.__init__
+    """,
     PROCESS: """
         backends/cpu/jit/recipe.py: _file_digest, backends/cpu/jit/recipe.py: _makers_digest,
         backends/cpu/jit/recipe.py: host, backends/cuda/runtime/compile.py: _pieces,
