@@ -107,6 +107,7 @@ REASONS = {
         backends/cuda/communities/row_labels.py: whole_weights,
         algorithms/clustering.py: _either, algorithms/coloring.py: coloring,
         algorithms/core_number.py: _cores, algorithms/label_propagation.py: _votes,
+        algorithms/label_propagation.py: label_propagation,
         algorithms/k_truss.py: k_truss, algorithms/louvain.py: search,
         algorithms/louvain.py: symmetric_weights, algorithms/modularity.py: weights,
         algorithms/pagerank.py: Walk.__init__, algorithms/paths.py: ego_graph,
@@ -121,9 +122,7 @@ REASONS = {
         nx/adjacency.py: _weights, nx/adjacency.py: finite, nx/adjacency.py: graph, nx/adjacency.py: pattern_of,
         nx/searches.py: lists, nx/searches.py: positions
     """,
-    LOOP: """
-        programs/bounded.py: Bounded._lines, programs/bounded.py: Bounded._weigh, programs/bounded.py: Matrices.__init__
-    """,
+    LOOP: "programs/bounded.py: Bounded._lines, programs/bounded.py: Matrices.__init__",
     PROCESS: """
         backends/cpu/jit/recipe.py: _file_digest, backends/cpu/jit/recipe.py: _makers_digest,
         backends/cpu/jit/recipe.py: host, backends/cuda/runtime/compile.py: _pieces,
