@@ -3,7 +3,7 @@
     python tests/benchmarks/gpu/bench_program_algorithms.py [--graphs small,rmat16] [--seconds 50] [--record]
 
 The texts are those of the papers and of LAGraph; each function below is one.  Results of the three are compared in each
-row.  --graphs: of small (a grid of 100 x 100), grid64, rmat16 and rmat20; --seconds: no row is begun after that time;
+row.  --graphs: of small (a grid of 100 x 100), grid64, rmat12, rmat14, rmat16 and rmat20; --seconds: no row is begun after that time;
 --only: texts whose names hold it; --record writes tests/benchmarks/results/program_algorithms_gpu.md.
 """
 
@@ -34,6 +34,8 @@ HEAD = (
 GRAPHS = {
     "small": lambda: generators.grid(100, 100),
     "grid64": lambda: generators.grid(64, 64, 64),
+    "rmat12": lambda: gb.Matrix._from_store(rmat(12, 16)),
+    "rmat14": lambda: gb.Matrix._from_store(rmat(14, 16)),
     "rmat16": lambda: gb.Matrix._from_store(rmat(16, 16)),
     "rmat20": lambda: gb.Matrix._from_store(rmat(20, 16)),
 }
