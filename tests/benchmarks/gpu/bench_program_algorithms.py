@@ -3,8 +3,8 @@
     python tests/benchmarks/gpu/bench_program_algorithms.py [--graphs small,rmat16] [--seconds 50] [--record]
 
 The texts are those of the papers and of LAGraph; each function below is one.  Results of the three are compared in each
-row.  --graphs: of small (a grid of 100 x 100), grid64, rmat12, rmat14, rmat16 and rmat20; --seconds: no row is begun after that time;
---only: texts whose names hold it; --record writes tests/benchmarks/results/program_algorithms_gpu.md.
+row.  --graphs: of small (a grid of 100 x 100), grid64, rmat12, rmat14, rmat16 and rmat20; --seconds: no row is begun
+after that time; --only: texts whose names hold it; --record writes tests/benchmarks/results/program_algorithms_gpu.md.
 """
 
 import argparse

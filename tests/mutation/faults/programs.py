@@ -274,4 +274,11 @@ FAULTS = [
         "            if False:\n",
         ("tests/backends/cuda/test_program_labels.py",),
     ),
+    Fault(
+        "grb_tile/backends/cuda/programs/turns.py",
+        "a turn for the forms of nodes is one of the loop's",
+        "            with as_before(self.device, self._slots):\n",
+        "            if True:\n",
+        ("tests/backends/cuda/test_program_labels.py",),
+    ),
 ]
