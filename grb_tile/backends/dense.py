@@ -39,7 +39,7 @@ from ..storage.dense import (
 from ..storage.host_memory import check_memory
 from ..storage.place import at, first_value, host, is_host
 from ..storage.store import BitmapVector, Compressed, Dense, StoredMask, index_dtype
-from .dense_products import matvec, product
+from .dense_products import is_plus, matvec, product
 from .protocol import Backend
 
 
@@ -185,6 +185,22 @@ class DenseForms(Backend):
         flat = self.expand_vector(A.flat, self._positions(I, J, lines, width), nrows * ncols)
         return matrix_of(flat, nrows, ncols, A.by_columns)
 
+    def put_region(self, c, t, I, J, width, accum):
+        if type(c) is not Dense:
+            return super().put_region(c, None if t is None else compressed(t), I, J, width, accum)
+        if not self.on_device or c.flat.size > MAX_BITMAP:
+            return NotImplemented
+        lines, width = (c.ncols, c.nrows) if c.by_columns else (c.nrows, c.ncols)
+        I, J = (J, I) if c.by_columns else (I, J)
+        I, J = range(lines) if I is None else I, range(width) if J is None else J
+        if type(t) is Dense:
+            t = in_order(self.to_device(t), c.by_columns).flat
+        elif t is not None and t.format not in ("sparse", "bitmap"):
+            return NotImplemented
+        c.shared = True  # its arrays are not written into
+        flat = super().put_region(c.flat, t, I, J, width, accum)
+        return flat if flat is NotImplemented else matrix_of(flat, c.nrows, c.ncols, c.by_columns)
+
     def concat_matrices(self, tiles, dtype):
         found = [A for row in tiles for A in row if A.nrows and A.ncols]
         full = all(type(A) is Dense and A.flat.words is None for A in found)
@@ -306,9 +322,13 @@ class DenseForms(Backend):
             with np.errstate(all="ignore"):
                 w = cast(monoid.ufunc.reduce(values, along, dtype=values.dtype), monoid.return_type)
         elif along == 0:
-            C = self.spmm(
-                at(A, lambda xp: _row_of_ones(xp, lines)), Dense(lines, width, flat), typed_semiring(monoid, "second")
-            )
+            rows, C = Dense(lines, width, flat), NotImplemented
+            if self.on_device and A.dtype is monoid.type and is_plus(monoid):  # a library's product, where it has one
+                ones = at(A, lambda xp: xp.ones(lines, A.dtype.np_type))
+                row = Dense(1, lines, BitmapVector(lines, A.dtype, None, ones, lines))
+                C = self.dense_matmul(row, rows, typed_semiring(monoid, "times"))
+            if C is NotImplemented:
+                C = self.spmm(at(A, lambda xp: _row_of_ones(xp, lines)), rows, typed_semiring(monoid, "second"))
             return C if C is NotImplemented else C.flat
         else:
             return NotImplemented
@@ -340,6 +360,11 @@ class DenseForms(Backend):
             c, t, mask = self._all_here(c, t, mask)
             frame = self._frame(None, c, t, mask, width=0 if c.iso and t.iso else c.dtype.np_type.itemsize)
             if frame is not None:
+                if self.on_device and type(c) is Dense and not mask.complement:
+                    c.shared = True  # its arrays are not written into
+                    flat = frame.flat(t)
+                    pattern = flat if mask.pattern is t else frame.flat(mask.pattern)
+                    return frame.matrix(super().overwrite(frame.flat(c), flat, StoredMask(pattern)))
                 outside = super().restrict(frame.flat(c), ~frame.flat(mask))
                 return frame.matrix(super().union(outside, frame.flat(t), None))
             c, t, mask = compressed(c), compressed(t), compressed(mask)

@@ -43,6 +43,18 @@ class IndexArrays:
         """
         return last_of_each(I, size)
 
+    def put_region(self, c: Any, t: Any, I: Positions, J: Positions, width: int, accum: Any) -> Any:
+        """The store of C after C(I, J) (accum)= T, where C is a vector of lines of `width` positions each.
+
+        t: a vector of len(I) * len(J) positions, line by line, of C's type; None: C's entries there are deleted.  I, J:
+        ranges, or arrays of lines and of positions in a line, in any order; the last place of one that is repeated
+        counts.  Of a matrix C: I and J are its rows and columns, None for all, and t is a matrix, or a vector where C
+        is dense and one dimension has one position; width is not read.  C's arrays may be written into, as by
+        `overwrite`.
+        NotImplemented: the caller composes it.
+        """
+        return NotImplemented
+
 
 def out_of_bound(low, high, size):
     """The error of positions from `low` to `high`, not all of which are in a dimension of `size`."""

@@ -9,6 +9,7 @@ ALONE = "has no argument beside the store: what it holds cannot be asked for in 
 OPTIONS = "kept with a matrix: test_cached_properties.py of tests/algorithms writes to it, test_options.py draws them"
 RANKS = "tests/distributed/test_searches.py asks for it with in-edges and without, in windows that grow"
 LOOP = "kept with a captured loop and the operands themselves: test_program_matrices.py runs loops at random"
+KNOWN = "tests/distributed/test_known.py has other vectors, semirings and masks, one product after another"
 PROCESS = "a table of names or of the process, not of operands"
 
 FORMS = {  # site: a row of test_kept_forms.FORMS
@@ -42,9 +43,11 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
     "backends/cpu/jit/operators.py: _one": ("mxv: type", "vxm: type"),
     "backends/cuda/elementwise/bound.py: of_one": ("apply to vectors",),
     "backends/cuda/elementwise/bound.py: of_pair": ("ewise of vectors",),
+    "backends/cuda/elementwise/bound.py: of_indexed": ("select from vectors",),
     "backends/cuda/elementwise/bound.py: of_union": ("ewise of vectors",),
     "backends/cuda/elementwise/mapping.py: reduce": ("reduce of vectors",),
     "backends/cuda/elementwise/overwrite.py: _prepared": ("a number written into a vector",),
+    "backends/cuda/elementwise/overwrite.py: put_region": ("a region written into",),
     "backends/planned.py: PlannedProducts.mxv": ("mxv", "vxm"),
     "backends/cuda/products/bound_rows.py: bind_rows": ("mxv: operator", "mxv: type", "mxv: iso"),
     "backends/cuda/products/column_launch.py: Merge.__init__": ("vxm: form", "vxm: type"),
@@ -63,6 +66,7 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
 }  # fmt: skip
 REASONS = {
     RANKS: "backends/cuda/graph/bfs_ranks.py: _Graph.of",
+    KNOWN: "backends/distributed/products.py: _known_of_product",
     ALONE: """
         backends/cpu/compiled/bound.py: mask_words, backends/cpu/compiled/bound.py: matrix_kind,
         backends/cpu/graph/bfs.py: empty_row_words, backends/cuda/products/bitblocks.py: spmv_blocks_of,
@@ -86,7 +90,8 @@ REASONS = {
         backends/distributed/whole_loops.py: WholeLoops._whole_for,
         backends/distributed/whole_loops.py: WholeLoops.whole_for_product,
         backends/distributed/whole_loops.py: WholeLoops.drawn_rows,
-        backends/distributed/searches.py: Searches._rows_of,
+        backends/distributed/searches.py: Searches._rows_of, backends/distributed/searches.py: Searches._degrees,
+        backends/distributed/whole_loops.py: WholeLoops._own, backends/distributed/whole_loops.py: WholeLoops.bfs,
         backends/distributed/products.py: DistributedProducts._everywhere_for,
         backends/distributed/products.py: DistributedProducts.reduce_mxm,
         graph/operands.py: mark_each_once,

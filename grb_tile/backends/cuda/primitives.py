@@ -33,6 +33,7 @@ DECLINING = {  # where a function returns NotImplemented, so does the primitive
     "structure.outside": {"outside": "A"},
     "products.matmul": {"reduce_matmul": "A B mask BT"},
     "products.inner_windows": {"matmul_inner": "A B"},
+    "products.dense": {"dense_matmul": ""},
     "products.spmm": {"spmm": "A"},
     "products.sddmm": {"sddmm": "pattern"},
     "communities.quotient": {"quotient": "A", "entries_inside": "A"},
