@@ -8,6 +8,7 @@ from caches.sites import all_sites, sites_of
 ALONE = "has no argument beside the store: what it holds cannot be asked for in two ways"
 OPTIONS = "kept with a matrix: test_cached_properties.py of tests/algorithms writes to it, test_options.py draws them"
 RANKS = "tests/distributed/test_searches.py asks for it with in-edges and without, in windows that grow"
+LOOP = "kept with a captured loop and the operands themselves: test_program_matrices.py runs loops at random"
 KNOWN = "tests/distributed/test_known.py has other vectors, semirings and masks, one product after another"
 PROCESS = "a table of names or of the process, not of operands"
 
@@ -111,6 +112,7 @@ REASONS = {
         backends/cuda/communities/row_labels.py: whole_weights,
         algorithms/clustering.py: _either, algorithms/coloring.py: coloring,
         algorithms/core_number.py: _cores, algorithms/label_propagation.py: _votes,
+        algorithms/label_propagation.py: label_propagation,
         algorithms/k_truss.py: k_truss, algorithms/louvain.py: search,
         algorithms/louvain.py: symmetric_weights, algorithms/modularity.py: weights,
         algorithms/pagerank.py: Walk.__init__, algorithms/paths.py: ego_graph,
@@ -125,6 +127,7 @@ REASONS = {
         nx/adjacency.py: _weights, nx/adjacency.py: finite, nx/adjacency.py: graph, nx/adjacency.py: pattern_of,
         nx/searches.py: lists, nx/searches.py: positions
     """,
+    LOOP: "programs/bounded.py: Bounded._lines, programs/bounded.py: Matrices.__init__",
     PROCESS: """
         backends/cpu/jit/recipe.py: _file_digest, backends/cpu/jit/recipe.py: _makers_digest,
         backends/cpu/jit/recipe.py: host, backends/cuda/runtime/compile.py: _pieces,
