@@ -236,7 +236,7 @@ GROUPS = {"products": products, "element-wise": elementwise, "reductions": reduc
 
 
 def comparable(x):
-    """With numbers to ten digits, zeros of one sign: sums of ranks, and of compiled code, are added in another order."""
+    """Numbers to ten digits, zeros of one sign: sums of ranks and of compiled code are added in other orders."""
     if isinstance(x, (list, tuple)):
         return [comparable(each) for each in x]
     if isinstance(x, float):
