@@ -25,8 +25,8 @@ CONTROL_WORDS = 12
 
 
 def window_bytes(starts: np.ndarray) -> int:
-    """Bytes of a rank's window that a search uses: bits of all vertices and of the most that a rank has, counts."""
-    return 8 * (2 * word_count(int(starts[-1])) + _widest(starts) + 4 * (starts.size - 1))
+    """Bytes of a rank's window that a search uses: two sets of all vertices, a box of each rank, counts."""
+    return 8 * (2 * word_count(int(starts[-1])) + (starts.size - 1) * (_widest(starts) + 4))
 
 
 def _widest(starts: np.ndarray) -> int:
