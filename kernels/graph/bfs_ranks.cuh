@@ -8,8 +8,9 @@
 //   settle  and, when all have, takes the new ones of its boxes and writes their level
 //   pull    each rank searches the rows of its own vertices that are not seen for one that is
 // The last two write the words of own vertices that another set has on all ranks.  The ranks meet after each of the
-// last three: the grid's barrier, then arrivals in each other's windows, then the grid's again.  Counts of found vertices
-// and, unless they were pulled, of their edges go from each rank to all before a meeting, so that all decide alike.
+// last three: the grid's barrier, then arrivals in each other's windows, then the grid's again.  Counts of found
+// vertices and, unless they were pulled, of their edges go from each rank to all before a meeting, so that all decide
+// alike.
 //
 // Caller: backends/cuda/graph/bfs_ranks.py.  Launch: cooperative, on all ranks at about the same time.
 // Window, a rank's memory that the others' devices can write to: a line of ARRIVAL_WORDS for each rank, whose first
