@@ -62,7 +62,9 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
     "planner/choose_direction.py: _with_one_orientation": ("mxv: direction", "vxm: direction"),
 }  # fmt: skip
 REASONS = {
-    RANKS: "backends/cuda/graph/bfs_ranks.py: _Graph.of",
+    RANKS: """
+        backends/cuda/graph/bfs_ranks.py: _Graph.of, backends/distributed/searches.py: Searches._search_graph
+    """,
     KNOWN: "backends/distributed/products.py: _known_of_product",
     ALONE: """
         backends/cpu/compiled/bound.py: mask_words, backends/cpu/compiled/bound.py: matrix_kind,
@@ -87,7 +89,7 @@ REASONS = {
         backends/distributed/whole_loops.py: WholeLoops._whole_for,
         backends/distributed/whole_loops.py: WholeLoops.whole_for_product,
         backends/distributed/whole_loops.py: WholeLoops.drawn_rows,
-        backends/distributed/searches.py: Searches._rows_of, backends/distributed/searches.py: Searches._degrees,
+        backends/distributed/searches.py: Searches._rows_of,
         backends/distributed/whole_loops.py: WholeLoops._own, backends/distributed/whole_loops.py: WholeLoops.bfs,
         backends/distributed/products.py: DistributedProducts._everywhere_for,
         backends/distributed/products.py: DistributedProducts.reduce_mxm,
