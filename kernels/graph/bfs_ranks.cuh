@@ -99,7 +99,8 @@ template <class P> struct RankSearch {
   // All ranks' writes before it are seen by all ranks after it.  False where a rank does not come.
   // made: this rank's counts, sent to the others.
   GRB_DEVICE bool meet(const RankSlot* made = nullptr) {
-    __threadfence_system();
+    __syncthreads();
+    if (threadIdx.x == 0) __threadfence_system();      // of what the block has written, too
     loop.barrier();
     meetings++;
     if (blockIdx.x == 0) {
