@@ -49,7 +49,8 @@ class _InOrder:
     __slots__ = ("_bound", "_device")
 
     def __init__(self, device: Any) -> None:
-        self._device, self._bound = device, None
+        self._device = device
+        self._bound: Any = None
 
     def __enter__(self) -> int:
         device = self._device
