@@ -21,6 +21,7 @@ import numpy as np
 
 from ..dtypes import BOOL, cast
 from ..operators import typed_semiring
+from ..planner import tuning
 from ..storage import bits
 from ..storage.constructors import empty_matrix, full_vector
 from ..storage.convert import MAX_BITMAP, share
@@ -32,6 +33,7 @@ from ..storage.dense import (
     flat_of,
     in_order,
     in_two_dimensions,
+    line_numbers,
     matrix_of,
     to_dense,
     transposed,
@@ -109,6 +111,11 @@ class DenseForms(Backend):
     def _positions(self, I, J, lines, width):
         """Positions of the region I x J (None: all) of `lines` lines of `width`, line by line: a range, or an array."""
         I, J = range(lines) if I is None else I, range(width) if J is None else J
+        found = self._range_of(I, J, width)
+        return self.region_positions(I, J, width) if found is None else found
+
+    def _range_of(self, I, J, width):
+        """_positions where they are a range; else None."""
         if type(I) is range and type(J) is range:
             if len(I) == 1:
                 return range(I[0] * width + J.start, I[0] * width + J.stop, J.step)
@@ -117,8 +124,8 @@ class DenseForms(Backend):
             if I.step == J.step == 1 and len(J) == width:
                 return range(I.start * width, I.stop * width)
         if type(I) is np.ndarray and len(I) == 1:
-            return self._positions(range(int(I[0]), int(I[0]) + 1), J, lines, width)
-        return self.region_positions(I, J, width)
+            return self._range_of(range(int(I[0]), int(I[0]) + 1), J, width)
+        return None
 
     # ------------------------------------------------------------------ placement
 
@@ -168,11 +175,12 @@ class DenseForms(Backend):
             return Dense(nrows, ncols, _iso_full(A.flat, nrows * ncols), A.by_columns)
         lines, width = (A.ncols, A.nrows) if A.by_columns else (A.nrows, A.ncols)
         I, J = (J, I) if A.by_columns else (I, J)
-        if A.flat.words is None and not A.dtype._is_udt:
-            A = self.to_device(A)
+        if A.flat.words is None and not A.dtype._is_udt and not self.on_device:
             flat = at(A, lambda xp: _region(self, xp, A.flat, lines, width, I, J))
             return Dense(nrows, ncols, flat, A.by_columns)
-        flat = self.gather_vector(A.flat, self._positions(I, J, lines, width))
+        I, J = range(lines) if I is None else I, range(width) if J is None else J
+        where = self._range_of(I, J, width)
+        flat = self.gather_region(A.flat, I, J, width) if where is None else self.gather_vector(A.flat, where)
         return matrix_of(flat, nrows, ncols, A.by_columns)
 
     def expand_matrix(self, A, I, J, nrows, ncols):
@@ -355,8 +363,21 @@ class DenseForms(Backend):
             return A, self.broadcast(u, A, axis)
         return super().broadcast_over(u, compressed(A), axis)
 
+    def _are_few(self, c, t, mask):
+        """Are T and the mask lists of few entries on the host, of which the host lists the positions?"""
+        few = (t, mask.pattern)
+        if mask.complement or type(c) is not Dense or c.flat.size > MOST_POSITIONS or c.dtype._is_udt:
+            return False
+        return all(type(x) is Compressed and is_host(x) and x.nvals <= tuning.GPU_BUILT_ON_HOST for x in few)
+
     def overwrite(self, c, t, mask):
         if type(c) is Dense or type(t) is Dense or type(mask.pattern) is Dense:
+            if self.on_device and self._are_few(c, t, mask):
+                c.shared = True  # its arrays are not written into
+                flat = flat_of(t, line_numbers)
+                pattern = flat if mask.pattern is t else flat_of(mask.pattern, line_numbers)
+                found = super().overwrite(in_order(self.to_device(c), False).flat, flat, StoredMask(pattern))
+                return matrix_of(found, c.nrows, c.ncols)
             c, t, mask = self._all_here(c, t, mask)
             frame = self._frame(None, c, t, mask, width=0 if c.iso and t.iso else c.dtype.np_type.itemsize)
             if frame is not None:
