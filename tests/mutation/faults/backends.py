@@ -60,11 +60,11 @@ FAULTS = [
         ("tests/backends/cuda/test_device.py",),
     ),
     Fault(
-        "grb_tile/backends/cuda/structure/gather.py",
-        "rows backwards stay so where columns ascend",
-        "unsorted = unsorted or not ordered",
-        "unsorted = not ordered",
-        ("tests/backends/cuda/test_structure.py",),
+        "grb_tile/backends/cuda/structure/rows.py",
+        "columns in another order stay so",
+        "    if not ordered:\n        indices, values = _sorted_rows(",
+        "    if ncols < 0:\n        indices, values = _sorted_rows(",
+        ("tests/backends/cuda/test_put_region.py",),
     ),
     Fault(
         "grb_tile/backends/cuda/structure/index_lists.py",

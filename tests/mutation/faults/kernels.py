@@ -179,9 +179,30 @@ FAULTS = [
     Fault(
         "kernels/elementwise/overwrite.cuh",
         "common entries are counted twice",
-        "    changed += put(words, i);",
-        "    put(words, i);\n    changed += 1;",
+        "if (words != nullptr) changed += put(words, i);",
+        "if (words != nullptr) put(words, i), changed += 1;",
         (CUDA + "test_overwrite.py",),
+    ),
+    Fault(
+        "kernels/elementwise/overwrite.cuh",
+        "an accumulated region loses the entries that it lacks",
+        "else if (!keeps && (atomicAnd",
+        "else if ((atomicAnd",
+        (CUDA + "test_put_region.py",),
+    ),
+    Fault(
+        "kernels/base/views.cuh",
+        "of a position that is repeated the first place counts as well",
+        "last == nullptr || last[i] == k ? i : -1",
+        "last == nullptr || last[i] >= k ? i : -1",
+        (CUDA + "test_put_region.py",),
+    ),
+    Fault(
+        "kernels/structure/transpose.cuh",
+        "rows assigned by a step: those between are, too",
+        "if (place < 0 || place >= count || place * step != offset) place = -1;",
+        "if (place < 0 || place >= count) place = -1;",
+        (CUDA + "test_put_region.py",),
     ),
     Fault(
         "kernels/elementwise/intersect.cuh",
@@ -236,8 +257,8 @@ FAULTS = [
     Fault(
         "kernels/structure/gather.cuh",
         "bitmap gather: the upper half of the last word is not written",
-        "GRB_EACH(k, (n + 63) & ~int64_t(63)) {\n    int64_t i = k < n ? wanted[k] : 0;",
-        "GRB_EACH(k, (n + 31) & ~int64_t(31)) {\n    int64_t i = k < n ? wanted[k] : 0;",
+        "GRB_EACH(k, (n + 63) & ~int64_t(63)) {\n    const int64_t line",
+        "GRB_EACH(k, (n + 31) & ~int64_t(31)) {\n    const int64_t line",
         STRUCTURE,
     ),
     Fault(
