@@ -8,6 +8,7 @@ from caches.sites import all_sites, sites_of
 ALONE = "has no argument beside the store: what it holds cannot be asked for in two ways"
 OPTIONS = "kept with a matrix: test_cached_properties.py of tests/algorithms writes to it, test_options.py draws them"
 RANKS = "tests/distributed/test_searches.py asks for it with in-edges and without, in windows that grow"
+KNOWN = "tests/distributed/test_known.py has other vectors, semirings and masks, one product after another"
 PROCESS = "a table of names or of the process, not of operands"
 
 FORMS = {  # site: a row of test_kept_forms.FORMS
@@ -64,6 +65,7 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
 }  # fmt: skip
 REASONS = {
     RANKS: "backends/cuda/graph/bfs_ranks.py: _Graph.of",
+    KNOWN: "backends/distributed/products.py: _known_of_product",
     ALONE: """
         backends/cpu/compiled/bound.py: mask_words, backends/cpu/compiled/bound.py: matrix_kind,
         backends/cpu/graph/bfs.py: empty_row_words, backends/cuda/products/bitblocks.py: spmv_blocks_of,
@@ -87,7 +89,8 @@ REASONS = {
         backends/distributed/whole_loops.py: WholeLoops._whole_for,
         backends/distributed/whole_loops.py: WholeLoops.whole_for_product,
         backends/distributed/whole_loops.py: WholeLoops.drawn_rows,
-        backends/distributed/searches.py: Searches._rows_of,
+        backends/distributed/searches.py: Searches._rows_of, backends/distributed/searches.py: Searches._degrees,
+        backends/distributed/whole_loops.py: WholeLoops._own, backends/distributed/whole_loops.py: WholeLoops.bfs,
         backends/distributed/products.py: DistributedProducts._everywhere_for,
         backends/distributed/products.py: DistributedProducts.reduce_mxm,
         graph/operands.py: mark_each_once,

@@ -7,6 +7,7 @@ import grb_tile as gb
 from cuda_emulation.arrays import Cuda
 from cuda_emulation.backend import EMULATED
 from grb_tile import algorithms, dist, generators, graph
+from grb_tile.backends.cuda.graph import bfs as one_device
 from grb_tile.backends.distributed import peers, searches
 from grb_tile.backends.distributed.nccl import BackendDevice
 from grb_tile.exceptions import DistributedError
@@ -85,23 +86,22 @@ def test_levels(name, size, searched):
 
 
 def test_levels_are_pushed_and_pulled_as_on_one_device(searched, monkeypatch):
-    """The rule is that of one device; with no edges to spare every level is pulled, with alpha 0 none."""
-    A0 = generators.rmat(10, 8, directed=False, seed=3)
+    """The rule is that of one device, whatever alpha."""
 
     def program(world):
         A = dist.rmat(10, 8, directed=False, seed=3)
         return [(row["frontier"], row["direction"]) for row in graph.bfs(A, 1, symmetric=True).report.levels]
 
-    with gb.config.set(backend="cpu"):
-        levels = np.array(list(algorithms.bfs(A0, 1).levels.to_dict().values()))
-    frontiers = np.bincount(levels).tolist()
-    for alpha in (0, tuning.BFS_ALPHA, 10**6):
+    for alpha in (2, tuning.BFS_ALPHA, 10**6):
         monkeypatch.setattr(tuning, "BFS_ALPHA", alpha)
+        monkeypatch.setitem(one_device.LAUNCH, "alpha", alpha)
         with emulated_devices(2):
-            for rows in dist.run(2, program, devices=2):
-                assert [row[0] for row in rows] == frontiers
-                directions = {row[1] for row in rows[1:]}
-                assert directions == {0: {"push"}, 10**6: {"pull"}}.get(alpha, {"push", "pull"})
+            with gb.config.set(backend="cuda"):
+                A0 = generators.rmat(10, 8, directed=False, seed=3)
+                alone = graph.bfs(A0, 1, symmetric=True).report.levels
+                want = [(row["frontier"], row["direction"]) for row in alone]
+            assert dist.run(2, program, devices=2) == [want, want]
+            assert {row[1] for row in want} == {"push", "pull"}
     assert all(searched)
 
 

@@ -251,11 +251,7 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
         return self.device.bound()
 
     def run_reported(self, function, name):
-        def call(device):
-            return function()
-
-        call.__name__ = name
-        return errors.on_device(call)(self.device)
+        return errors.run_reported(self.device, name, function)
 
     def device_report(self):
         from .device_report import report_of

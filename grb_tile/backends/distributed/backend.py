@@ -39,6 +39,7 @@ from ..protocol import PRIMITIVES, Backend
 from .building import Building
 from .exchanged import ExchangedArrays
 from .joint import RankSums, failing_together, portable
+from .known import Known, known_of_elementwise, known_of_ordinary
 from .label_rounds import LabelRounds
 from .layout import Rows, equal_ranges
 from .movement import array_of, own_range, redistribute, spread, whole_matrix, whole_vector
@@ -81,8 +82,7 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
 
     def set_layout(self, starts: Any) -> Rows:
         """Cut dimensions of the length starts[-1] in this way from now on; objects made before are moved as needed."""
-        layout = Rows(starts, self.rank)
-        self._layouts[layout.length] = layout
+        layout = self._layouts[int(starts[-1])] = Rows(starts, self.rank)
         self._decided.add(layout.length)
         return layout
 
@@ -102,7 +102,8 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         if key not in forms:
             self._check_equal(store)
             layout = self.layout(store.shape[0])
-            made = self.made(own_range(self.local, self.local.copy_here(store), layout), store.shape, layout)
+            local = own_range(self.local, self.local.copy_here(store), layout)
+            made = self.made(local, store.shape, layout, known_of_ordinary(store, layout))
             made._nvals = store.nvals
             if store.format == "bitmap":  # its arrays may change in place, and its forms stay
                 return made
@@ -141,10 +142,10 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         if keeps:
             forms_of(store)[key] = True  # asked for again, see part
 
-    def made(self, local: Any, shape: tuple[int, ...], layout: Rows) -> Any:
-        """The part of an object of that shape whose rows of this rank are `local`."""
+    def made(self, local: Any, shape: tuple[int, ...], layout: Rows, known: Known | None = None) -> Any:
+        """The part of an object of that shape whose rows of this rank are `local`; known: of a vector."""
         if len(shape) == 1:
-            return PartVector(*shape, local, layout, self)
+            return PartVector(*shape, local, layout, self, known)
         return PartMatrix(*shape, local, layout, self)
 
     def _local(self, x: Any, layout: Rows, call: str) -> Any:
@@ -164,7 +165,8 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
     def _joint(self, *operands: Any) -> Rows:
         """The layout in which operands of one shape are combined: that of the first part."""
         stores = [x.pattern if type(x) is StoredMask else x for x in operands if x is not None]
-        return next((x.layout for x in stores if isinstance(x, Part)), None) or self.layout(stores[0].shape[0])
+        found = next((x.layout for x in stores if isinstance(x, Part)), None)  # false where this rank has no position
+        return self.layout(stores[0].shape[0]) if found is None else found
 
     def _spread(self, x: Any, layout: Rows, call: str) -> Any:
         """The operand in the given layout as a store of the whole's shape."""
@@ -178,10 +180,13 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
     def _elementwise(self, name: str, x: Any, y: Any, op: Any, mask: Any, *args: Any, **options: Any) -> Any:
         """A primitive whose result has x's shape and is computed position by position."""
         layout, spreads = self._joint(x, y), reads_positions(op)
+        x, y = self.part(x), None if y is None else self.part(y)
         of = self._spread if spreads else self._local
         stores = [of(store, layout, name) for store in (x, y) if store is not None]
         found = getattr(self.local, name)(*stores, op, *args, **options, mask=of(mask, layout, name))
-        return self.made(own_range(self.local, found, layout) if spreads else found, x.shape, layout)
+        found = own_range(self.local, found, layout) if spreads else found
+        known = known_of_elementwise(name, x, y, op, options) if mask is None and x.layout is layout else None
+        return self.made(found, x.shape, layout, known)
 
     def _moved(self, found: Any, call: str) -> Any:
         """The part of a store of the whole's shape of which every rank has some entries, wherever they are."""
@@ -209,9 +214,8 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         return count if self.size == 1 else sum(self.comm.allgather(count, call))
 
     def whole(self, x: Any, call: str = "gather") -> Any:
-        """The operand with all its entries on every rank, an ordinary store; kept with a vector.
-
-        Not with a matrix, of which no rank may have the room for more than its part.
+        """The operand with all its entries on every rank, an ordinary store; kept with a vector, not with a matrix, of
+        which no rank may have the room for more than its part.
         """
         if not isinstance(x, Part):
             return x
@@ -227,12 +231,6 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         if not isinstance(x, Part):
             self._check_equal(x)
         return self.whole(x, call)
-
-    def first_values(self, x: Any) -> np.ndarray:
-        """An array of the value of the first entry, as slices [:1] of values have it; empty where there is none."""
-        mine = place.first_value(x.local if len(x.shape) == 2 else spread(x)) if x.local.nvals else None
-        found = [value for value in self.comm.allgather(mine, "first value") if value is not None]
-        return array_of(found[:1], x.dtype)
 
     # ------------------------------------------------------------------ structure
 
@@ -383,7 +381,7 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         scalars = [x if isinstance(x, float) else x.value for x in scalars]  # an exchange, before the device is locked
         outputs, sums = self.local.one_pass(program, dtype, len(layout), scalars, *mine)
         totals = RankSums(self.comm, program.monoids, sums)
-        return [PartVector(size, store, layout, self) for store in outputs], totals
+        return [PartVector(size, store, layout, self, Known(layout.all_positions, True)) for store in outputs], totals
 
     def broadcast(self, u, pattern, axis):
         pattern = self.part(pattern)

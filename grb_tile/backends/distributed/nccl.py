@@ -124,6 +124,40 @@ class _Queued:
         return self.event is not None and self.event.done
 
 
+class _Queueing:
+    """The block of NcclCommunicator._queueing; gives the handle of the stream."""
+
+    __slots__ = ("_communicator", "_entry", "_order")
+
+    def __init__(self, communicator: NcclCommunicator, call: str) -> None:
+        self._communicator, self._entry = communicator, _Queued(call)
+        self._order = communicator._device.in_order()
+
+    def __enter__(self) -> int:
+        communicator = self._communicator
+        with communicator._lock:
+            communicator._queued.append(self._entry)  # before: the library may wait for others when it connects them
+        try:
+            return self._order.__enter__()
+        except Exception as error:
+            raise self._broken(error) from error
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        try:
+            if error is None:
+                self._entry.event = self._communicator._device.event()
+        except Exception as found:  # noqa: BLE001  # CUDA's
+            error = found
+        self._order.__exit__(None, None, None)
+        if isinstance(error, Exception):  # NcclError
+            raise self._broken(error) from error
+
+    def _broken(self, error: Exception) -> DistributedError:
+        call = self._entry.call
+        self._communicator.abort(f"{call}: {base.error_text(error)}")
+        return DistributedError(f"{call}: {base.error_text(error)}", (), call)
+
+
 def _of_host(name: str) -> Any:
     """A counter that the two communicators have in common."""
     return property(lambda self: getattr(self.host, name), lambda self, value: setattr(self.host, name, value))
@@ -321,22 +355,12 @@ class NcclCommunicator(Communicator):
         finally:
             self._device.nccl.groupEnd()
 
-    @contextmanager
-    def _queueing(self, call: str) -> Iterator[int]:
+    def _queueing(self, call: str) -> _Queueing:
         """The block gives the stream work that ends when all ranks have come; the thread looks after it.
 
         An error in it ends all ranks, since others may have queued their part.
         """
-        entry = _Queued(call)
-        with self._lock:
-            self._queued.append(entry)  # before: the library may wait for others too, when it connects them
-        try:
-            with self._device.in_order() as stream:
-                yield stream
-                entry.event = self._device.event()
-        except Exception as error:  # NcclError
-            self.abort(f"{call}: {base.error_text(error)}")
-            raise DistributedError(f"{call}: {base.error_text(error)}", (), call) from error
+        return _Queueing(self, call)
 
     # ---------------------------------------------------------------- what is queued
 
@@ -344,6 +368,7 @@ class NcclCommunicator(Communicator):
         """The thread: look until the communicator is closed or aborted."""
         self._device.bind()
         while self._reason is None and not self._stopped.wait(SECONDS_BETWEEN_LOOKS):
+            self.host.look_at_announced()
             self._look()
 
     def _look(self) -> None:
@@ -431,6 +456,9 @@ class NcclCommunicator(Communicator):
 
     def note(self, fact: str) -> None:
         self.host.note(fact)
+
+    def announce(self, call: str, kind: str) -> None:
+        self.host.announce(call, kind)
 
     def gone(self) -> tuple[int, ...]:
         return self.host.gone()

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...storage.store import forms_of
 from .layout import GRAIN
 from .parts import PartVector
@@ -35,17 +37,28 @@ class Searches:
             return NotImplemented
         own = self._rows_of(A)
         into = own if AT is A else None if AT is None else self._rows_of(AT)
+        degrees = None if AT is None else self._degrees(A, own)
 
         def meet():
-            self.comm.barrier("bfs")
+            if lent.threads:
+                self.comm.barrier("bfs")
 
+        self.comm.announce("bfs", f"a search from {source} to {max_level}")
         with self.comm.launching("bfs"):
             found, outcome = self.local.bfs_of_ranks(
-                own, into, layout.starts, self.rank, entries, source, max_level, lent, meet
+                own, into, degrees, layout.starts, self.rank, entries, source, max_level, lent, meet
             )
-        if lent.threads:
-            meet()
+        meet()
         return PartVector(A.nrows, found, layout, self), None, outcome
+
+    def _degrees(self: Any, A, own):
+        """The lengths of all rows of A on every rank's device, kept."""
+        forms, layout = forms_of(A), A.layout
+        if "degrees" not in forms:
+            mine = self.local.run_reported(lambda: (own.indptr[1:] - own.indptr[:-1]).astype(np.int32), "bfs")
+            self.comm.announce("bfs", f"lengths of {A.nrows} rows")
+            forms["degrees"] = self.comm.allgather_known([mine], layout.lengths, "bfs")[0]
+        return forms["degrees"]
 
     def _rows_of(self: Any, A):
         """This rank's rows as CSR on its device, kept."""

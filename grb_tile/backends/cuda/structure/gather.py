@@ -7,6 +7,8 @@ import numpy as np
 
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, Compressed, index_dtype
+from ..runtime.errors import on_device
+from ..runtime.late_vector import LateVector
 from .arrays import (
     as_type,
     compressed,
@@ -23,6 +25,7 @@ from .arrays import (
 )
 from .formats import choose_format
 from .index_lists import ascends, find_in_range, positions_of
+from .positions import AND, join_words
 from .prefix_sums import listed
 from .rows import gather_columns, gather_rows
 from .sorting import pair_order, sorted_pairs, stable_order
@@ -57,6 +60,39 @@ def gather_vector(device, u, I):
     kept = listed(device, hit)
     values = u.values if u.iso else gather(device, u.values, gather(device, at, kept))
     return vector_of(device, size, u.dtype, kept, values, u.iso)
+
+
+def view_of_range(device, u, start, stop):
+    """u(start:stop) of a bitmap, start a multiple of 64, stop too unless it is u's end; it shares u's arrays.
+
+    They are cut, and entries counted, at the first use.
+    """
+    size = stop - start
+    if size == 0:
+        return empty_vector(device, 0, u.dtype)
+    u.shared = True
+
+    def words():
+        found = u.words[start >> 6 : (stop + 63) >> 6]
+        return found.copy() if start & 64 else found  # kernels may read 16 bytes at a time
+
+    def arrays():
+        return u.values[start:stop], words()
+
+    if u.words is None:
+        result = BitmapVector(size, u.dtype, None, u.values if u.iso else u.values[start:stop], size, u.iso)
+    elif u.iso:
+        result = LateVector(device, size, u.dtype, words(), u.values, lambda: _count(device, result), True)
+    else:
+        result = LateVector.of_arrays(device, size, u.dtype, arrays, lambda: _count(device, result), size // 2)
+    result.shared = True
+    return result
+
+
+@on_device
+def _count(device, u):
+    """The array of the number of entries of a bitmap."""
+    return join_words(device, u.words, u.words, u.size, AND)[1]
 
 
 def _picked(device, store, at):
