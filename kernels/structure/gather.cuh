@@ -45,8 +45,8 @@ __global__ void places_in_range(const I* positions, int64_t n, int64_t start, in
 }
 
 // The region I x J of a vector of lines of `width` positions, line by line, `across` places each: bit k and value k of
-// the result are those of place k.  words null: the vector is full, and words_out is null, too.  out null: values are not
-// wanted.  The set bits are added to *count.
+// the result are those of place k.  words null: the vector is full, and words_out is null, too.  out null: values are
+// not wanted.  The set bits are added to *count.
 // Launch: whole warps over n rounded up to 64, so that every half word is written.
 template <class T>
 __global__ void gather_region(const word* words, const T* in, int64_t width, const int64_t* I, int64_t first_i,

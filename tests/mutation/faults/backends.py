@@ -60,6 +60,27 @@ FAULTS = [
         ("tests/backends/cuda/test_device.py",),
     ),
     Fault(
+        "kernels/elementwise/overwrite.cuh",
+        "an accumulated region loses the entries that it lacks",
+        "else if (!keeps && (atomicAnd",
+        "else if ((atomicAnd",
+        ("tests/backends/cuda/test_put_region.py",),
+    ),
+    Fault(
+        "kernels/base/views.cuh",
+        "of a position that is repeated the first place counts as well",
+        "last == nullptr || last[i] == k ? i : -1",
+        "last == nullptr || last[i] >= k ? i : -1",
+        ("tests/backends/cuda/test_put_region.py",),
+    ),
+    Fault(
+        "kernels/structure/transpose.cuh",
+        "rows assigned by a step: those between are, too",
+        "if (place < 0 || place >= count || place * step != offset) place = -1;",
+        "if (place < 0 || place >= count) place = -1;",
+        ("tests/backends/cuda/test_put_region.py",),
+    ),
+    Fault(
         "grb_tile/backends/cuda/structure/rows.py",
         "columns in another order stay so",
         "    if not ordered:\n        indices, values = _sorted_rows(",

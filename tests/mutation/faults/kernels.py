@@ -184,27 +184,6 @@ FAULTS = [
         (CUDA + "test_overwrite.py",),
     ),
     Fault(
-        "kernels/elementwise/overwrite.cuh",
-        "an accumulated region loses the entries that it lacks",
-        "else if (!keeps && (atomicAnd",
-        "else if ((atomicAnd",
-        (CUDA + "test_put_region.py",),
-    ),
-    Fault(
-        "kernels/base/views.cuh",
-        "of a position that is repeated the first place counts as well",
-        "last == nullptr || last[i] == k ? i : -1",
-        "last == nullptr || last[i] >= k ? i : -1",
-        (CUDA + "test_put_region.py",),
-    ),
-    Fault(
-        "kernels/structure/transpose.cuh",
-        "rows assigned by a step: those between are, too",
-        "if (place < 0 || place >= count || place * step != offset) place = -1;",
-        "if (place < 0 || place >= count) place = -1;",
-        (CUDA + "test_put_region.py",),
-    ),
-    Fault(
         "kernels/elementwise/intersect.cuh",
         "an absent DCSR row is taken for the next one",
         "    stop = known ? indptr[r + 1] : start;",
