@@ -151,7 +151,7 @@ FAULTS = [
         ("tests/backends/cuda/test_sssp.py",),
     ),
     Fault(
-        "kernels/graph/bfs_pull.cuh",
+        "kernels/graph/pull_four.cuh",
         "vertex 0 as the fifth neighbour ends a row",
         "if (few.w < 0) continue;",
         "if (few.w <= 0) continue;",
