@@ -41,7 +41,7 @@ from .jumps import (
 )
 
 RUN, NOT, BOTH, RANGE, UNDEFINED = "__gb_run", "__gb_not", "__gb_both", "__gb_range", "__gb_undefined"
-BRANCH = "__gb_branch"
+BRANCH, TURNS = "__gb_branch", "__gb_turns"
 _LEAVES = (ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.Continue, ast.Global, ast.Nonlocal, ast.Delete,
            ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import,
            ast.ImportFrom, ast.Match)  # fmt: skip
@@ -205,7 +205,7 @@ class _Loops:
         condition, most = (call.args[0] if call.args else None), None
         for keyword in call.keywords:
             if keyword.arg == "max_turns":
-                most = keyword.value
+                most = ast.Call(ast.Name(TURNS, ast.Load()), [keyword.value], [])
             elif keyword.arg == "condition":
                 condition = keyword.value
             else:

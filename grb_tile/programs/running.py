@@ -83,7 +83,7 @@ class Loop:
                     raise
                 raise CaptureError(f"{error} (in the loop of line {self.line}, within)") from error
         self.inside = False
-        refused = self._unsuited(most)
+        refused = self._unsuited()
         if refused is None:
             try:
                 carried = _Carried(test, body, names, values, own, always, self._written)
@@ -104,14 +104,12 @@ class Loop:
         return tuple(values)
 
     @staticmethod
-    def _unsuited(most):
+    def _unsuited():
         if forced() is not FREE:
             return "a plan is forced"
         if tracing.active is not None:
             return "another program runs"
-        if recorder.active is not None:
-            return "a Recorder records the calls"
-        return None if most is None or type(most) is int else f"max_turns is {type(most).__name__}"
+        return None if recorder.active is None else "a Recorder records the calls"
 
     def _refused(self, error):
         text = f"line {self.line}: {error}"

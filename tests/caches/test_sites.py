@@ -65,7 +65,9 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
     "planner/choose_direction.py: _with_one_orientation": ("mxv: direction", "vxm: direction"),
 }  # fmt: skip
 REASONS = {
-    RANKS: "backends/cuda/graph/bfs_ranks.py: _Graph.of",
+    RANKS: """
+        backends/cuda/graph/bfs_ranks.py: _Graph.of, backends/distributed/searches.py: Searches._search_graph
+    """,
     KNOWN: "backends/distributed/products.py: _known_of_product",
     ALONE: """
         backends/cpu/compiled/bound.py: mask_words, backends/cpu/compiled/bound.py: matrix_kind,
@@ -73,6 +75,7 @@ REASONS = {
         backends/cuda/products/columns.py: edges_of, backends/cuda/products/matvec.py: occupied_words,
         backends/cuda/products/pull.py: form_of, backends/cuda/products/row_schedule.py: highest_degree_neighbours,
         backends/cuda/products/row_schedule.py: longest_row, backends/cuda/products/row_schedule.py: pointers,
+        backends/cuda/products/rows_as_words.py: kept_as_words,
         backends/cuda/products/segments.py: reads_most, backends/cuda/products/segments.py: segments_of,
         backends/cuda/products/tile_blocks.py: bit_blocks_of, backends/cuda/products/tile_blocks.py: entries_per_block,
         backends/cuda/products/tiles.py: tile_facts, backends/cuda/runtime/device.py: Device.iso_value,
@@ -90,7 +93,7 @@ REASONS = {
         backends/distributed/whole_loops.py: WholeLoops._whole_for,
         backends/distributed/whole_loops.py: WholeLoops.whole_for_product,
         backends/distributed/whole_loops.py: WholeLoops.drawn_rows,
-        backends/distributed/searches.py: Searches._rows_of, backends/distributed/searches.py: Searches._degrees,
+        backends/distributed/searches.py: Searches._rows_of,
         backends/distributed/whole_loops.py: WholeLoops._own, backends/distributed/whole_loops.py: WholeLoops.bfs,
         backends/distributed/products.py: DistributedProducts._everywhere_for,
         backends/distributed/products.py: DistributedProducts.reduce_mxm,
