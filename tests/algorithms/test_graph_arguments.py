@@ -13,6 +13,8 @@ from test_every_graph_function import BACKENDS
 
 import grb_tile as gb
 from grb_tile import graph
+from grb_tile.backends.cpu.graph import compiled
+from grb_tile.backends.cpu.jit import cache as jit
 from grb_tile.backends.outcome import LoopOutcome
 from grb_tile.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 from grb_tile.graph import communities
@@ -56,6 +58,13 @@ FLAGS = {
     "random_walks": (lambda **f: graph.random_walks(SQUARE, [0], 2, 1, **f), ("weighted",)),
     "mode": (lambda **f: graph.mode(SQUARE, OWN, **f), ("weighted",)),
 }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def loops_are_compiled():
+    """Else the CPU has none for the first calls."""
+    for name, constants in compiled.KERNELS:
+        assert jit.plain_kernel(name, **constants).load() is not None, name
 
 
 def orders(n):
