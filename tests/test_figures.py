@@ -51,6 +51,10 @@ ELSEWHERE = {
         "grb_tile/backends/distributed/pipes.py",
         "SECONDS_BETWEEN_TRIES",
     ): _WAIT,
+    (
+        "grb_tile/backends/distributed/pipes.py",
+        "SECONDS_OF_LOOKS",
+    ): _WAIT,
     ("grb_tile/cli/run.py", "SECONDS_BETWEEN_LOOKS"): _WAIT,
     ("grb_tile/cli/run.py", "SECONDS_TO_END"): _WAIT,
     ("grb_tile/cli/run.py", "SECONDS_TO_TERMINATE"): _WAIT,

@@ -9,7 +9,7 @@ from typing import Any
 from ..core.number import Number
 from ..exceptions import CaptureError
 from .branches import branch
-from .captured import UNDEFINED, both, negated
+from .names import UNDEFINED, both, negated
 from .rewrite import BOTH, BRANCH, NOT, RANGE, RUN, TURNS, UNDEFINED as UNDEFINED_NAME, rewritten
 from .running import Loop
 
@@ -27,9 +27,10 @@ def program(function: Callable | None = None, *, strict: bool = False) -> Any:
         if size > limit: return r                           and loops in loops
 
     are decided there.  Numbers that the loop binds (`depth += 1`) are INT64, FP64 or BOOL there; vectors are carried as
-    bitmaps.  What a turn cannot do without the host (`print` runs in the first calls only; an array that is made in the
-    body; `int()` of a number; a matrix that changes) makes the loop run turn by turn from Python, after a
-    CaptureWarning that names the line; with `strict` it raises CaptureError.
+    bitmaps, matrices that change within a pattern.  What a turn cannot do without the host (`print` runs in the first
+    calls only; an array that is made in the body; `int()` of a number; a product of such a matrix without a mask) makes
+    the loop run turn by turn from Python, after a CaptureWarning that names the line; with `strict` it raises
+    CaptureError.
 
     Raises: CaptureError (with strict); TypeError where `function` is none.
 
@@ -108,7 +109,9 @@ class Program:
         if refused and self._strict:
             self._made = None
             raise CaptureError(f"program: line {refused[0].line}: the loop stays in Python: {refused[0].reason}")
-        self._loops = [Loop(found.line, self._strict) for found in self._found if found.reason is None]
+        self._loops = [
+            Loop(found.line, self._strict, written=found.written) for found in self._found if found.reason is None
+        ]
         if made is not None:
             self._made = made
 

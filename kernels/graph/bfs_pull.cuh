@@ -2,17 +2,16 @@
 //
 // Algorithm: row-wise masked product with early exit (push_pull_graphblas_icpp18, 5.3, 6.1; "bottom-up" of Beamer).
 // Phases, for 128 vertices a warp:
-//   search_by_lane  the neighbour of highest degree, the next four, then the first ROW_OF_LANE entries of the row
+//   search_by_lane  the likeliest neighbours, then the first entries of the row (pull_four.cuh)
 //   search_by_warp  the next ROW_OF_WARP entries of long rows, one row at a time
 //   pull_hub_rows   (LOW_SKEW, a phase of its own) the rest of the rows of hubs, cut into segments for all warps
 // Who includes it: graph/bfs.cuh, which lists the phases of a level.
 #pragma once
 #include "graph/bfs_push.cuh"
-#include "graph/pull.cuh"
+#include "graph/pull_four.cuh"
 
 namespace grb {
 
-constexpr int ROW_OF_LANE = 32;                // entries of a row that a lane searches alone
 constexpr int ROW_OF_WARP = 512;               // further entries that a warp searches; rows of hubs have more
 
 template <class P, bool LEVELS, bool PARENTS, bool LOW_SKEW>
@@ -30,70 +29,6 @@ struct BfsPull : BfsPush<P, LEVELS, PARENTS, LOW_SKEW> {
     bool hit = open && is_in_l2(visited, near);
     int sampled = __syncthreads_count(open);
     return __syncthreads_count(hit) * 2 >= sampled;
-  }
-
-  // A warp searches 128 vertices at once, four a lane, v0 + 32 k.  These sets have bit k for the lane's vertex k.
-  struct Four {
-    int v0;
-    unsigned hits, late;                       // a visited neighbour found; a long row, left to the warp
-  };
-
-  // The highest-degree neighbour ends most rows; then the four of next highest degree, then the row's first entries.
-  GRB_DEVICE void search_by_lane(const unsigned* old, const unsigned (&todo)[4], Four& four) {
-    const int4* next_four = reinterpret_cast<const int4*>(g.next_neighbours);
-    const int lane = lane_number(), v0 = four.v0;
-    int top[4];
-#pragma unroll
-    for (int k = 0; k < 4; k++) top[k] = todo[k] >> lane & 1 ? g.top_neighbour[v0 + 32 * k] : -1;
-    unsigned hits = 0, open = 0;
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-      if (top[k] >= 0) hits |= unsigned(is_in(old, top[k])) << k, open |= 1u << k;
-    open &= ~hits;
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-      if (hits >> k & 1) this->reach(v0 + 32 * k, top[k]);
-    for (; open; open &= open - 1) {
-      int v = v0 + 32 * (__ffs(int(open)) - 1), who = 0;
-      const int4 few = next_four[v];
-      auto there = [&](int u, int k) { return unsigned(u >= 0 && is_in(old, u)) << k; };
-      unsigned among = there(few.x, 0) | there(few.y, 1) | there(few.z, 2) | there(few.w, 3);
-      if (among) {
-        hits |= open & -open;
-        this->reach(v, among & 1 ? few.x : among & 2 ? few.y : among & 4 ? few.z : few.w);
-        continue;
-      }
-      if (few.w < 0) continue;                 // that was the whole row
-      P i = g.in_start[v], end = g.in_start[v + 1], alone = end - i > ROW_OF_LANE ? P(i + ROW_OF_LANE) : end;
-      if (first_match(g.in, i, alone, who, [&](int u) { return is_in(old, u); })) {
-        hits |= open & -open;
-        this->reach(v, who);
-      } else if (alone < end) {
-        four.late |= open & -open;
-      }
-    }
-    four.hits = hits;
-  }
-
-  // Long rows, one at a time; LOW_SKEW: those of hubs are listed in vertex0 (no queue is in use while pulling).
-  GRB_DEVICE void search_by_warp(const unsigned* old, int64_t group, Four& four) {
-    const int lane = lane_number();
-    for (unsigned lanes; (lanes = __ballot_sync(ALL_LANES, four.late != 0)) != 0;) {
-      int whose = __ffs(int(lanes)) - 1, who = 0;
-      unsigned bit = __shfl_sync(ALL_LANES, four.late & -four.late, whose);
-      int v = int(group << 7) + whose + 32 * (__ffs(int(bit)) - 1);
-      P from = g.in_start[v] + ROW_OF_LANE, end = g.in_start[v + 1];
-      bool is_hub = LOW_SKEW && end - from > ROW_OF_WARP;
-      bool hit = !is_hub && first_match_by_warp(g.in, from, end, who, [&](int u) { return is_in(old, u); });
-      if (is_hub && lane == 0) g.vertex0[atomicAdd(&counters->hub_rows, word(1))] = v;
-      if (lane == whose) {
-        four.late &= four.late - 1;
-        if (hit) {
-          four.hits |= bit;
-          this->reach(v, who);
-        }
-      }
-    }
   }
 
   // One level: unvisited vertices with a neighbour in `old`; `now` becomes `old` and what was found.
@@ -116,9 +51,15 @@ struct BfsPull : BfsPush<P, LEVELS, PARENTS, LOW_SKEW> {
           __shfl_sync(ALL_LANES, l.x, turn), __shfl_sync(ALL_LANES, l.y, turn), __shfl_sync(ALL_LANES, l.z, turn),
           __shfl_sync(ALL_LANES, l.w, turn)};
         Four four{int(group << 7) + lane, 0, 0};
-        search_by_lane(old, todo, four);
+        auto reach = [&](int v, int who) { this->reach(v, who); };
+        search_by_lane(g, old, todo, four, reach);
         __syncwarp();
-        search_by_warp(old, group, four);
+        auto leaves = [&](int v, int64_t rest) {               // LOW_SKEW: no queue is in use while pulling
+          const bool is_hub = LOW_SKEW && rest > ROW_OF_WARP;
+          if (is_hub && lane == 0) g.vertex0[atomicAdd(&counters->hub_rows, word(1))] = v;
+          return is_hub;
+        };
+        search_by_warp(g, old, group, four, leaves, reach);
         unsigned fresh_bits[4];
 #pragma unroll
         for (int k = 0; k < 4; k++) {

@@ -1,6 +1,6 @@
 // Pull with early exit: the first entry of a row that satisfies a predicate, searched by a lane or by a warp.
 //
-// Who includes it: graph/bfs_pull.cuh.
+// Who includes it: graph/pull_four.cuh.
 // A pull gives each row to one lane for its first entries and to a warp for the rest (for_each_lane of base/warp.cuh),
 // because most rows end early and long ones must not delay 31 other lanes.  Pulls with another monoid keep loops of
 // their own: sssp_pull.cuh (minimum: an entry prunes all heavier ones), bfs_multi.cuh (union of 64 sources: a row ends

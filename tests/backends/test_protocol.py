@@ -23,7 +23,7 @@ INHERITED = {  # what a backend need not say again: identity, a plain form in Nu
     "broadcast_combine",
     "matmul_inner", "outside", "device_report", "reduce_matmul", "sorts_products", "tile_facts", "check_memory",
     "compile_ahead", "positions_in", "last_of_each",
-    "region_positions", "agreed",
+    "region_positions", "put_region", "gather_region", "agreed",
 } | {name for name in vars(GraphOperations) if not name.startswith("_")}  # fmt: skip  # the algorithm's own loop runs
 
 
@@ -51,8 +51,9 @@ def test_every_backend_has_every_primitive(backend):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_public_methods_are_in_the_protocol(backend):
     """Whoever works with a backend through the protocol misses nothing; `store_to_device` and others are the
-    backend's own affair, and searches over ranks that of the distributed one."""
-    inside = {"store_to_device", "through_host", "search_bytes", "bfs_of_ranks"} | vars(DeviceBackend).keys()
+    backend's own affair, and searches over ranks and views that of the distributed one."""
+    inside = {"store_to_device", "through_host", "search_bytes", "bfs_of_ranks", "view_of_range"}
+    inside |= vars(DeviceBackend).keys()
     public = {
         name
         for cls in BACKENDS[backend].__mro__[:-1]

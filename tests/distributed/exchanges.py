@@ -1,5 +1,7 @@
 """What every communicator must do, as functions of one rank's communicator: tests run them in threads and processes."""
 
+import time
+
 import numpy as np
 
 from grb_tile.backends.distributed.communicator import joined
@@ -187,6 +189,50 @@ def check_memory(comm):
     assert comm.allgather(comm.rank, "afterwards") == list(range(comm.size))
 
 
+def check_announcements(comm):
+    """Ranks go on, one before and one behind the others, and all is compared by the next exchange."""
+    for turn in range(3):
+        for k in range(40):
+            if comm.rank == turn % comm.size and k == 20:
+                time.sleep(0.05)
+            comm.announce("mxv", f"all of {k % 3}")
+        comm.look_at_announced()
+        assert comm.allgather(comm.rank, "nvals") == list(range(comm.size))
+    comm.announce("mxv", "x" * 5000)
+    comm.barrier("end")
+
+
+OTHERWISE = {  # what rank 1 does where the others announce "mxv": what the error of all says
+    "announces": (lambda comm: comm.announce("mxm", "all of 7"), "rank 1 in mxm (all of 7)"),
+    "exchanges": (lambda comm: comm.allgather(1, "reduce"), "rank 1 in reduce (allgather)"),
+    "fails": (lambda comm: comm.fail(MemoryError("of rank 1"), "mxv"), "rank 1 failed: MemoryError: of rank 1"),
+    "behind": (lambda comm: None, "rank 1 in nvals (allgather)"),
+}
+
+
+def announced_otherwise(comm, kind):
+    """The text of the error that a rank gets, within 10 s: by an exchange, or by a thread that looks."""
+    start = time.monotonic()
+    call, said = OTHERWISE[kind]
+    try:
+        comm.announce("mxv", "all of 5")
+        if comm.rank == 1:
+            call(comm)
+        else:
+            comm.announce("mxv", "all of 7")
+        if comm.rank == 0:  # computes, while a thread looks
+            while comm.reason() is None and time.monotonic() - start < 10:
+                comm.look_at_announced()
+                time.sleep(0.01)
+        found = error_of(lambda: [comm.allgather(k, "nvals") for k in range(3)])
+    except DistributedError as error:
+        found = error
+    assert said in str(found) or (kind == "fails" and comm.rank == 1), str(found)
+    assert time.monotonic() - start < 10
+    error_of(lambda: comm.barrier("later"))  # has ended
+    return str(found)
+
+
 def error_of(call, kind=DistributedError):
     try:
         found = call()
@@ -204,6 +250,7 @@ EVERY = (
     check_operands,
     check_failures,
     check_memory,
+    check_announcements,
 )
 
 

@@ -11,6 +11,7 @@ import sys
 import time
 
 import pytest
+from exchanges import OTHERWISE
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = str(pathlib.Path(__file__).with_name("rank_program.py"))
@@ -123,6 +124,14 @@ def test_a_fault_of_one_rank_ends_all(fault, over, tmp_path):
     assert done.returncode == status if status is not None else done.returncode not in (0, 2), done.stderr
     assert text in done.stdout + done.stderr
     assert done.seconds < LIMIT and no_process_is_left(str(program))
+
+
+@pytest.mark.parametrize("kind", OTHERWISE)
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_who_announces_something_else_ends_all(ranks, kind):
+    done = run(ranks, "--over", "pipes", PROGRAM, kind)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == ranks and done.seconds < LIMIT
 
 
 @pytest.mark.parametrize("over", OVER)

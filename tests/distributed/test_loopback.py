@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from exchanges import EVERY, error_of
+from exchanges import EVERY, OTHERWISE, announced_otherwise, error_of
 
 from grb_tile.backends.distributed import loopback
 from grb_tile.backends.distributed.alone import Alone
@@ -24,6 +24,12 @@ def test_exchanges(size, check):
 @pytest.mark.parametrize("check", EVERY, ids=lambda check: check.__name__)
 def test_one_rank_alone(check):
     check(Alone())
+
+
+@pytest.mark.parametrize("kind", OTHERWISE)
+@pytest.mark.parametrize("size", (2, 3))
+def test_who_announces_something_else_ends_all(size, kind):
+    loopback.run(size, announced_otherwise, kind)
 
 
 def test_results_are_in_the_order_of_ranks_and_threads_have_the_context():

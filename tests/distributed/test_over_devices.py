@@ -89,7 +89,7 @@ def test_arrays_do_not_cross_the_host():
             A.nvals, B.nvals, u.nvals, v.nvals  # noqa: B018
             call(A, B, u, v)  # constants and kernels
             B = gb.unary.ainv(A).new()
-            x, y = gb.unary.ainv(u).new(), gb.unary.ainv(v).new()  # without kept copies of the whole
+            x, y = gb.unary.ainv(u).new(), v.select(">", 0.0).new()  # without kept copies of the whole, or of positions
             world.barrier()
             before = Traffic.to_device + Traffic.to_host, comm.host_bytes, comm.bytes_received
             world.barrier()
@@ -136,6 +136,50 @@ def test_what_has_no_form_on_devices_goes_over_the_host():
     with emulated_devices(2):
         for found in gb.dist.run(2, program, devices=2):
             assert str(found) == str(want)
+
+
+OTHERS = {  # what rank 1 does where the others multiply: what every rank's error says
+    "reduces": (lambda A, u: u.reduce().new().value, "rank 1 in reduce (allgather)"),
+    "multiplies another vector": (
+        lambda A, u: A.mxv(u.apply(gb.unary.identity[gb.dtypes.FP32]).new()).new(),
+        "rank 1 in mxv (all of 1 arrays, 640 FP32)",
+    ),
+    "fails": (lambda A, u: [].pop(), "rank 1 failed"),
+}
+
+
+@pytest.mark.parametrize("count", (2, 3))
+@pytest.mark.parametrize("other", OTHERS)
+def test_another_call_than_a_warm_product_is_noticed_on_all_ranks(other, count):
+    """A product whose vector's positions are known asks for nothing: what it announces says which call it is."""
+
+    def program(world):
+        A, u = gb.Matrix.from_coo(np.arange(640), np.arange(640), 1.0), gb.Vector.from_dense(np.arange(640.0))
+        x = gb.unary.identity(u).new()
+        A.mxv(x).new()
+        comm, asked = world._backend.comm, []
+        comm.allgather, allgather = lambda *args: asked.append(args) or allgather(*args), comm.allgather
+        A.mxv(gb.unary.identity(x).new()).new()
+        assert not asked  # no numbers
+        start, call = time.monotonic(), OTHERS[other][0] if world.rank == 1 else lambda A, u: A.mxv(u).new()
+        y = gb.unary.ainv(x).new()
+
+        def others():
+            try:
+                call(A, y)
+            except IndexError as error:  # by no primitive
+                comm.fail(error, "mxv")
+                raise DistributedError("rank 1 failed", (1,), "mxv") from error
+            while True:  # as a loop does
+                y.reduce().new()
+                A.mxv(gb.unary.identity(y).new()).new()
+
+        raised = str(error_of(others))
+        assert OTHERS[other][1] in raised, raised
+        return time.monotonic() - start
+
+    with emulated_devices(count):
+        assert max(gb.dist.run(count, program, devices=count, timeout=60)) < 10
 
 
 def test_an_error_of_one_rank_leaves_all_in_step(monkeypatch):

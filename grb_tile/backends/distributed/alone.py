@@ -41,6 +41,9 @@ class Alone(Communicator):
     def barrier(self, call: str) -> None:
         pass
 
+    def announce(self, call: str, kind: str) -> None:
+        pass
+
     def note(self, fact: str) -> None:
         pass
 

@@ -33,12 +33,14 @@ from ...storage.convert import cached_transpose, to_sparse
 from ...storage.dense import compressed as without_dense
 from ...storage.store import BitmapVector, StoredMask, forms_of
 from .. import plain
+from ..cpu.backend import CpuBackend
 from ..dense import reads_positions
 from ..planned import PlannedProducts
 from ..protocol import PRIMITIVES, Backend
 from .building import Building
 from .exchanged import ExchangedArrays
 from .joint import RankSums, failing_together, portable
+from .known import Known, known_of_elementwise, known_of_ordinary
 from .label_rounds import LabelRounds
 from .layout import Rows, equal_ranges
 from .movement import array_of, own_range, redistribute, spread, whole_matrix, whole_vector
@@ -60,6 +62,7 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         self.rank, self.size = comm.rank, comm.size
         self.number = next(_numbers)
         self.device_name = f"rank {comm.rank} of {comm.size}"
+        self.of_host = CpuBackend() if local.on_device else local
         self.profile = local.profile
         self.merging = threading.RLock()  # of this rank: ranks that are threads merge together
         self._layouts: dict[int, Rows] = {}
@@ -81,8 +84,7 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
 
     def set_layout(self, starts: Any) -> Rows:
         """Cut dimensions of the length starts[-1] in this way from now on; objects made before are moved as needed."""
-        layout = Rows(starts, self.rank)
-        self._layouts[layout.length] = layout
+        layout = self._layouts[int(starts[-1])] = Rows(starts, self.rank)
         self._decided.add(layout.length)
         return layout
 
@@ -102,7 +104,8 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         if key not in forms:
             self._check_equal(store)
             layout = self.layout(store.shape[0])
-            made = self.made(own_range(self.local, self.local.copy_here(store), layout), store.shape, layout)
+            local = own_range(self.local, self.local.copy_here(store), layout)
+            made = self.made(local, store.shape, layout, known_of_ordinary(store, layout))
             made._nvals = store.nvals
             if store.format == "bitmap":  # its arrays may change in place, and its forms stay
                 return made
@@ -141,10 +144,10 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         if keeps:
             forms_of(store)[key] = True  # asked for again, see part
 
-    def made(self, local: Any, shape: tuple[int, ...], layout: Rows) -> Any:
-        """The part of an object of that shape whose rows of this rank are `local`."""
+    def made(self, local: Any, shape: tuple[int, ...], layout: Rows, known: Known | None = None) -> Any:
+        """The part of an object of that shape whose rows of this rank are `local`; known: of a vector."""
         if len(shape) == 1:
-            return PartVector(*shape, local, layout, self)
+            return PartVector(*shape, local, layout, self, known)
         return PartMatrix(*shape, local, layout, self)
 
     def _local(self, x: Any, layout: Rows, call: str) -> Any:
@@ -179,10 +182,13 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
     def _elementwise(self, name: str, x: Any, y: Any, op: Any, mask: Any, *args: Any, **options: Any) -> Any:
         """A primitive whose result has x's shape and is computed position by position."""
         layout, spreads = self._joint(x, y), reads_positions(op)
+        x, y = self.part(x), None if y is None else self.part(y)
         of = self._spread if spreads else self._local
         stores = [of(store, layout, name) for store in (x, y) if store is not None]
         found = getattr(self.local, name)(*stores, op, *args, **options, mask=of(mask, layout, name))
-        return self.made(own_range(self.local, found, layout) if spreads else found, x.shape, layout)
+        found = own_range(self.local, found, layout) if spreads else found
+        known = known_of_elementwise(name, x, y, op, options) if mask is None and x.layout is layout else None
+        return self.made(found, x.shape, layout, known)
 
     def _moved(self, found: Any, call: str) -> Any:
         """The part of a store of the whole's shape of which every rank has some entries, wherever they are."""
@@ -227,12 +233,6 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         if not isinstance(x, Part):
             self._check_equal(x)
         return self.whole(x, call)
-
-    def first_values(self, x: Any) -> np.ndarray:
-        """An array of the value of the first entry, as slices [:1] of values have it; empty where there is none."""
-        mine = place.first_value(x.local if len(x.shape) == 2 else spread(x)) if x.local.nvals else None
-        found = [value for value in self.comm.allgather(mine, "first value") if value is not None]
-        return array_of(found[:1], x.dtype)
 
     # ------------------------------------------------------------------ structure
 
@@ -343,8 +343,8 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         found = [value for value in found if value is not None]
         if len(found) < 2:
             return found[0] if found else None
-        values = array_of(found, monoid.type)
-        return self.local.reduce(BitmapVector(len(found), monoid.type, None, values, len(found)), monoid)
+        values = array_of(found, monoid.type)  # numbers of the host: a device would take 0.1 ms to give the sum back
+        return self.of_host.reduce(BitmapVector(len(found), monoid.type, None, values, len(found)), monoid)
 
     def inner(self, u, v, semiring):
         layout = self._joint(u, v)
@@ -383,7 +383,7 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         scalars = [x if isinstance(x, float) else x.value for x in scalars]  # an exchange, before the device is locked
         outputs, sums = self.local.one_pass(program, dtype, len(layout), scalars, *mine)
         totals = RankSums(self.comm, program.monoids, sums)
-        return [PartVector(size, store, layout, self) for store in outputs], totals
+        return [PartVector(size, store, layout, self, Known(layout.all_positions, True)) for store in outputs], totals
 
     def broadcast(self, u, pattern, axis):
         pattern = self.part(pattern)

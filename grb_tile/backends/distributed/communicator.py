@@ -106,6 +106,19 @@ class Communicator(ABC):
     def abort(self, reason: str) -> None:
         """End the waits of all ranks, now; they raise DistributedError with the reason, and so do later exchanges."""
 
+    def announce(self, call: str, kind: str) -> None:
+        """This rank goes on to what `kind` says, of which all ranks know everything: the exchange that is not made.
+
+        Compared on all ranks as an exchange would be, later: by the exchange that follows, or by `look_at_announced`.
+        Where ranks announced different things, one failed or is at another exchange, the communicator is ended, since
+        devices may wait for each other.  Nobody waits here; a communicator that cannot do without exchanges now.
+        """
+        self.note(kind)
+        self.barrier(call)
+
+    def look_at_announced(self) -> None:  # noqa: B027  (most have compared already)
+        """Compare what others have announced by now; does not wait for those that have not.  A thread may call it."""
+
     def note(self, fact: str) -> None:
         """A fact that has to be the same on all ranks: the next exchange compares it, at no cost."""
         self._noted[fact] = None
@@ -213,24 +226,27 @@ def place_of_caller() -> str:
     return ""
 
 
-def failure(accounts: Sequence[Account], call: str) -> DistributedError:
-    """The error of an exchange in which ranks failed, or were at different calls."""
-    failed = tuple(rank for rank, account in enumerate(accounts) if account.error is not None)
+def failure(accounts: Sequence[Account | None], call: str) -> DistributedError:
+    """The error of an exchange in which ranks failed, or were at different calls; None: nothing is known of a rank."""
+    known = {rank: account for rank, account in enumerate(accounts) if account is not None}
+    failed = tuple(rank for rank, account in known.items() if account.error is not None)
     if failed:
         texts = []
         for rank in failed:
-            account = accounts[rank]
+            account = known[rank]
             where = "" if account.call == call else f" in {account.call}"
             texts.append(f"rank {rank} failed{where}{_at(account)}: {account.error}")
         return DistributedError(f"{call}: {'; '.join(texts)}", failed, call)
     groups: dict[str, list[int]] = {}
-    for rank, account in enumerate(accounts):
+    for rank, account in known.items():
         groups.setdefault(account.signature + _at(account), []).append(rank)
     texts = [f"{named(ranks)} in {signature}" for signature, ranks in groups.items()]
     most = max(groups.values(), key=len)
-    others = tuple(rank for rank in range(len(accounts)) if rank not in most)
+    others = tuple(rank for rank in known if rank not in most)
     remedy = (
-        "" if any(account.place for account in accounts) else f"; {CHECK_VARIABLE}=1 shows the lines of the program"
+        ""
+        if any(account.place for account in known.values())
+        else f"; {CHECK_VARIABLE}=1 shows the lines of the program"
     )
     return DistributedError(f"the ranks are at different calls: {', '.join(texts)}{remedy}", others, call)
 

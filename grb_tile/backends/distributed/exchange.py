@@ -29,6 +29,7 @@ LARGEST_HEADERS = 16384  # bytes of the headers of all ranks, where they are not
 STATUS, SIGNATURE, LENGTH, LONGEST, WORDS = range(5)  # words of 8 bytes
 CHECKED_BYTES = 1 << 24  # from so many bytes on, ranks tell each other that they have the memory to receive
 NOTHING = np.empty(0, np.uint8)
+ACCOUNTS = zlib.crc32(b"accounts")
 
 
 def header_bytes(size: int) -> int:
@@ -109,8 +110,10 @@ class ProcessCommunicator(Communicator):
         self._exchange("barrier", call, [NOTHING] * self.size)
 
     def fail(self, error: BaseException, call: str) -> None:
-        if base.is_known(error) or self._reason is not None:
-            return
+        if not base.is_known(error) and self._reason is None:
+            self._fail(error, call)
+
+    def _fail(self, error: BaseException, call: str) -> None:
         start = time.perf_counter()
         self._noted.clear()
         try:
@@ -210,6 +213,8 @@ class ProcessCommunicator(Communicator):
         packed = np.frombuffer(pickle.dumps(tuple(mine), 5), np.uint8)
         got = self._headers(self._block("accounts", [packed] * self.size), call)
         words = got[:, : 8 * WORDS].view(np.int64)
+        while (others := words[:, SIGNATURE] != ACCOUNTS).any():  # announced before that rank knew
+            self._transfer([NOTHING] * self.size, [row if other else NOTHING for row, other in zip(got, others)], call)
         found = self._second_phase("alltoall", call, [packed] * self.size, got, words, -1)
         return [Account(*_unpacked(part)) for part in found]
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...storage import bits, place
+from .movement import array_of, spread
 
 
 class ExchangedArrays:
@@ -50,3 +51,9 @@ class ExchangedArrays:
         if self.moves(store.dtype):
             return self.local.tuples(store)
         return (self.local.tuples_vector if len(store.shape) == 1 else self.local.tuples_matrix)(store)
+
+    def first_values(self: Any, x: Any) -> np.ndarray:
+        """An array of the value of the first entry, as slices [:1] of values have it; empty where there is none."""
+        mine = place.first_value(x.local if len(x.shape) == 2 else spread(x)) if x.local.nvals else None
+        found = [value for value in self.comm.allgather(mine, "first value") if value is not None]
+        return array_of(found[:1], x.dtype)

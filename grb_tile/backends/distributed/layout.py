@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .known import Positions
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -24,12 +26,15 @@ EDGES_OF_POSITION = 1
 class Rows:
     """The ranges of all ranks, and `first`, `stop`: that of this rank."""
 
-    __slots__ = ("first", "rank", "starts", "stop")
+    __slots__ = ("all_positions", "first", "is_aligned", "lengths", "rank", "starts", "stop")
 
     def __init__(self, starts: Sequence[int], rank: int) -> None:
         self.starts = np.asarray(starts, np.int64)
         self.rank = rank
         self.first, self.stop = int(self.starts[rank]), int(self.starts[rank + 1])
+        self.lengths: list[int] = np.diff(self.starts).tolist()
+        self.all_positions = Positions(self.lengths)  # of full vectors
+        self.is_aligned = not (self.starts[:-1] % GRAIN).any()  # do all ranges begin at a word of a bitmap?
 
     @property
     def length(self) -> int:
@@ -63,11 +68,6 @@ class Rows:
     def cuts(self, positions: np.ndarray) -> np.ndarray:
         """Where ascending positions pass from one rank's range to the next: size + 1 offsets into `positions`."""
         return positions.searchsorted(self.starts)
-
-    @property
-    def is_aligned(self) -> bool:
-        """Do all ranges begin at a word of a bitmap?"""
-        return not (self.starts[:-1] % GRAIN).any()
 
 
 def equal_ranges(length: int, size: int) -> list[int]:

@@ -26,10 +26,11 @@ SHAREABLE = (int, float, complex, str, bytes, bool, type(None), np.generic)
 
 
 class _Operand(NamedTuple):
-    """What a rank brings to an exchange."""
+    """What a rank brings to an exchange, or announces."""
 
     account: Account
     value: Any
+    announced: bool = False
 
 
 class _Group:
@@ -41,6 +42,8 @@ class _Group:
         self.operands: dict[int, _Operand] = {}
         self.complete: list[_Operand] = []  # of the exchange before; kept until all ranks have come to the next one
         self.exchanges = 0
+        self.numbers = [0] * size  # of the next exchange or announcement of each rank
+        self.entered: dict[int, dict[int, _Operand]] = {}  # number: what ranks have come to with it, until all have
         self.ended: dict[int, str] = {}  # rank: the error that its thread ended in, or ""
         self.missed: dict[int, str] = {}  # those of them that an exchange waited for first; others may follow
         self.reason: str | None = None  # of an abort
@@ -49,6 +52,7 @@ class _Group:
         """The operands of all ranks."""
         with self.changed:
             self._check(operand)
+            self._enter(rank, operand)
             number = self.exchanges
             self.operands[rank] = operand
             if len(self.operands) == self.size:
@@ -68,6 +72,27 @@ class _Group:
                 if self.exchanges == number:
                     self._check(operand)
             return self.complete
+
+    def announce(self, rank: int, operand: _Operand) -> None:
+        """Go on without waiting for the others."""
+        with self.changed:
+            self._check(operand)
+            self._enter(rank, operand)
+
+    def _enter(self, rank: int, operand: _Operand) -> None:
+        """Compare with what others have announced.  Raises: DistributedError, and the group has ended."""
+        number = self.numbers[rank]
+        self.numbers[rank] += 1
+        came = self.entered.setdefault(number, {})
+        came[rank] = operand
+        accounts = [came[r].account if r in came else None for r in range(self.size)]
+        if len(came) == self.size:
+            del self.entered[number]
+        kinds = {(other.account.signature, other.announced) for other in came.values()}
+        if any(announced for _, announced in kinds) and len(kinds) > 1:
+            error = base.failure(accounts, operand.account.call)
+            self._abort(f"by rank {rank}: {error}")
+            raise error
 
     def abort(self, reason: str) -> None:
         with self.changed:
@@ -137,6 +162,10 @@ class Loopback(Communicator):
 
     def barrier(self, call: str) -> None:
         self._values("barrier", call, None)
+
+    def announce(self, call: str, kind: str) -> None:
+        account = Account(call, self._signature(call, kind), None, base.place_of_caller() if self.checks else "")
+        self._group.announce(self.rank, _Operand(account, None, True))
 
     def fail(self, error: BaseException, call: str) -> None:
         if base.is_known(error):

@@ -47,6 +47,8 @@ def own_range(backend: Any, store: Any, layout: Any) -> Any:
     if len(store.shape) == 1:
         if store.format == "bitmap" and store.words is None and store.iso:
             return share(store, BitmapVector(len(layout), store.dtype, None, store.values, len(layout), True))
+        if store.format == "bitmap" and layout.is_aligned and hasattr(backend, "view_of_range"):
+            return backend.view_of_range(store, layout.first, layout.stop)
         return backend.gather_vector(store, layout.own)
     return backend.gather_matrix(without_dense(store), layout.own, None)
 
@@ -113,39 +115,62 @@ def _one_value(facts, dtype):
     return np.frombuffer(next(iter(found)), dtype.np_type).copy()
 
 
-def whole_vector(world: Any, part: Any, call: str) -> Any:
-    """The vector with all entries; its arrays are not to be written to."""
+def whole_vector(world: Any, part: Any, call: str, one: Any = None) -> Any:
+    """The vector with all entries; its arrays are not to be written to.  one: of a part whose values are all that one.
+
+    What ranks know of its entries (parts.Known) they do not ask again: then they announce the exchange to each other,
+    without waiting, and positions that have travelled before are kept.
+    """
     layout, size, dtype = part.layout, part.size, part.dtype
-    local = world.held(part.local)
-    # memory for the most likely form is asked for before the others rely on this rank
-    room = world.room(size, dtype, call) if local.nvals == len(layout) and not local.iso else None
-    facts = _facts(world, local, call)
-    counts = [count for count, _ in facts]
-    total = sum(counts)
-    part._nvals = total
-    one_value = _one_value(facts, dtype)
-    iso = one_value is not None
+    local, known = world.held(part.local), part.known
+    positions, room = known.positions, None
+    one_value = None if one is None else np.array([one], dtype.np_type)
+    is_asked = positions.counts is None or not (known.varied or one is not None)
+    if is_asked:
+        # memory for the most likely form is asked for before the others rely on this rank
+        room = world.room(size, dtype, call) if local.nvals == len(layout) and not local.iso else None
+        facts = _facts(world, local, call)
+        positions.learn([count for count, _ in facts])
+        if one is None:
+            one_value = _one_value(facts, dtype)
+            known.varied = one_value is None and positions.total > 0
+        if positions.total == size:
+            known.positions = positions = layout.all_positions
+    counts, total, iso = positions.counts, positions.total, one_value is not None
     if iso:
-        one_value = world.one(one_value, dtype)
-    lengths = [int(length) for length in np.diff(layout.starts)]
+        one_value, room = world.one(one_value, dtype), None
+    lengths = layout.lengths
+
+    def joined(arrays, lengths, values=None):
+        """`arrays` and, unless they are one value, the values of `values`, of all ranks."""
+        nonlocal room
+        if values is not None and not iso:
+            arrays = [*arrays, _each_value(world, values, lengths[world.rank], call)]
+            if not is_asked and not arrays[1:]:
+                room = world.room(sum(lengths), dtype, call)
+        if not is_asked and arrays and world.moves(dtype):  # over the host each exchange is compared
+            world.comm.announce(call, f"all of {len(arrays)} arrays, {sum(lengths)} {dtype.name}")
+        found = _joined(world, arrays, lengths, call, room) if arrays else []
+        return [*found, one_value] if values is not None and iso else found
+
     if total == size and size:
-        if any(type(one) is bytes for _, one in facts):
-            room = None
-        values = one_value if iso else _joined(world, [_dense_values(world, local, call)], lengths, call, room)[0]
+        values = joined([], lengths, to_bitmap(local))[0]
         result: Any = BitmapVector(size, dtype, None, values, size, iso)
     elif total * SPARSE_TO_BITMAP > size and layout.is_aligned:
-        filled, words = to_bitmap(local), [bits.word_count(length) for length in lengths]
-        present = world.all_words(len(layout), dtype) if filled.words is None else filled.words
-        present = _joined(world, [present], words, call)[0]
-        values = one_value if iso else _joined(world, [_dense_values(world, filled, call)], lengths, call)[0]
-        result = BitmapVector(size, dtype, present, values, total, iso)
+        room, filled = None, to_bitmap(local)
+        if positions.joined is None:
+            present = world.all_words(len(layout), dtype) if filled.words is None else filled.words
+            positions.joined = joined([present], [bits.word_count(length) for length in lengths])[0]
+        result = BitmapVector(size, dtype, positions.joined, joined([], lengths, filled)[0], total, iso)
     else:
-        listed, kind = to_sparse(local), index_dtype(size)
-        arrays = [world.compute(lambda xp: listed.indices.astype(kind) + kind.type(layout.first), dtype, call)]
-        if not iso:
-            arrays.append(_each_value(world, listed, listed.nvals, call))
-        indices, *values = _joined(world, arrays, counts, call)
-        result = choose_format(SparseVector(size, dtype, indices, one_value if iso else values[0], iso))
+        room, listed, kind = None, to_sparse(local), index_dtype(size)
+        arrays = []
+        if positions.joined is None:
+            arrays = [world.compute(lambda xp: listed.indices.astype(kind) + kind.type(layout.first), dtype, call)]
+        *indices, values = joined(arrays, counts, listed)
+        if indices:
+            positions.joined = indices[0]
+        result = choose_format(SparseVector(size, dtype, positions.joined, values, iso))
     result.shared = True
     return result
 
@@ -193,12 +218,6 @@ def from_rank(world: Any, store: Any, root: int, call: str) -> Any:
     return Compressed(
         store.nrows, store.ncols, dtype, found["indptr"], found["indices"], found["values"], iso, found.get("rows")
     )
-
-
-def _dense_values(world, u, call):
-    """A value for each position of a bitmap."""
-    u = to_bitmap(u)
-    return _each_value(world, u, u.size, call)
 
 
 def _each_value(world, u, count, call):

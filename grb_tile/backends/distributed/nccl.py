@@ -34,12 +34,43 @@ from . import communicator as base
 from .communicator import Communicator
 from .exchange import CHECKED_BYTES
 from .peers import Lent, PeerDevice, PeerWindows
+from .queued import Queued, Queueing
 
 DEVICE_TO_DEVICE = 3  # cudaMemcpyKind
 SECONDS_BETWEEN_LOOKS = 0.05
 SECONDS_WITHOUT = 2.0  # that an exchange may take after a rank has ended, which had its part of it queued
 SECONDS_TO_CLOSE = 5.0  # for what is queued, at the end of the program
 NO_LIBRARY = "CuPy has no NCCL: pip install nvidia-nccl-cu13 (nvidia-nccl-cu12 with CUDA 12)"
+
+
+class _InOrder:
+    """The block of BackendDevice.in_order."""
+
+    __slots__ = ("_bound", "_device")
+
+    def __init__(self, device: Any) -> None:
+        self._device = device
+        self._bound: Any = None
+
+    def __enter__(self) -> int:
+        device = self._device
+        device.lock.acquire()
+        try:
+            if device.several and device.is_elsewhere():
+                self._bound = device.bound()
+                self._bound.__enter__()
+            device.in_order()
+            return device.current_stream().ptr
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *error: Any) -> None:
+        try:
+            if self._bound is not None:
+                self._bound.__exit__(None, None, None)
+        finally:
+            self._device.lock.release()
 
 
 class BackendDevice(PeerDevice):
@@ -69,16 +100,12 @@ class BackendDevice(PeerDevice):
         if size:
             self._device.xp.cuda.runtime.memcpyAsync(to, source, size, DEVICE_TO_DEVICE, stream)
 
-    @contextmanager
-    def in_order(self) -> Iterator[int]:
+    def in_order(self) -> _InOrder:
         """Within it the device is the thread's current one, and its stream, whose handle it gives, follows the others.
 
         Unlike a primitive nothing is tried again: an exchange is made once.
         """
-        device = self._device
-        with device.lock, device.bound():
-            device.in_order()
-            yield device.current_stream().ptr
+        return _InOrder(self._device)
 
     def event(self) -> Any:
         """An event after what the current stream has been given; `done` says whether that is complete."""
@@ -109,19 +136,6 @@ def version_text(number: int) -> str:
     '2.28.3'
     """
     return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
-
-
-class _Queued:
-    """An exchange that the stream has been given, or is being given."""
-
-    __slots__ = ("call", "event", "start")
-
-    def __init__(self, call: str) -> None:
-        self.call, self.start = call, time.monotonic()
-        self.event: Any = None
-
-    def is_done(self) -> bool:
-        return self.event is not None and self.event.done
 
 
 def _of_host(name: str) -> Any:
@@ -157,7 +171,7 @@ class NcclCommunicator(Communicator):
         self.channel = f"over NCCL {version_text(mine)}"
         self._uint8 = device.nccl.NCCL_UINT8
         self._reason: str | None = None
-        self._queued: collections.deque[_Queued] = collections.deque()
+        self._queued: collections.deque[Queued] = collections.deque()
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._device_bytes = 0
@@ -321,22 +335,12 @@ class NcclCommunicator(Communicator):
         finally:
             self._device.nccl.groupEnd()
 
-    @contextmanager
-    def _queueing(self, call: str) -> Iterator[int]:
+    def _queueing(self, call: str) -> Queueing:
         """The block gives the stream work that ends when all ranks have come; the thread looks after it.
 
         An error in it ends all ranks, since others may have queued their part.
         """
-        entry = _Queued(call)
-        with self._lock:
-            self._queued.append(entry)  # before: the library may wait for others too, when it connects them
-        try:
-            with self._device.in_order() as stream:
-                yield stream
-                entry.event = self._device.event()
-        except Exception as error:  # NcclError
-            self.abort(f"{call}: {base.error_text(error)}")
-            raise DistributedError(f"{call}: {base.error_text(error)}", (), call) from error
+        return Queueing(self, call)
 
     # ---------------------------------------------------------------- what is queued
 
@@ -344,6 +348,7 @@ class NcclCommunicator(Communicator):
         """The thread: look until the communicator is closed or aborted."""
         self._device.bind()
         while self._reason is None and not self._stopped.wait(SECONDS_BETWEEN_LOOKS):
+            self.host.look_at_announced()
             self._look()
 
     def _look(self) -> None:
@@ -431,6 +436,9 @@ class NcclCommunicator(Communicator):
 
     def note(self, fact: str) -> None:
         self.host.note(fact)
+
+    def announce(self, call: str, kind: str) -> None:
+        self.host.announce(call, kind)
 
     def gone(self) -> tuple[int, ...]:
         return self.host.gone()

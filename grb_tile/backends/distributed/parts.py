@@ -18,6 +18,7 @@ import numpy as np
 from ...exceptions import NotImplementedException
 from ...storage.place import host
 from ...storage.store import Compressed, SparseVector
+from .known import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,8 +106,13 @@ class Part:
     @property
     def nvals(self) -> int:
         if self._nvals is None:
-            self._nvals = self.world.total(self.local.nvals, "nvals")
-        return self._nvals
+            self._count()
+        found = self._nvals
+        assert found is not None
+        return found
+
+    def _count(self) -> None:
+        self._nvals = self.world.total(self.local.nvals, "nvals")
 
     @property
     def nvals_if_read(self) -> int | None:
@@ -125,13 +131,15 @@ class Part:
         """The same structure, one value for all entries: the array of it that `constant` of the backend gives."""
         local = self.local.with_values(dtype, values, iso)
         self.local.shared = local.shared = True
-        result = self.like(local)
-        result._nvals = self._nvals
-        return result
+        return self.alike(local, False)
 
     def mapped(self, function: Callable[[Any], Any]) -> Any:
         """The part of function(local), whose entries are at the same positions."""
-        result = self.like(function(self.local))
+        return self.alike(function(self.local), True)
+
+    def alike(self, local: Any, varies: bool) -> Any:
+        """The part of a store with entries at the same positions.  varies: do its values differ where these do?"""
+        result = self.like(local)
         result._nvals = self._nvals
         return result
 
@@ -141,18 +149,36 @@ class Part:
 
 
 class PartVector(Part, SparseVector):
-    """A rank's part of a vector: `local` is a vector of its positions."""
+    """A rank's part of a vector: `local` is a vector of its positions.  known: what all ranks know of the entries."""
 
-    __slots__ = ("_nvals", "layout", "local", "world")
+    __slots__ = ("known", "layout", "local", "world")
 
-    def __init__(self, size: int, local: Any, layout: Any, world: Any) -> None:
+    def __init__(self, size: int, local: Any, layout: Any, world: Any, known: Known | None = None) -> None:
         self.size, self.dtype = size, local.dtype
         self.local, self.layout, self.world = local, layout, world
         self.forms = None
-        self._nvals = None
+        self.known = known or Known()
+
+    @property
+    def _nvals(self) -> int | None:  # type: ignore[override]
+        return self.known.positions.total
+
+    @_nvals.setter
+    def _nvals(self, count: int | None) -> None:
+        self.known.positions.total = count
+
+    def _count(self) -> None:
+        if self.forms and "whole" in self.forms:  # every rank has it
+            self._nvals = self.forms["whole"].nvals
+        else:
+            self.known.positions.learn(self.world.comm.allgather(self.local.nvals, "nvals"))
 
     def like(self, local: Any) -> PartVector:
         return PartVector(self.size, local, self.layout, self.world)
+
+    def alike(self, local: Any, varies: bool) -> PartVector:
+        known = self.known if varies else Known(self.known.positions)
+        return PartVector(self.size, local, self.layout, self.world, known)
 
 
 class PartMatrix(Part, Compressed):

@@ -13,6 +13,7 @@ folder, written before the sockets are shut down.
 from __future__ import annotations
 
 import atexit
+import collections
 import hmac
 import os
 import select
@@ -23,6 +24,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,12 +32,16 @@ from grb_tile.exceptions import DistributedError, InvalidValue
 
 from . import communicator as base, exit_hooks
 from .environment import ADDRESS_VARIABLE, KEY_VARIABLE, RANK_VARIABLE, SIZE_VARIABLE
-from .exchange import ProcessCommunicator
+from .exchange import NOTHING, WORDS, ProcessCommunicator
 
 SECONDS_BETWEEN_TRIES = 0.005  # to connect to a rank that does not listen yet
 GREETING = struct.Struct("32sq")  # key, rank
 BUFFER_BYTES = 1 << 20  # asked of the system for each socket
 ENDINGS = select.POLLHUP | select.POLLERR
+SECONDS_OF_LOOKS = 60e-6  # that a rank looks for bytes before it sleeps until they come, which takes as long to end
+CORES_TO_LOOK = 4  # of the host for each rank, from which on it does
+MOST_AHEAD = 16  # announcements of this rank that have not been compared: then it waits for the others'
+MOST_HEADERS = 256  # of announcements, that are kept
 
 
 class PipeCommunicator(ProcessCommunicator):
@@ -51,6 +57,12 @@ class PipeCommunicator(ProcessCommunicator):
         self._address = Path(address)
         self._sockets: dict[int, socket.socket] = {}
         self._closed = False
+        self._turn = threading.RLock()  # of the thread that reads: the program's, or one that looks at announcements
+        self._ahead: collections.deque[tuple[str, str, bytes]] = collections.deque()  # (call, signature, header)
+        self._kept_headers: dict[str, bytes] = {}
+        self._heads = [bytearray(self._header_bytes) for _ in range(size)]  # of others' announcements
+        self._nothing = [bytearray()] * size
+        self._looks = SECONDS_OF_LOOKS if len(os.sched_getaffinity(0)) >= CORES_TO_LOOK * size else 0.0
         try:
             self._connect(key)
         except BaseException:
@@ -131,6 +143,79 @@ class PipeCommunicator(ProcessCommunicator):
             missing = set(range(self.size)) - {self.rank} - set(self._sockets)
             raise base.late("init", self.timeout, missing)
 
+    # ---------------------------------------------------------------- announcements
+
+    def announce(self, call: str, kind: str) -> None:
+        """A header is sent and the others' are left in their sockets, until `_catch_up` reads them."""
+        start = time.perf_counter()
+        signature = self._signature(call, kind)
+        with self._turn:
+            if self._reason is not None:
+                raise base.aborted(call, self._reason)
+            if len(self._ahead) == MOST_AHEAD:
+                self._compare_next()
+            header = self._kept_headers.get(signature)
+            if header is None:
+                if len(self._kept_headers) == MOST_HEADERS:  # a program may have another length in each turn
+                    self._kept_headers.clear()
+                header = self._kept_headers[signature] = self._block(signature, [NOTHING] * self.size)[0].tobytes()
+            self._ahead.append((call, signature, header))
+            self._transfer([header] * self.size, self._nothing, call)
+        self.seconds += time.perf_counter() - start
+
+    def look_at_announced(self) -> None:
+        if self._ahead and self._reason is None and self._turn.acquire(blocking=False):
+            try:
+                while self._ahead and self._have_come():
+                    self._compare_next()
+            except DistributedError:
+                pass  # has ended the communicator, whose reason says why
+            finally:
+                self._turn.release()
+
+    def _have_come(self) -> bool:
+        """Is there a header to read from every other rank, or the end of one?"""
+        for sock in self._sockets.values():
+            try:
+                found = len(sock.recv(self._header_bytes, socket.MSG_PEEK))
+            except BlockingIOError:
+                return False
+            except OSError:
+                return True
+            if 0 < found < self._header_bytes:
+                return False
+        return True
+
+    def _catch_up(self) -> None:
+        """Compare all that this rank has announced.  Raises: DistributedError; the communicator has ended then."""
+        while self._ahead:
+            self._compare_next()
+
+    def _compare_next(self) -> None:
+        call, signature, header = self._ahead.popleft()
+        self._transfer([b""] * self.size, self._heads, call)
+        about = header[: 8 * WORDS]  # an announcement is alike for all ranks
+        if any(head[: 8 * WORDS] != about for rank, head in enumerate(self._heads) if rank != self.rank):
+            self._ahead.clear()
+            error = base.failure(self._accounts(base.Account(call, signature, None, self._place()), call), call)
+            self.abort(str(error))
+            raise error
+
+    def _exchange(self, *args: Any, **kwargs: Any) -> list[np.ndarray]:
+        with self._turn:
+            self._catch_up()
+            return super()._exchange(*args, **kwargs)
+
+    def fail(self, error: BaseException, call: str) -> None:
+        if base.is_known(error) or self._reason is not None:
+            return
+        with self._turn:
+            try:
+                self._catch_up()
+            except DistributedError:  # the error of this rank is the one to raise
+                return
+            self._fail(error, call)
+
     # ---------------------------------------------------------------- bytes
 
     def _headers(self, block: np.ndarray, call: str) -> np.ndarray:
@@ -139,14 +224,23 @@ class PipeCommunicator(ProcessCommunicator):
         self._transfer(list(block), list(got), call)
         return got
 
-    def _transfer(self, sends: Sequence[np.ndarray], receives: Sequence[np.ndarray], call: str) -> None:
+    def _transfer(self, sends: Sequence[Any], receives: Sequence[Any], call: str) -> None:
         others = list(self._sockets)
-        out = {rank: sends[rank].data for rank in others if sends[rank].nbytes}
-        into = {rank: receives[rank].data for rank in others if receives[rank].nbytes}
+        out = {rank: memoryview(sends[rank]) for rank in others if len(sends[rank])}
+        into = {rank: memoryview(receives[rank]) for rank in others if len(receives[rank])}
         try:
             for rank in list(out):
                 self._send(rank, out, call)
-            self._finish(out, into, call)
+            until = 0.0
+            while into and not out:  # there from ranks that came first; others' mostly come sooner than a wait ends
+                for rank in list(into):
+                    self._receive(rank, into, call)
+                now = time.perf_counter()
+                until = until or now + self._looks
+                if now >= until:
+                    break
+            if out or into:
+                self._finish(out, into, call)
         except BaseException as error:  # bytes are on the way that no later exchange expects
             self.abort(str(error) if isinstance(error, DistributedError) else f"{call}: {base.error_text(error)}")
             raise

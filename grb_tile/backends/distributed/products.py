@@ -11,8 +11,6 @@ C<mask> = A B'         in stage r the columns of C that rank r's rows of B give,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
@@ -23,11 +21,37 @@ from ...planner import record_plan
 from ...storage.convert import cached_transpose, share
 from ...storage.dense import compressed as without_dense
 from ...storage.store import Dense, StoredMask, forms_of
+from .known import Known
 from .movement import from_rank, own_range, redistribute, spread, whole_vector
 from .parts import Part, PartMatrix, PartVector
 
 ROW_READERS = frozenset(("firsti", "firsti1"))  # multiplies that read the row of A in A x, A B
+MOST_KNOWN = 8  # products of a matrix whose positions are kept as known
 INNER_READERS = frozenset(("firstj", "firstj1", "secondi", "secondi1"))  # that read k in A(i,k) x(k)
+
+
+class _Recorded:
+    """The block of DistributedProducts.recorded."""
+
+    __slots__ = ("before", "method", "operation", "start", "world")
+
+    def __init__(self, world: Any, operation: str, method: str) -> None:
+        self.world, self.operation, self.method = world, operation, method
+        self.before = world.comm.bytes_received, world.comm.seconds
+        self.start = perf_counter()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if error is not None:
+            return
+        world, (received, seconds), whole = self.world, self.before, perf_counter() - self.start
+        comm = world.comm
+        channel = f" {comm.channel}" if comm.channel else ""
+        figures = world.size, comm.bytes_received - received, (comm.seconds - seconds) * 1e3, whole * 1e3, channel
+        plan = record_plan(self.operation, self.method, "csr", "over_ranks", figures)
+        plan.seconds, plan.engine = whole, world.name
 
 
 class DistributedProducts:
@@ -50,7 +74,8 @@ class DistributedProducts:
             w = own_range(self.local, w, layout)
         else:
             w = self.local.mxv(E.local, False, x, semiring, self._local(mask, layout, "mxv"))
-        return PartVector(E.nrows, w, layout, self)
+        known = _known_of_product(E, u, semiring) if mask is None and type(u) is PartVector else None
+        return PartVector(E.nrows, w, layout, self, known)
 
     def _everywhere_for(self: Any, semiring, u):
         """u on every rank; of a product that reads no values of it the structure alone, all values being 1."""
@@ -62,20 +87,12 @@ class DistributedProducts:
             ones = self.local.constant(one) if self.local.on_device else np.array([one])
             local = share(u.local, u.local.with_values(u.dtype, ones, True))
             forms_of(local)["iso_value"] = one  # which nobody needs to read from the device
-            forms["whole_structure"] = whole_vector(self, PartVector(u.size, local, u.layout, self), "mxv")
+            forms["whole_structure"] = whole_vector(self, u.alike(local, False), "mxv", one)
         return forms["whole_structure"]
 
-    @contextmanager
-    def recorded(self: Any, operation: str, method: str) -> Iterator[None]:
+    def recorded(self: Any, operation: str, method: str) -> _Recorded:
         """Record the bytes and the time of the exchanges of the block as a Plan, after those of the local products."""
-        comm, start = self.comm, perf_counter()
-        received, seconds = comm.bytes_received, comm.seconds
-        yield
-        whole = perf_counter() - start
-        figures = self.size, comm.bytes_received - received, (comm.seconds - seconds) * 1e3, whole * 1e3
-        figures = *figures, f" {comm.channel}" if comm.channel else ""
-        plan = record_plan(operation, method, "csr", "over_ranks", figures)
-        plan.seconds, plan.engine = whole, self.name
+        return _Recorded(self, operation, method)
 
     def _wants_transpose(self: Any, A):
         """Is A's transpose kept, or have products by terms moved as much as it takes to make it (ski rental)?
@@ -163,6 +180,19 @@ class DistributedProducts:
 
     def reduce_matmul(self: Any, A, B, semiring, monoid, axis=None, mask=None, plan=None, BT=None, keep=None):
         return self.reduce_mxm(A, False, BT if B is None else B, B is None, semiring, mask, keep, monoid, axis)
+
+
+def _known_of_product(E, u, semiring):
+    """Known of E u, shared with the products before of vectors with u's positions; kept with E."""
+    kept = forms_of(E).setdefault("known_products", [])
+    for positions, by, known in kept:
+        if positions is u.known.positions and by is semiring:
+            return known
+    if len(kept) == MOST_KNOWN:
+        kept.pop(0)
+    known = Known()
+    kept.append((u.known.positions, semiring, known))
+    return known
 
 
 def _sparse(mask):

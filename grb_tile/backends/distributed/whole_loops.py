@@ -30,7 +30,7 @@ class WholeLoops(Searches):
 
     def bfs(self: Any, A, AT, sources, levels=True, parents=False, max_level=None, target=None):
         plain = type(sources) is int and levels and not parents and target is None
-        searches = plain and self.can_search(A, AT)
+        searches = plain and "kept_whole" not in forms_of(self.part(A)) and self.can_search(A, AT)
         whole = self._whole_for("search" if searches else "bfs", A, AT)
         if whole is None:
             return self.search(A, AT, sources, max_level) if searches else NotImplemented
@@ -69,8 +69,13 @@ class WholeLoops(Searches):
 
     def _own(self: Any, store, A):
         """The part of a vector that every rank has computed."""
+        if store is None:
+            return None
         layout = self.part(A).layout
-        return None if store is None else PartVector(A.nrows, own_range(self.local, store, layout), layout, self)
+        found = PartVector(A.nrows, own_range(self.local, store, layout), layout, self)
+        store.shared = True
+        forms_of(found)["whole"] = store  # for who reads all of it
+        return found
 
     def _whole_for(self: Any, loop, A, AT=None):
         """The whole matrix where the loop is faster on it, else None; the same decision on all ranks."""
@@ -119,9 +124,11 @@ class WholeLoops(Searches):
         return forms["drawn_rows"]
 
     def fits_whole(self: Any, *matrices: Part) -> bool:
+        """May the whole of these be kept on every rank?"""
+        return self.replicates and self.has_room(*matrices)
+
+    def has_room(self: Any, *matrices: Part) -> bool:
         """Has every rank room for the whole of these?"""
-        if not self.replicates:
-            return False
         if self._room is None:
             self._room = self._room_for_whole()
         return sum(map(whole_bytes, matrices)) <= self._room

@@ -37,6 +37,7 @@ TESTS = {
         products/matmul_dot.cuh MOST_LOOKUPS""",
     "test_binned_columns.py::test_cells_that_are_exactly_full":
         "products/segment_sum.cuh BIN_CHUNK; products/binned_columns.cuh BYTES PARTS EACH",
+    "test_binned_columns.py::test_values_of_consecutive_entries": "products/segment_sum.cuh UNITS",
     "test_binned_columns.py::test_slabs_of_many_loads": "products/binned_columns.cuh LOADS",
     "test_full_structure.py::test_tiles_of_keys": "structure/radix_sort.cuh RADIX ITEMS AT_ONCE",
     "test_full_structure.py::test_chunks_of_a_merge": "elementwise/merge.cuh EACH AT_ONCE",
@@ -57,7 +58,7 @@ TESTS = {
         products/tile_rows.cuh NT LANES EACH IN_WARP SHIFT""",
     "test_full_forms.py::test_the_remainder_of_tiles": "products/tiles.cuh REST_OF_CHUNK",
     "test_full_traversals.py::test_levels": """
-        graph/bfs_pull.cuh ROW_OF_LANE ROW_OF_WARP; graph/frontier.cuh CHUNK CHUNK_STEPS;
+        graph/pull_four.cuh ROW_OF_LANE; graph/bfs_pull.cuh ROW_OF_WARP; graph/frontier.cuh CHUNK CHUNK_STEPS;
         graph/bfs_tiles.cuh GROUP NT GROUPS""",
     "test_full_traversals.py::test_a_level_that_fills_the_queue":
         "graph/bfs_push.cuh BFS_QUEUE; graph/bfs_high_diameter.cuh QUEUE",
@@ -84,13 +85,13 @@ TESTS = {
     "test_prefix_sums.py::test_flagged_entries": "structure/prefix_sums.cuh OF_THREAD MOST_THREADS",
     "test_prefix_sums.py::test_ranges": "structure/gather.cuh SEARCHES",
     "test_program_copies.py::test_copies_in_one_launch_and_more": "programs/copy.cuh COPIES",
-    "../../distributed/test_searches.py::test_levels": "graph/bfs_ranks.cuh RANK_HUB RANK_HUBS RANK_ROW_OF_LANE",
+    "../../distributed/test_searches.py::test_levels": "graph/bfs_ranks.cuh RANK_HUB RANK_HUBS RANK_BITS_OF_LANE",
     "test_spmm_rounded.py::test_rows_of_tiles": "products/spmm_rounded.cuh TILE WORDS AT_ONCE FOUR",
 }  # fmt: skip
 
 # Those that bound nothing: what a number means, bits of a word, shares at which a method is chosen.
 NO_SIZES = """
-    programs/turns.cuh STOP_TURNS; graph/bfs_ranks.cuh ARRIVAL_WORDS;
+    programs/turns.cuh STOP_TURNS; graph/bfs_ranks.cuh ARRIVAL_WORDS RANK_PUSH_SHARE RANK_FEW_LEFT RANK_SMALL_FRONTIER;
     base/launch.cuh ALL_LANES POLLS; base/rounded.cuh DROPPED LEAST ABOVE;
     elementwise/merge.cuh ITEM_BITS BEGINS_LATE IN_A IN_B NUMBER; elementwise/one_pass.cuh SUMS;
     products/bit_tiles_build.cuh NONE; products/bitblock_build.cuh NONE; products/column_merge.cuh LEAST_DETECTABLE;

@@ -25,8 +25,8 @@ CONTROL_WORDS = 12
 
 
 def window_bytes(starts: np.ndarray) -> int:
-    """Bytes of a rank's window that a search uses: bits of all vertices and of the most that a rank has, counts."""
-    return 8 * (word_count(int(starts[-1])) + _widest(starts) + 2 * (starts.size - 1))
+    """Bytes of a rank's window that a search uses: two sets of all vertices, a box of each rank, counts."""
+    return 8 * (2 * word_count(int(starts[-1])) + (starts.size - 1) * (_widest(starts) + 4))
 
 
 def _widest(starts: np.ndarray) -> int:
@@ -36,16 +36,17 @@ def _widest(starts: np.ndarray) -> int:
 
 @on_device
 def bfs_of_ranks(
-    device: Device, A: Compressed, AT: Compressed | None, starts: np.ndarray, rank: int, entries: int, source: int,
-    max_level: int | None, lent: Any, meet: Callable[[], None],
+    device: Device, A: Compressed, AT: Compressed | None, degrees: Any, starts: np.ndarray, rank: int, entries: int,
+    source: int, max_level: int | None, lent: Any, meet: Callable[[], None],
 ) -> Any:  # fmt: skip
     """(store of this rank's levels, Outcome of all ranks).
 
     A, AT: this rank's rows of the matrix and of its transpose as CSR, AT None where no level is to be pulled.
+    degrees: the lengths of all ranks' rows of A, read once for A; None without AT.
     starts: of the ranks' vertices; entries: of all ranks' rows.  lent: the half of the windows (distributed/peers.py).
     meet(): returns when all ranks are ready to launch.
     """
-    graph = _Graph.of(device, A, AT, starts, rank)
+    graph = _Graph.of(device, A, AT, degrees, starts, rank)
     own = len(graph.own)
     level, present = device.empty(own, np.int32), device.empty(word_count(own), np.uint64)
     record = device.empty(RECORD_HEAD + LEVEL_NUMBERS * RECORD_LEVELS, np.int64)
@@ -68,33 +69,44 @@ class _Graph:
     """The rows of a rank, the workspace of its searches, and their addresses; kept with the rows."""
 
     @classmethod
-    def of(cls, device: Device, A: Compressed, AT: Compressed | None, starts: np.ndarray, rank: int) -> _Graph:
+    def of(
+        cls, device: Device, A: Compressed, AT: Compressed | None, degrees: Any, starts: np.ndarray, rank: int
+    ) -> _Graph:
         forms, key = forms_of(A), ("bfs_of_ranks", AT is None)
         found = forms.get(key)
         if found is None or found.AT is not AT or found.rank != rank or not np.array_equal(found.starts, starts):
-            found = forms[key] = cls(device, A, AT, starts, rank)
+            found = forms[key] = cls(device, A, AT, degrees, starts, rank)
         return found
 
-    def __init__(self, device: Device, A: Compressed, AT: Compressed | None, starts: np.ndarray, rank: int) -> None:
+    def __init__(
+        self, device: Device, A: Compressed, AT: Compressed | None, degrees: Any, starts: np.ndarray, rank: int
+    ) -> None:
         xp = device.xp
         self.AT, self.starts, self.rank = AT, starts, rank
         self.own = range(int(starts[rank]), int(starts[rank + 1]))
         of_rank = A if AT is None else AT
-        index = np.promote_types(A.indptr.dtype, of_rank.indptr.dtype)  # A' may have more entries here than A has
+        index = np.dtype(np.int32 if max(A.nvals, of_rank.nvals) < 2**31 else np.int64)
         self.start, into = A.indptr.astype(index, copy=False), of_rank.indptr.astype(index, copy=False)
         self.index = "int32_t" if index.itemsize == 4 else "int64_t"
         own, words = len(self.own), word_count(len(self.own))
         live = xp.zeros(words * 64, np.bool_)
         live[:own] = True if AT is None else into[1:] > into[:-1]
-        near = xp.full(own, -1, np.int32)
-        if of_rank.nvals:
-            first = of_rank.indices[xp.minimum(into[:-1], of_rank.nvals - 1)]
-            near = xp.where(into[1:] > into[:-1], first, near).astype(np.int32, copy=False)
+        near = [None, None] if AT is None else _likeliest(device, of_rank, degrees)
         self.arrays = [
-            self.start, A.indices, into, of_rank.indices, near, xp.packbits(live, bitorder="little").view(np.uint64),
-            device.empty(words, np.uint64), device.empty(words, np.uint64),
+            self.start, A.indices, into, of_rank.indices, *near, xp.packbits(live, bitorder="little").view(np.uint64),
             device.empty(word_count(int(starts[-1])), np.uint64), device.empty(HUBS, np.int32),
             device.zeros(CONTROL_WORDS, np.uint64), device.array(starts, np.int64),
         ]  # fmt: skip
-        fields = [*map(device.address, self.arrays), _widest(starts), starts.size - 1, rank, int(AT is not None)]
+        fields = [*map(device.address, self.arrays), _widest(starts), starts.size - 1, rank]
         self.table = device.array(np.array(fields, np.uint64))
+
+
+def _likeliest(device: Device, into: Compressed, degrees: Any) -> list[Any]:
+    """The in-neighbour of most edges of each row, and the next four: where a pull looks first."""
+    n, start = into.nrows, into.indptr.astype(np.int64, copy=False)
+    ends = device.zeros(degrees.shape[0] + 1, np.int64)
+    device.xp.cumsum(degrees, dtype=np.int64, out=ends[1:])
+    found = [device.empty(n, np.int32), device.empty(4 * n, np.int32)]
+    kernel = device.launcher.kernel("graph/bfs_prepare.cuh", "highest_degree_neighbours", "", ("int64_t",))
+    kernel.over(n * 32, (start, into.indices, ends, n, *found))
+    return found

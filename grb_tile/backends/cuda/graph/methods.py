@@ -56,6 +56,10 @@ class WholeLoops:
         outcome.engine, outcome.method, outcome.tiles = self.name, "by level", None
         return found, outcome
 
+    def view_of_range(self, u, start, stop):
+        """u(start:stop) of a bitmap of this device, in its arrays (structure/gather.py)."""
+        return self._find("structure.gather", "view_of_range")(self.device, u, start, stop)
+
     @without_host
     def bfs_multi(self, A, AT, sources, levels=True, parents=False, max_level=None):
         result = self._find("graph.dispatch", "bfs_multi")(self.device, A, AT, sources, levels, parents, max_level)
@@ -124,6 +128,9 @@ class WholeLoops:
 
     def inner_loop(self, around):
         return self._find("programs.inner", "InnerLoop")(around)
+
+    def bounded_product(self, places, admitted, left, right, semiring):
+        return self._find("programs.bounded", "dot")(self.device, places, admitted, left, right, semiring)
 
     def count_as_vector(self, store):
         counter = store.counter

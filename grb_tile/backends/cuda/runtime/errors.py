@@ -55,23 +55,28 @@ def on_device(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def call(device, *args, **kwargs):
-        with device.lock:
-            if device.several and device.current_number() != device.number:  # is_elsewhere
-                with device.bound():
-                    return call(device, *args, **kwargs)
-            if device.current_stream() is not device.stream:
-                device.wait_stream()
-            try:
-                return function(device, *args, **kwargs)
-            except HostOnly:
-                raise
-            except Exception as error:
-                raised = failed(error, name, device)
-                if raised is None:
-                    raise
-            return again(device, name, raised, lambda: function(device, *args, **kwargs))
+        return run_reported(device, name, function, device, *args, **kwargs)
 
     return call
+
+
+def run_reported(device: Any, name: str, function: Callable, *args: Any, **kwargs: Any) -> Any:
+    """function(*args, **kwargs) as a primitive of the device of that name."""
+    with device.lock:
+        if device.several and device.current_number() != device.number:  # is_elsewhere
+            with device.bound():
+                return run_reported(device, name, function, *args, **kwargs)
+        if device.current_stream() is not device.stream:
+            device.wait_stream()
+        try:
+            return function(*args, **kwargs)
+        except HostOnly:
+            raise
+        except Exception as error:
+            raised = failed(error, name, device)
+            if raised is None:
+                raise
+        return again(device, name, raised, lambda: function(*args, **kwargs))
 
 
 def failed(error: Exception, name: str, device: Any) -> OutOfMemory | None:
