@@ -34,9 +34,8 @@ class Rows:
         self.first, self.stop = int(self.starts[rank]), int(self.starts[rank + 1])
         self.lengths: list[int] = np.diff(self.starts).tolist()
         self.all_positions = Positions(self.lengths)  # of full vectors
-        self.has_whole_words = not (
-            (self.starts % GRAIN != 0) & (self.starts != self.starts[-1])
-        ).any()  # but at the end
+        inner = self.starts[self.starts != self.starts[-1]]
+        self.has_whole_words = not (inner % GRAIN).any()  # is each word of bits one rank's alone?
         self.is_aligned = not (self.starts[:-1] % GRAIN).any()  # do all ranges begin at a word of a bitmap?
 
     @property
