@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..operators.iso_products import own_name
 from ..planner import tuning
 from ..storage.dense import by_rows, in_order, matrix_of, transposed
 from ..storage.place import at
@@ -74,6 +75,18 @@ def matvec(backend: Backend, A: Dense, x: Any, semiring: Any, mask: StoredMask |
         C = backend.sddmm(A, Dense(ncols, 1, x, True), semiring, column)
         w = C if C is NotImplemented else BitmapVector(nrows, C.dtype, None, C.values, nrows, C.iso)
     return w if w is NotImplemented or mask is None else backend.restrict(w, mask)
+
+
+def is_plus(monoid: Any) -> bool:
+    """Is it the sum of FP32 or FP64 values?"""
+    return monoid.type.np_type.kind == "f" and monoid.ufunc is np.add
+
+
+def is_blas(semiring: Any, a: Any, b: Any) -> bool:
+    """Is the product of these vectors' values plus_times of FP32 or FP64 values as they are stored?"""
+    if not is_plus(semiring.monoid) or own_name(semiring.binaryop) != "times" or a.iso or b.iso:
+        return False
+    return a.values.dtype == b.values.dtype == semiring.monoid.type.np_type
 
 
 def _is_full(A):

@@ -36,12 +36,28 @@ class IndexArrays:
         """I[k] * width + J[l] for each k, and for each l within it, as one array; I and J arrays or ranges."""
         return (self.positions(I)[:, None] * width + self.positions(J)).reshape(-1)
 
+    def gather_region(self, u: Any, I: Positions, J: Positions, width: int) -> Any:
+        """t[k * len(J) + l] = u[I[k] * width + J[l]]: a region of a vector of lines of `width` positions."""
+        return self.gather_vector(u, self.region_positions(I, J, width))  # type: ignore[attr-defined]
+
     def last_of_each(self, I: Positions, size: int) -> tuple[Positions, Any]:
         """(the positions in I, below `size`, ascending without repeats; places in I of the last occurrence of each).
 
         (I, None) where no position is repeated and I is in order, short, a range or None: I serves as it is.
         """
         return last_of_each(I, size)
+
+    def put_region(self, c: Any, t: Any, I: Positions, J: Positions, width: int, accum: Any) -> Any:
+        """The store of C after C(I, J) (accum)= T, where C is a vector of lines of `width` positions each.
+
+        t: a vector of len(I) * len(J) positions, line by line, of C's type; None: C's entries there are deleted.  I, J:
+        ranges, or arrays of lines and of positions in a line, in any order; the last place of one that is repeated
+        counts.  Of a matrix C: I and J are its rows and columns, None for all, and t is a matrix, or a vector where C
+        is dense and one dimension has one position; width is not read.  C's arrays may be written into, as by
+        `overwrite`.
+        NotImplemented: the caller composes it.
+        """
+        return NotImplemented
 
 
 def out_of_bound(low, high, size):

@@ -158,8 +158,10 @@ def setdiag(A, values, k, mask, accum, opts):
         )
     diagonal = _placed(v, k, A.shape)
     if mask is None:
-        on = kinds.Vector.from_scalar(True, size)
-        allowed = _placed(on if accum is None else v, k, A.shape).S
+        if accum is None and v.nvals != size:
+            allowed = _placed(kinds.Vector.from_scalar(True, size), k, A.shape).S
+        else:
+            allowed = diagonal.S
     else:
         mask = check_mask(mask)
         if mask.parent.ndim == 2:

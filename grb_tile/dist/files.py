@@ -59,18 +59,20 @@ def read(
     Cost: bytes / ranks are read by each; each entry moves once.
     """
     backend = world()._backend
-    kind, whole = backend.together(lambda: _kind(path), "read", Exception)
+    kind, plain = backend.together(lambda: _kind(path), "read", Exception)
     if kind == "parts":
         return _read_parts(backend, Path(path), name)
-    if kind == "mtx" and whole:
-        return _read_market(backend, path, dtype, dup_op, name)
-    if kind == "edges" and whole:
-        return _read_edges(backend, path, dtype, dup_op, size, base, directed, name)
+    if kind == "mtx":
+        return _read_market(backend, path, plain, dtype, dup_op, name)
+    if kind == "edges":
+        return _read_edges(backend, path, plain, dtype, dup_op, size, base, directed, name)
 
     def alone() -> Any:
         with local():
-            found = files.read(path) if backend.rank == 0 else None
-            return getattr(found, "obj", found)
+            if backend.rank != 0:
+                return None
+            found = files.read(path, dup_op=dup_op).obj
+            return found if dtype is None else found.dup(dtype)
 
     return distribute(backend.together(alone, "read", Exception), name=name)
 
@@ -97,7 +99,7 @@ def write(path: str | os.PathLike[str], x: Matrix | Vector) -> None:
 
 
 def _kind(path):
-    """(format, can ranks read shares of it?)"""
+    """(format, can ranks read shares of its bytes?); "whole" is a format of which they cannot."""
     path = Path(path)
     if path.is_dir():
         if not (path / INDEX).is_file():
@@ -105,7 +107,9 @@ def _kind(path):
         return "parts", True
     with Source(path) as source:
         found, plain = files.detect_format(source), source.plain_size is not None
-        return found, plain and (found != "mtx" or read_header(source).format == "coordinate")
+        if found not in ("mtx", "edges") or found == "mtx" and read_header(source).format != "coordinate":
+            found = "whole"
+        return found, plain
 
 
 class _Bytes(io.RawIOBase):
@@ -150,10 +154,14 @@ def _lines_before(path, stop):
     return count
 
 
-def _read_market(backend, path, dtype, dup_op, name):
+def _read_market(backend, path, plain, dtype, dup_op, name):
     def share():
         with Source(path) as source:
             header = read_header(source)
+            if not plain:
+                with Source(io.BytesIO()) as nothing:
+                    mine = source if backend.rank == 0 else nothing
+                    return header, *read_share(mine, header, str(path), header.lines)
         with open(path, "rb") as file:
             for _ in range(header.lines):
                 file.readline()
@@ -181,12 +189,15 @@ def _read_market(backend, path, dtype, dup_op, name):
     )
 
 
-def _read_edges(backend, path, dtype, dup_op, size, base, directed, name):
+def _read_edges(backend, path, plain, dtype, dup_op, size, base, directed, name):
     def share():
         with Source(path) as source:
             dialect = dialect_of(source.head, len(source.head) < HEAD, str(path))
-        chunks = Chunks(str(path), dialect, False, 0)
-        start, stop = _share(path, 0, backend.rank, backend.size)
+            chunks = Chunks(str(path), dialect, False, 0)
+            if not plain and backend.rank == 0:
+                for text in source.lines_in_chunks():
+                    chunks.take(text)
+        start, stop = _share(path, 0, backend.rank, backend.size) if plain else (0, 0)
         if start:
             chunks.skip_header, chunks.lines = False, _lines_before(path, start)
         with _Bytes(path, start, stop) as some, Source(some) as source:

@@ -34,7 +34,7 @@ from ..storage.place import first_value, is_host
 from ..storage.store import Dense, StoredMask
 from . import checks
 from .record import Record
-from .write import PLAIN, finish, finish_region, is_known_empty, put_value, stored_mask
+from .write import PLAIN, finish, finish_region, is_known_empty, put_region, put_value, stored_mask
 
 
 class _Empty:
@@ -145,6 +145,10 @@ def assign(c, value, I, J=None, *, dtype, desc=PLAIN, subassign=False):
     if isinstance(I, int) and isinstance(J, int):
         I, J = _one(I), _one(J)
     one_row, one_column = isinstance(I, int), isinstance(J, int)
+    if not (I is None and J is None):
+        after = _put_region(c, value, _one(I) if one_row else I, _one(J) if one_column else J, 0, dtype, desc)
+        if after is not NotImplemented:
+            return after
     if one_row or one_column:
         if desc.mask is None or len(desc.mask.parent.shape) == 1:
             return _assign_line(c, value, I, J, dtype, desc, subassign)
@@ -184,13 +188,40 @@ def _assign_line(c, value, I, J, dtype, desc, subassign):
     line.shared = True  # it may have C's arrays
     after = backend.to_device(_assign_vector(line, value, K, dtype, desc, subassign))
     new = backend.expand_matrix(as_matrix(after), *place, c.nrows, c.ncols)
-    return new if empty else backend.union(backend.outside(c, *place), new, None)
+    if empty:
+        return new
+    covers = after.format == "bitmap" and after.words is None  # where both are present the line's entry stands
+    return backend.union(c if covers else backend.outside(c, *place), new, None)
+
+
+def _put_region(c, value, I, J, width, dtype, desc):
+    """The store of C after the assignment by Backend.put_region, or NotImplemented."""
+    backend = current()
+    if backend.updates_in_place or desc.mask is not None or value is EMPTY and not desc.is_plain:
+        return NotImplemented
+    of_rows = len(c.shape) == 2 and type(c) is not Dense  # their entries, not their positions, are written
+    if of_rows and (I is None or J is not None or not desc.is_plain or isinstance(value, _VALUE)):
+        return NotImplemented
+    if value is EMPTY:
+        t = None
+    elif of_rows and len(value.shape) == 1:
+        t = row_matrix(value)
+    elif isinstance(value, _VALUE):
+        count = (c.shape[0] if I is None else len(I)) * (len(J) if J is not None else c.shape[1])
+        t = full_vector(count, dtype, _cast(value, dtype))
+    else:
+        t = value
+    return put_region(c, t, I, J, width, dtype, desc)
 
 
 def _assign_vector(c, value, I, dtype, desc, subassign):
     backend = current()
     if desc.is_plain and _holds_everywhere(c, value, dtype):
         return c
+    if I is not None:
+        after = _put_region(c, value, I, _one(0), 1, dtype, desc)
+        if after is not NotImplemented:
+            return after
     mask = None
     if desc.mask is not None:
         mask = backend.to_device(

@@ -228,6 +228,15 @@ def put_value(c, value, dtype, desc):
     return backend.fill(c, cast_scalar(value, dtype), pattern_of(mask))
 
 
+def put_region(c, t, I, J, width, dtype, desc):
+    """The store of C after C(I, J) (accum)= T without a mask by Backend.put_region, or NotImplemented."""
+    if t is not None and t.dtype is not dtype:
+        if desc.accum is not None:  # which casts T itself
+            return NotImplemented
+        t = current().cast(t, dtype)
+    return current().put_region(c, t, I, J, width, desc.accum)
+
+
 def is_known_empty(store):
     """Is the store known to be empty without a read-back?"""
     return store.nvals_if_read == 0

@@ -1,7 +1,8 @@
 // Intersection by binary search.
 //
 // Result: locate_entries, member_flags: for each entry of `a` its lower bound in list `b`, and whether `b` (a list or
-//   a bitmap) has its position; kept_starts: row pointers of a matrix of which only listed entries stay.
+//   a bitmap) has its position; kept_starts: row pointers of a matrix of which only listed entries stay;
+//   diagonal_places: the entries of a diagonal.
 // Caller: backends/cuda/structure/positions.py.
 // Stores: a matrix is (indptr, rows, stored, indices), rows null for CSR (stored = nrows) and the ascending numbers of
 //   the `stored` rows for DCSR; a sparse vector is (null, null, 0, indices).  Rows ascend, and columns within each.
@@ -64,6 +65,18 @@ __global__ void member_flags(const I* indices, int64_t n, const word* words, boo
 template <class P> __global__ void kept_starts(const int64_t* indptr, int64_t n, const P* kept, int64_t count,
                                                int64_t* out) {
   GRB_EACH(r, n) out[r] = lower_bound(kept, int64_t(0), count, indptr[r]);
+}
+
+// at[r] = the entry (i, i + k) of the stored row r, whose number is i; hit[r]: is there one?  (rows null: CSR)
+template <class I>
+__global__ void diagonal_places(const int64_t* indptr, const int64_t* rows, int64_t stored, const I* indices, int64_t k,
+                                int64_t* at, bool* hit) {
+  GRB_EACH(r, stored) {
+    const int64_t column = (rows == nullptr ? r : rows[r]) + k;
+    const int64_t found = column < 0 ? -1 : find(indices, indptr[r], indptr[r + 1], column);
+    at[r] = found;
+    hit[r] = found >= 0;
+  }
 }
 
 }  // namespace grb

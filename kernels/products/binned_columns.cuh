@@ -29,7 +29,7 @@ struct ColumnOrder {
   }
 };
 
-// f(entry, its index in the arrays of the slice's lanes) for the entries of a bin; the whole block calls.
+// f(entry) for the entries of a bin; the whole block calls.
 template <class F>
 GRB_DEVICE void each_entry(const StepsOfWarps& order, int64_t bin, int64_t warps_of_block, int64_t entries, F f) {
   const int64_t block = bin / order.steps, step = bin % order.steps;
@@ -38,7 +38,7 @@ GRB_DEVICE void each_entry(const StepsOfWarps& order, int64_t bin, int64_t warps
     for (int64_t slice = order.first(number, step); slice < stop; slice++) {
       for (int u = 0; u < LANE_ENTRIES; u++) {
         const int64_t entry = slice * SLICE + u * 32 + lane_number();
-        if (entry < entries) f(entry, slice * SLICE + lane_number() * LANE_ENTRIES + u);
+        if (entry < entries) f(entry);
       }
     }
   }
@@ -55,7 +55,7 @@ __global__ void count_cells(const int32_t* cols, int64_t entries, int64_t slices
   for (int64_t bin = blockIdx.x; bin < bins; bin += gridDim.x) {
     for (int k = threadIdx.x; k < slabs; k += blockDim.x) counts[k] = 0;
     __syncthreads();
-    each_entry(StepsOfWarps{slices, warps, steps}, bin, warps_of_block, entries, [&](int64_t entry, int64_t) {
+    each_entry(StepsOfWarps{slices, warps, steps}, bin, warps_of_block, entries, [&](int64_t entry) {
       unsigned within;
       const int k = columns.slab_of(cols[entry], within);
       if (k >= 0) atomicAdd(counts + k, 1u);
@@ -69,9 +69,9 @@ __global__ void count_cells(const int32_t* cols, int64_t entries, int64_t slices
 
 // starts: the chunks before each cell, slab by slab; bases: those before each bin.  Dynamic shared memory: two numbers
 // for each slab.  Codes of padding stay as they are.
-//   places[lane's index of an entry]   a hub's rank, or its place in the bin behind the hubs, in values
-//   codes[chunk * CHUNK ..]            columns within the slab
-//   to[chunk]                          where the chunk goes, in chunks
+//   places[entry]    a hub's rank, or its place in the bin behind the hubs, in values
+//   codes[chunk * CHUNK ..]  columns within the slab
+//   to[chunk]        where the chunk goes, in chunks
 template <int = 0>
 __global__ void place_entries(const int32_t* cols, int64_t entries, int64_t slices, int64_t warps,
                               int64_t warps_of_block, int64_t steps, int64_t bins, int64_t slab_columns, int64_t slabs,
@@ -97,11 +97,11 @@ __global__ void place_entries(const int32_t* cols, int64_t entries, int64_t slic
       const unsigned start = starts[k * bins + bin], count = cells[k * bins + bin];
       for (unsigned j = 0; j < count; j++) to[start + j] = unsigned(bases[bin]) + first[k] + j;
     }
-    each_entry(StepsOfWarps{slices, warps, steps}, bin, warps_of_block, entries, [&](int64_t entry, int64_t index) {
+    each_entry(StepsOfWarps{slices, warps, steps}, bin, warps_of_block, entries, [&](int64_t entry) {
       unsigned within;
       const int k = columns.slab_of(cols[entry], within);
       const unsigned at = k < 0 ? 0 : atomicAdd(next + k, 1u);
-      places[index] = uint16_t(k < 0 ? within : hubs + first[k] * chunk + at);
+      places[entry] = uint16_t(k < 0 ? within : hubs + first[k] * chunk + at);
       if (k >= 0) codes[int64_t(starts[k * bins + bin]) * chunk + at] = uint16_t(within);
     });
     __syncthreads();

@@ -60,6 +60,9 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
   static constexpr bool is_binned = COLUMNS == BINNED_COLUMNS && gathers<S>;
   static constexpr int BIN_CHUNK = sizeof(X) > 4 ? 4 : 8;        // as binned_columns.py has it
   static constexpr bool needs_values = S::reads_a && !S::a_iso;
+  // A lane has entries 8 l .. 8 l + 7 from the start, since gathers from shared memory are as fast in any order; else
+  // l, 32 + l, ..., whose columns are near each other.
+  static constexpr bool in_order = is_binned;
 
   const SegmentedMatrix<I, R, A>& m;
   const typename S::X* x_given;
@@ -77,7 +80,7 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
   uint4 packed;
   int32_t base = 0;
   unsigned bits = 0;
-  unsigned present = 0;            // gaps: bit u: entry u * 32 + l has its x
+  unsigned present = 0;            // gaps: bit u: the lane's entry u has its x
   R row_before = 0;
   // the carry
   T open;                          // of the row that is open: spread over the lanes, or in lane 0 alone
@@ -109,6 +112,26 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
     }
   }
 
+  template <class T> GRB_DEVICE void load_consecutive(const T* array, int slice, T (&to)[LANE_ENTRIES]) const {
+    using Unit = choose<sizeof(T) == 1, uint2, uint4>;
+    constexpr int UNITS = LANE_ENTRIES * int(sizeof(T)) / int(sizeof(Unit));
+    const T* from = array + (int64_t(slice) * SLICE + lane_number() * LANE_ENTRIES);
+    if (slice < whole && reinterpret_cast<uintptr_t>(array) % sizeof(Unit) == 0) {  // a view may begin at any address
+      Unit units[UNITS];
+#pragma unroll
+      for (int j = 0; j < UNITS; j++) units[j] = __ldcs(reinterpret_cast<const Unit*>(from) + j);
+      memcpy(to, units, sizeof units);
+    } else {
+      const int left = left_in(slice, lane_number() * LANE_ENTRIES);
+#pragma unroll
+      for (int u = 0; u < LANE_ENTRIES; u++) to[u] = from[u < left ? u : left];
+    }
+  }
+  template <class T> GRB_DEVICE void load_entries(const T* array, int slice, T (&to)[LANE_ENTRIES]) const {
+    if constexpr (in_order) load_consecutive(array, slice, to);
+    else load_strided(array, slice, to);
+  }
+
   GRB_DEVICE void load_values(int slice) {
     if constexpr (bitwise) {
       const A* from = m.values + (int64_t(slice) * SLICE + lane_number() * LANE_ENTRIES);
@@ -122,7 +145,7 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
         memcpy(&word, each, sizeof word);
       }
     } else if constexpr (needs_values) {
-      load_strided(m.values, slice, a);
+      load_entries(m.values, slice, a);
     }
   }
 
@@ -174,7 +197,7 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
 #pragma unroll
       for (int u = 0; u < LANE_ENTRIES; u++) x[u] = table[c[u]];
       if constexpr (gaps) {
-        if (x_gaps.by_bits) load_strided(m.cols, slice, c);
+        if (x_gaps.by_bits) load_entries(m.cols, slice, c);
       }
     } else if constexpr (is_relabelled) {
 #pragma unroll
@@ -207,6 +230,7 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
   }
   // The bits of this lane's consecutive entries 8 l .. 8 l + 7.
   GRB_DEVICE unsigned present_in_order() const {
+    if constexpr (in_order) return present;
     unsigned found = 0;
 #pragma unroll
     for (int u = 0; u < LANE_ENTRIES; u++) {
@@ -230,12 +254,13 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
 
   // ---- multiply
 
-  // p[u] of entry u * 32 + l; bitwise: returns those of this lane's own eight entries.  Positional operators that read
-  // the row multiply while they reduce, where the row is known.
+  // p[u] of the lane's entry u; bitwise: returns those of this lane's own eight entries.  Positional operators that
+  // read the row multiply while they reduce, where the row is known.
   GRB_DEVICE unsigned multiply(X (&x)[LANE_ENTRIES], Z (&p)[LANE_ENTRIES]) {
     if constexpr (bitwise) {
       uint2 other;
-      exchange(reinterpret_cast<X*>(buffer), x, &other);
+      if constexpr (in_order) memcpy(&other, x, sizeof other);
+      else exchange(reinterpret_cast<X*>(buffer), x, &other);
       return product_bits<S>(word, other);
     } else if constexpr (!S::reads_i) {
 #pragma unroll
@@ -372,7 +397,7 @@ template <class I, class R, class S, int COLUMNS, int GAPS> struct WarpSum {
 
   // Reduces the slice's products by rows and writes the rows that end in it.
   GRB_DEVICE void segmented_sum(const SliceRows<R>& rows, Z (&p)[LANE_ENTRIES], unsigned products) {
-    if constexpr (!S::reads_i && !bitwise) exchange(buffer, p, p);
+    if constexpr (!S::reads_i && !bitwise && !in_order) exchange(buffer, p, p);
     if (spread) gather_open();
     if constexpr (bitwise) {
       if (!rows.single) {

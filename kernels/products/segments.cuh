@@ -14,7 +14,8 @@
 //                            memory for the slices that the block's warps have in that step
 //              x with gaps: which entries are there, by the value ABSENT or by presence bits (segment_gaps.cuh)
 //   multiply   S::times; BOOL by a monoid of bits (in_bits) for eight entries of a lane at once
-//   transpose  through shared memory: lane l gets the products of the consecutive entries 8 l .. 8 l + 7
+//   transpose  through shared memory: lane l gets the products of the consecutive entries 8 l .. 8 l + 7, which
+//              it has from the start where x is BINNED
 //   reduce     inside each lane, then across lanes (close_rows: segmented scan); rows that end in the slice are written
 // Then the carry-out fix-up closes rows that cross warps (block_fix_up) and blocks (grid_fix_up, in the
 // block that arrives last).

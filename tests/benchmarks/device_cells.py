@@ -81,7 +81,7 @@ KIND = {  # the kind that stands for a member, where it is not the first
     "Matrix.ss.export": "csr", "Matrix.ss.import_any": "csr", "Matrix.ss.pack_any": "csr",
     "Matrix.resize": "3 x 7",
 }  # fmt: skip
-NOTHING = ("nvals", "get", "clear", "__contains__", "unpack", "head")
+NOTHING = ("nvals", "get", "clear", "__contains__", "head")
 DENSE_ALONE = ("to_dense", "from_dense", "to_numpy", "from_numpy", "as_numpy", "__array__", "bitmap", "full")
 NOT_BOOL = (  # operators that have no Boolean form
     "neg", "invert", "abs", "divmod", "floordiv", "truediv", "mod", "pow", "indexunary", "agg", "matmul", "scan", "mx",
@@ -119,6 +119,12 @@ def own_readers():
     found["Vector.get"] = lambda lib, o: o.v.get(5)
     found["Vector.__contains__"] = lambda lib, o: 5 in o.v
     for cls, name in (("Matrix", "A"), ("Vector", "v")):
+        found[f"{cls}.from_dense"] = lambda lib, o, name=name, cls=cls: getattr(lib, cls).from_dense(
+            o.keep(f"{name} as an array", lambda: getattr(o, name).to_dense(3, getattr(o, name).dtype))
+        )
+        found[f"{cls}.ss.unpack"] = lambda lib, o, name=name: getattr(o, name).ss.unpack(
+            "sparse" if name == "v" else "bitmapr"
+        )
         found[f"{cls}.ss.head"] = lambda lib, o, name=name: getattr(o, name).ss.head(10)
         found[f"{cls}.ss.serialize"] = lambda lib, o, name=name: getattr(o, name).ss.serialize(compression=None)
         found[f"{cls}.ss.deserialize"] = lambda lib, o, name=name, cls=cls: getattr(lib, cls).ss.deserialize(

@@ -8,6 +8,7 @@ from caches.sites import all_sites, sites_of
 ALONE = "has no argument beside the store: what it holds cannot be asked for in two ways"
 OPTIONS = "kept with a matrix: test_cached_properties.py of tests/algorithms writes to it, test_options.py draws them"
 RANKS = "tests/distributed/test_searches.py asks for it with in-edges and without, in windows that grow"
+LOOP = "kept with a captured loop and the operands themselves: test_program_matrices.py runs loops at random"
 KNOWN = "tests/distributed/test_known.py has other vectors, semirings and masks, one product after another"
 PROCESS = "a table of names or of the process, not of operands"
 
@@ -42,9 +43,11 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
     "backends/cpu/jit/operators.py: _one": ("mxv: type", "vxm: type"),
     "backends/cuda/elementwise/bound.py: of_one": ("apply to vectors",),
     "backends/cuda/elementwise/bound.py: of_pair": ("ewise of vectors",),
+    "backends/cuda/elementwise/bound.py: of_indexed": ("select from vectors",),
     "backends/cuda/elementwise/bound.py: of_union": ("ewise of vectors",),
     "backends/cuda/elementwise/mapping.py: reduce": ("reduce of vectors",),
     "backends/cuda/elementwise/overwrite.py: _prepared": ("a number written into a vector",),
+    "backends/cuda/elementwise/overwrite.py: put_region": ("a region written into",),
     "backends/planned.py: PlannedProducts.mxv": ("mxv", "vxm"),
     "backends/cuda/products/bound_rows.py: bind_rows": ("mxv: operator", "mxv: type", "mxv: iso"),
     "backends/cuda/products/column_launch.py: Merge.__init__": ("vxm: form", "vxm: type"),
@@ -112,6 +115,7 @@ REASONS = {
         backends/cuda/communities/row_labels.py: whole_weights,
         algorithms/clustering.py: _either, algorithms/coloring.py: coloring,
         algorithms/core_number.py: _cores, algorithms/label_propagation.py: _votes,
+        algorithms/label_propagation.py: label_propagation,
         algorithms/k_truss.py: k_truss, algorithms/louvain.py: search,
         algorithms/louvain.py: symmetric_weights, algorithms/modularity.py: weights,
         algorithms/pagerank.py: Walk.__init__, algorithms/paths.py: ego_graph,
@@ -126,6 +130,7 @@ REASONS = {
         nx/adjacency.py: _weights, nx/adjacency.py: finite, nx/adjacency.py: graph, nx/adjacency.py: pattern_of,
         nx/searches.py: lists, nx/searches.py: positions
     """,
+    LOOP: "programs/bounded.py: Bounded._lines, programs/bounded.py: Matrices.__init__",
     PROCESS: """
         backends/cpu/jit/recipe.py: _file_digest, backends/cpu/jit/recipe.py: _makers_digest,
         backends/cpu/jit/recipe.py: host, backends/cuda/runtime/compile.py: _pieces,

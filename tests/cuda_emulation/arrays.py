@@ -136,7 +136,8 @@ class DeviceArray(np.ndarray):
         if out is not None:
             _refuse_host(ufunc.__name__, out)
             kwargs["out"] = tuple(_plain(x) for x in out)
-        found = getattr(ufunc, method)(*map(_plain, inputs), **{k: _plain(v) for k, v in kwargs.items()})
+        with np.errstate(all="ignore"):  # a device does not warn
+            found = getattr(ufunc, method)(*map(_plain, inputs), **{k: _plain(v) for k, v in kwargs.items()})
         return out[0] if out is not None else to_device(found)
 
     def __array_function__(self, function, types, args, kwargs):

@@ -56,26 +56,30 @@ def test_what_is_no_object_is_not_distributed(wrong):
 
 @pytest.mark.parametrize("kind", ["vector", "matrix", "dense matrix"])
 @pytest.mark.parametrize("ranks", [1, 2, 3])
-def test_a_whole_that_is_longer_than_its_parts(kind, ranks):
+@pytest.mark.parametrize("rows", [64, 70])  # parts that stay where they are, and parts that move
+def test_a_whole_that_is_longer_than_its_parts(kind, ranks, rows):
     """What is beyond the parts has no entries, on the last rank."""
 
     def part(rank):
         if kind == "vector":
-            return gb.Vector.from_coo([0, 69], [rank, 5], size=70)
+            return gb.Vector.from_coo([0, rows - 1], [rank, 5], size=rows)
         if kind == "matrix":
-            return gb.Matrix.from_coo([0, 69], [1, 2], [rank, 5], nrows=70, ncols=3)
-        return gb.Matrix.from_dense(np.full((70, 3), rank))
+            return gb.Matrix.from_coo([0, rows - 1], [1, 2], [rank, 5], nrows=rows, ncols=3)
+        return gb.Matrix.from_dense(np.full((rows, 3), rank))
 
     def call(world, more):
-        whole = dist.from_local(own(lambda: part(world.rank)), None, 70 * ranks + more)
+        whole = dist.from_local(own(lambda: part(world.rank)), None, rows * ranks + more)
+        every = gb.Vector.from_scalar(1.0, whole.shape[0])
+        sums = whole if kind == "vector" else whole.reduce_rowwise().new()
+        assert (whole + whole).new().nvals == whole.nvals and (sums + every).new().nvals == whole.shape[0]
         return whole.shape, [array.tolist() for array in whole.to_coo()]
 
     parts = [[array.tolist() for array in part(rank).to_coo()] for rank in range(ranks)]
     for more in (0, 1, 200):
-        rows = [row + 70 * rank for rank, (found, *_) in enumerate(parts) for row in found]
+        positions = [row + rows * rank for rank, (found, *_) in enumerate(parts) for row in found]
         rest = [[x for found in parts for x in found[k]] for k in range(1, len(parts[0]))]
-        shape = (70 * ranks + more,) if kind == "vector" else (70 * ranks + more, 3)
-        assert dist.run(ranks, call, more, timeout=10) == [(shape, [rows, *rest])] * ranks
+        shape = (rows * ranks + more,) if kind == "vector" else (rows * ranks + more, 3)
+        assert dist.run(ranks, call, more, timeout=10) == [(shape, [positions, *rest])] * ranks
 
 
 def test_what_a_communicator_is_made_of(monkeypatch):

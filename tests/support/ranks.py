@@ -7,9 +7,12 @@ With GRB_TILE_TEST_RANK_DEVICES=2 in the environment the ranks compute on two de
 emulated ones unless GRB_TILE_TEST_DEVICE=cuda is there too.
 """
 
+import contextvars
 import os
+import queue
+import threading
 import zlib
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 
 import numpy as np
@@ -51,21 +54,80 @@ def is_ranks(name):
     return name.startswith(PREFIX) and name[len(PREFIX) :].isdecimal()
 
 
+class Kept:
+    """Ranks that wait for functions to call, each in its thread with its device: NCCL takes half a second to start."""
+
+    def __init__(self, name, size, of_rank, timeout):
+        self._asked = [queue.SimpleQueue() for _ in range(size)]
+        self._told = queue.SimpleQueue()
+
+        def serve(host):
+            with of_rank(host) as enter:
+                while (function := self._asked[host.rank].get()) is not None:
+                    self._told.put((host.rank, enter(function)))
+
+        def run():
+            try:
+                loopback.run(size, serve, timeout=timeout)
+            except BaseException as error:
+                self._told.put((None, error))
+
+        threading.Thread(target=run, name=name, daemon=True).start()
+
+    def __call__(self, function):
+        """[function() of each rank], with the caller's context variables; its error ends the ranks."""
+        found = {}
+        for each in self._asked:
+            context = contextvars.copy_context()
+            each.put(lambda context=context: context.run(function))
+        while len(found) < len(self._asked):
+            rank, result = self._told.get()
+            if rank is None:
+                raise result
+            found[rank] = result
+        return [found[rank] for rank in range(len(found))]
+
+    def end(self):
+        for each in self._asked:
+            each.put(None)
+
+
+KEPT = {}  # (name, timeout) -> Kept
+
+
 def on_ranks(name, function, backend=OddRanges, local="cpu", timeout=60.0 if DEVICES else 6.0, devices=DEVICES):
     """[function() of rank 0, of rank 1, ...]; devices: how many the ranks take in turn, 0: all compute with `local`."""
     if DEVICES and os.environ.get("GRB_TILE_TEST_DEVICE") != "cuda":
         emulated()
 
+    @contextmanager
     def of_rank(host):
         here = select.named(f"cuda:{host.rank % devices}" if devices else local)
         comm = connect.over_devices(host, here) if here.on_device else host
         made = backend(comm, here)
-        with select.entered(f"{name}-{made.number}", made):
-            try:
-                return function()
-            finally:
-                made.close()
-                if comm is not host:
-                    comm.close()
 
-    return loopback.run(int(name[len(PREFIX) :]), of_rank, timeout=timeout)
+        def enter(call):
+            with select.entered(f"{name}-{made.number}", made):
+                return call()
+
+        try:
+            yield enter
+        finally:
+            made.close()
+            if comm is not host:
+                comm.close()
+
+    def once(host):
+        with of_rank(host) as enter:
+            return enter(function)
+
+    size = int(name[len(PREFIX) :])
+    if not DEVICES or devices != DEVICES or backend is not OddRanges:
+        return loopback.run(size, once, timeout=timeout)
+    if (name, timeout) not in KEPT:
+        KEPT[name, timeout] = Kept(name, size, of_rank, timeout)
+    try:
+        return KEPT[name, timeout](function)
+    except BaseException:
+        KEPT.pop((name, timeout)).end()
+        raise

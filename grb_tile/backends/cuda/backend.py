@@ -20,10 +20,11 @@ from ...exceptions import GraphblasException, OutOfMemory
 from ...planner.device_limits import LEAST_ARCH
 from ...storage import place
 from ...storage.host_memory import check_memory
-from ...storage.store import BitmapVector, Compressed, SparseVector, StoredMask
+from ...storage.store import BitmapVector, Compressed, SparseVector, StoredMask, same_structure
 from .. import plain
 from ..dense import DenseForms
 from ..guard import guarded
+from ..indices import IndexArrays
 from ..protocol import Backend
 from .elementwise.element import element
 from .graph.methods import WholeLoops
@@ -182,6 +183,10 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
     def outside(self, A, I, J):
         result = super().outside(A, I, J)
         return plain.outside(self, A, I, J) if result is NotImplemented else result
+
+    def gather_region(self, u, I, J, width):
+        result = super().gather_region(u, I, J, width)
+        return IndexArrays.gather_region(self, u, I, J, width) if result is NotImplemented else result
 
     @reporting
     def concat_matrices(self, tiles, dtype):
@@ -345,7 +350,22 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
             )
         except HostOnly:
             found = NotImplemented
-        return self.union(t, self.restrict(c, ~mask), None) if found is NotImplemented else found
+        if found is not NotImplemented:
+            return found
+        if not mask.complement and same_structure(t, mask.pattern):
+            return self.union(c, t, None)  # where both have an entry T's stands
+        return self.union(t, self.restrict(c, ~mask), None)
+
+    @reporting
+    def put_region(self, c, t, I, J, width, accum):
+        try:
+            c, t = self.store_to_device(c), None if t is None else self.store_to_device(t)
+        except HostOnly:
+            return NotImplemented
+        if c.format in ("csr", "dcsr"):
+            of_rows = J is None and I is not None and accum is None
+            return self._find("structure.rows", "put_rows")(self.device, c, t, I) if of_rows else NotImplemented
+        return self._find("elementwise.overwrite", "put_region")(self.device, c, t, I, J, width, accum)
 
     @reporting
     def fill(self, c, value, pattern):

@@ -167,7 +167,8 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
     def _joint(self, *operands: Any) -> Rows:
         """The layout in which operands of one shape are combined: that of the first part."""
         stores = [x.pattern if type(x) is StoredMask else x for x in operands if x is not None]
-        return next((x.layout for x in stores if isinstance(x, Part)), None) or self.layout(stores[0].shape[0])
+        found = next((x.layout for x in stores if isinstance(x, Part)), None)  # false where this rank has no position
+        return self.layout(stores[0].shape[0]) if found is None else found
 
     def _spread(self, x: Any, layout: Rows, call: str) -> Any:
         """The operand in the given layout as a store of the whole's shape."""
@@ -215,9 +216,8 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
         return count if self.size == 1 else sum(self.comm.allgather(count, call))
 
     def whole(self, x: Any, call: str = "gather") -> Any:
-        """The operand with all its entries on every rank, an ordinary store; kept with a vector.
-
-        Not with a matrix, of which no rank may have the room for more than its part.
+        """The operand with all its entries on every rank, an ordinary store; kept with a vector, not with a matrix, of
+        which no rank may have the room for more than its part.
         """
         if not isinstance(x, Part):
             return x

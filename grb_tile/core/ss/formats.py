@@ -14,9 +14,10 @@ from inspect import Parameter, Signature
 import numpy as np
 
 from ...backends.select import current
-from ...dtypes import lookup_dtype
+from ...dtypes import BOOL, lookup_dtype
 from ...exceptions import InvalidValue
 from ...operations.checks import output_shape
+from ...storage.constructors import iso_like
 from ...storage.place import arrays_of, host_array
 from ...storage.store import BitmapVector, Dense
 from .. import kinds
@@ -36,8 +37,22 @@ def _iso_or_all(obj, values):
     """(values, is_iso): an array of one value for an iso object."""
     store = obj._store
     if not store.iso or not store.nvals:
-        return np.array(values), False
+        return _own(values, store), False
     return np.array(host_array(arrays_of(store).values[:1])), True
+
+
+def _own(array, store):
+    """The array, copied where the store has its memory: exporters make others for the caller."""
+    arrays = arrays_of(store)
+    parts = (getattr(arrays, name, None) for name in ("values", "indices", "indptr", "rows"))
+    kept = any(type(part) is np.ndarray and np.may_share_memory(array, part) for part in parts)
+    return array.copy() if kept else array
+
+
+def _positions(array, store):
+    """The positions as uint64, an array of the caller's own."""
+    is_ours = array.dtype == np.int64 and array.flags.writeable and array.base is None
+    return _own(array, store).view(np.uint64) if is_ours else array.astype(np.uint64)
 
 
 def export_matrix(A, format=None, raw=False):
@@ -66,9 +81,9 @@ def export_matrix(A, format=None, raw=False):
             info["nvec"] = len(lines)
     elif format.startswith("coo"):
         major, other, values = A._by_lines(by_columns, None)
-        rows, cols = (other, major) if by_columns else (major, other)
+        rows, cols = (_positions(x, A._store) for x in ((other, major) if by_columns else (major, other)))
         info.update(
-            format="coor" if format == "coo" else format, rows=rows.astype(np.uint64), cols=cols.astype(np.uint64),
+            format="coor" if format == "coo" else format, rows=rows, cols=cols,
             sorted_rows=True, sorted_cols=True,
         )  # fmt: skip
     else:
@@ -86,14 +101,17 @@ def _dense_parts(A, info, format, raw):
     if A.nvals == A.nrows * A.ncols:
         by_columns = order == "F" and not A.dtype._is_udt
         values = A.T.to_dense().T if by_columns else np.asarray(A.to_dense(), order=order)
-        i, j = slice(None), slice(None)
-    else:
+        bitmap = None
+    elif A.dtype._is_udt:
         i, j, v = A._tuples()
-        values = np.zeros(A.shape, v.dtype, order=order)
-        values[i, j] = v
+        values, bitmap = np.zeros(A.shape, v.dtype, order=order), np.zeros(A.shape, bool, order=order)
+        values[i, j], bitmap[i, j] = v, True
+    else:
+        B = A.T if order == "F" else A
+        values, bitmap = B.to_dense(0, A.dtype), _flags_of(A, order)
+        values = values.T if order == "F" else values
     if format.startswith("bitmap"):
-        info["bitmap"] = np.zeros(A.shape, bool, order=order)
-        info["bitmap"][i, j] = True
+        info["bitmap"] = np.ones(A.shape, bool, order=order) if bitmap is None else bitmap
         info["nvals"] = A.nvals
     if raw:
         info |= {key: info[key].ravel(order) for key in ("bitmap",) if key in info}
@@ -101,6 +119,20 @@ def _dense_parts(A, info, format, raw):
     if not (A._store.iso and format.startswith("full")):
         del info["nrows"], info["ncols"]
     return values
+
+
+def _flags_of(x, order="C"):
+    """An array of bool: which positions of the object have an entry?"""
+    flags = type(x)._from_store(iso_like(x._store, BOOL, np.bool_(True)), BOOL, "")
+    return flags.T.to_dense(False, BOOL).T if order == "F" else flags.to_dense(False, BOOL)
+
+
+def _at_flags(cls, flags, values, shape, dtype, name):
+    """The object with an entry at each position whose flag is set; values: of that shape, or a number (ndim 0)."""
+    mask = cls.from_dense(flags).V
+    if values.ndim == 0:
+        return cls.from_scalar(values[()], *shape, dtype).dup(mask=mask, name=name)
+    return cls.from_dense(values, dtype=dtype).dup(mask=mask, name=name)
 
 
 def export_vector(v, format=None, raw=False):
@@ -112,20 +144,22 @@ def export_vector(v, format=None, raw=False):
         raise ValueError(f"Invalid format: {format}")
     if format == "full" and v.nvals != v.size:
         raise InvalidValue(f"format 'full' needs an entry everywhere; {v.name} has {v.nvals} of {v.size}")
-    indices, stored = (None, v.to_dense()) if format == "full" else v._tuples()
+    dense = format == "full" or format == "bitmap" and not v.dtype._is_udt
+    indices, stored = (None, v.to_dense(0, v.dtype)) if dense else v._tuples()
     info = {"format": format, "size": v.size}
     if format == "sparse":
-        info.update(indices=indices.astype(np.uint64), sorted_index=True)
+        info.update(indices=_positions(indices, v._store), sorted_index=True)
         values = stored
         if raw:
             info["nvals"] = v.nvals
     else:
         values = stored
+        if format == "bitmap" and dense:
+            info["bitmap"] = _flags_of(v)
+        elif format == "bitmap":
+            values, info["bitmap"] = np.zeros(v.size, stored.dtype), np.zeros(v.size, bool)
+            values[indices], info["bitmap"][indices] = stored, True
         if format == "bitmap":
-            values = np.zeros(v.size, stored.dtype)
-            values[indices] = stored
-            info["bitmap"] = np.zeros(v.size, bool)
-            info["bitmap"][indices] = True
             info["nvals"] = v.nvals
         if not raw and not (v._store.iso and format == "full"):
             del info["size"]
@@ -166,7 +200,8 @@ def import_matrix(
     major = {"coor": "sorted_rows", "cooc": "sorted_cols"}.get(format)
     if major is not None and not ignored.get(major, True):
         raise ValueError(f"{major} must be True for import_{format}; use import_coo for entries in any order")
-    values, dtype = _one_value(values, is_iso, dtype, 2 if format.startswith("full") else None, bitmap is not None)
+    picked = bitmap is not None and np.shape(values) != np.shape(bitmap)
+    values, dtype = _one_value(values, is_iso, dtype, 2 if format.startswith("full") else None, picked)
     shape = {"nrows": nrows, "ncols": ncols}
     if format == "csr":
         return kinds.Matrix.from_csr(indptr, col_indices, values, dtype, **shape, name=name)
@@ -186,12 +221,15 @@ def import_matrix(
         if bitmap.ndim == 1:
             bitmap = bitmap.reshape(_full_shape(nrows, ncols, values), order=order)
         bitmap = bitmap[:nrows, :ncols]
-        i, j = np.nonzero(bitmap)
         if values.ndim:
             if values.shape != bitmap.shape:  # too few are repeated, as np.resize does
+                values = host_array(values)
                 values = np.resize(values.ravel(order), bitmap.shape[::-1] if order == "F" else bitmap.shape)
                 values = values.T if order == "F" else values
-            values = values[i, j]
+        if not dtype._is_udt and bitmap.size:
+            return _in_form(_at_flags(kinds.Matrix, bitmap, values, bitmap.shape, dtype, name), format)
+        i, j = np.nonzero(bitmap)
+        values = values[i, j] if values.ndim else values
         made = kinds.Matrix.from_coo(i, j, values, dtype, nrows=bitmap.shape[0], ncols=bitmap.shape[1], name=name)
         return _in_form(made, format)
     if values.ndim == 0:
@@ -276,14 +314,18 @@ def import_vector(
         raise TypeError("Cannot provide both `indptr` and `bitmap`")
     if format is not None and format.lower() not in VECTOR_FORMATS:
         raise ValueError(f"Invalid format: {format}")
-    values, dtype = _one_value(values, is_iso, dtype, 1, bitmap is not None)
+    picked = bitmap is not None and np.shape(values) != np.shape(bitmap)
+    values, dtype = _one_value(values, is_iso, dtype, 1, picked)
     if indices is not None:
         return kinds.Vector.from_coo(indices, values, dtype, size=size, name=name)
     if bitmap is not None:
         bitmap = np.asarray(bitmap, bool)
         if size is None:
             size = min(bitmap.shape[0], values.shape[0]) if values.ndim else bitmap.shape[0]
-        (at,) = np.nonzero(bitmap[:size])
+        bitmap, values = bitmap[:size], values[:size] if values.ndim else values
+        if not dtype._is_udt and 0 < size == bitmap.shape[0] and values.shape in ((), (size,)):
+            return _at_flags(kinds.Vector, bitmap, values, (size,), dtype, name)
+        (at,) = np.nonzero(bitmap)
         return kinds.Vector.from_coo(at, values[at] if values.ndim else values, dtype, size=size, name=name)
     if values.ndim == 0:
         if size is None:

@@ -37,7 +37,7 @@ def entries(backend, store):
 def general(monkeypatch, call):
     """What `call` gives where no call is bound."""
     with monkeypatch.context() as patch:
-        for name in ("of_pair", "of_union", "of_one"):
+        for name in ("of_pair", "of_union", "of_one", "of_indexed"):
             patch.setattr(bound, name, lambda *operands: None)
         return call()
 
@@ -138,3 +138,27 @@ def test_prepared_functions_are_bounded(monkeypatch):
         for name in ("plus", "minus", "times", "truediv", "plus", "max", "min"):
             assert x.ewise_mult(x, name).new().nvals == 8
         assert len(backend.device.prepared) == 3
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_operators_that_read_positions(dtype, monkeypatch):
+    """Selections, and results, with thunks of several types in turn."""
+    rng, ran = generator("bound positions", dtype), set()
+    with using_shim() as backend:
+        device = backend.device
+        for (form, x), _ in itertools.product({f: operand(backend, rng, f, dtype) for f in FORMS}.items(), range(2)):
+            for kind, name in (
+                ("select", "rowle"), ("select", "valueeq"), ("select", "tril"), ("indexunary", "rowindex"),
+                ("indexunary", "valuene"), ("indexunary", "rowgt"),
+            ):  # fmt: skip
+                op = get_typed_op(name, x.dtype, kind=kind)
+                for thunk in (op.thunk_type.np_type.type(3), 2, None):
+                    call = {
+                        "select": lambda: mapping.select(device, x, op, thunk, None),  # noqa: B023
+                        "indexunary": lambda: mapping.apply(device, x, op, None, None, None, thunk),  # noqa: B023
+                    }[kind]
+                    want = general(monkeypatch, call)
+                    assert entries(backend, call()) == entries(backend, want), f"{name} of {form}"
+                    if bound.of_indexed(device, x, op, thunk, kind == "select") is not None:
+                        ran.add((kind, form))
+    assert ran == {(kind, form) for kind in ("select", "indexunary") for form in ("full", "bitmap", "fewer")}

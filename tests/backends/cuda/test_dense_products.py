@@ -90,3 +90,25 @@ def test_a_dense_matrix_times_a_vector(semiring, kind, monkeypatch):
         agree(found[0], op(plain @ u).new(), name)
         agree(found[1], op(plain @ u).new(mask=~mask.S), name)
         agree(of_device(lambda A, v: op(v @ A).new(), (A, v))[0], op(v @ plain).new(), name)
+
+
+@pytest.mark.parametrize(("dtype", "by_library"), [("FP64", True), ("FP32", True), ("INT64", False)])
+def test_full_matrices_are_multiplied_by_the_library_of_the_device(dtype, by_library):
+    """Where it has their product; in every order of the operands, and with a mask."""
+    rng = generator("a full matrix times a full one", dtype)
+    A, B = (dense(rng, shape, "full", dtype)[0] for shape in ((7, 12), (12, 9)))
+    M = sparse(rng, (7, 9), 0.9, "BOOL")
+    for a, b in ((A, B), (B.T, A.T), (A.T.new().T, B.T.new().T)):
+        mask = M if a.shape[0] == 7 else M.T.new()
+        for keep in (None, mask.S, ~mask.S):
+            found, plan = of_device(lambda a, b, keep=keep: gb.semiring.plus_times(a @ b).new(mask=keep), (a, b))
+            if keep is None:
+                assert ("spmm" in plan) != by_library
+            agree(found, gb.semiring.plus_times(a @ b).new(mask=keep), "plus_times")
+    for value in (float("nan"), float("inf")) if dtype != "INT64" else ():
+        A[3, 4] = value
+        B[4, 2] = 0
+        found, _ = of_device(lambda: gb.semiring.plus_times(A @ B).new(), ())
+        assert found.isclose(gb.semiring.plus_times(A @ B).new()) or str(found.to_dense()) == str(
+            gb.semiring.plus_times(A @ B).new().to_dense()
+        )

@@ -37,6 +37,7 @@ TESTS = {
         products/matmul_dot.cuh MOST_LOOKUPS""",
     "test_binned_columns.py::test_cells_that_are_exactly_full":
         "products/segment_sum.cuh BIN_CHUNK; products/binned_columns.cuh BYTES PARTS EACH",
+    "test_binned_columns.py::test_values_of_consecutive_entries": "products/segment_sum.cuh UNITS",
     "test_binned_columns.py::test_slabs_of_many_loads": "products/binned_columns.cuh LOADS",
     "test_full_structure.py::test_tiles_of_keys": "structure/radix_sort.cuh RADIX ITEMS AT_ONCE",
     "test_full_structure.py::test_chunks_of_a_merge": "elementwise/merge.cuh EACH AT_ONCE",

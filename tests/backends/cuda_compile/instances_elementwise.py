@@ -32,11 +32,14 @@ def structure():
     """Kernels over positions."""
     yield "elementwise/restrict.cuh", "join_words", "", ("void",)
     yield "elementwise/kronecker.cuh", "kronecker_lengths", "", ("void",)
+    yield "elementwise/overwrite.cuh", "last_places", "", ("int64_t",)
     for moved in MOVED:
         yield "elementwise/overwrite.cuh", "overwrite_words", "", (moved,)
+        yield "elementwise/overwrite.cuh", "overwrite_region", "", (moved, "Fresh")
         yield "elementwise/union_values.cuh", "overlay", "", (moved,)
     for place in INDICES:
         yield "elementwise/intersect.cuh", "kept_starts", "", (place,)
+        yield "elementwise/intersect.cuh", "diagonal_places", "", (place,)
         yield "elementwise/intersect.cuh", "member_flags", "", (place,)
         for moved in MOVED:
             yield "elementwise/overwrite.cuh", "overwrite_listed", "", (place, moved)

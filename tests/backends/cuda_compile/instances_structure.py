@@ -20,7 +20,9 @@ def instances():
         yield "structure/build.cuh", "pair_keys", "", (index, index, "word")
         yield "structure/gather.cuh", "look_up", "", (index,)
         yield "structure/gather.cuh", "range_bounds", "", (index,)
-        yield "structure/gather.cuh", "places_in_range", "", (index,)
+        for other in INDICES:
+            yield "structure/gather.cuh", "places_in_range", "", (index, other)
+            yield "structure/gather.cuh", "new_columns", "", (index, other)
         yield "structure/prefix_sums.cuh", "sum_tiles", "", (index,)
         for other in ("bool", *INDICES):
             yield "structure/prefix_sums.cuh", "write_sums", "", (other, index)
@@ -34,7 +36,8 @@ def instances():
             for other in INDICES:
                 yield "structure/prefix_sums.cuh", "compact", "", (other, index, moved)
                 yield "structure/concat.cuh", "put_entries", "", (other, index, moved)
-            yield "structure/gather.cuh", "gather", "", (index, moved)
+            for name in ("gather", "copy_rows", "sort_rows"):
+                yield "structure/gather.cuh", name, "", (index, moved)
     for name in ("count_flagged", "flagged_starts", "count_words"):
         yield "structure/prefix_sums.cuh", name, "", ("void",)
     for name in ("closed_starts", "align_starts"):
@@ -43,7 +46,7 @@ def instances():
         yield "structure/concat.cuh", name, "", ("void",)
     for moved in MOVED:
         yield "structure/gather.cuh", "gather", "", ("uint32_t", moved)
-        yield "structure/gather.cuh", "gather_bitmap", "", (moved,)
+        yield "structure/gather.cuh", "gather_region", "", (moved,)
     for key in ("uint32_t", "word"):
         yield "structure/radix_sort.cuh", "radix_histograms", "", (key,)
         yield "structure/radix_sort.cuh", "split_keys", "", (key, "int64_t", "int64_t")
@@ -51,6 +54,7 @@ def instances():
             for bits in ("8", "7"):
                 yield "structure/radix_sort.cuh", "radix_pass", "", (key, *payloads, bits)
     yield "structure/transpose.cuh", "pick_rows", "", ("int64_t",)
+    yield "structure/transpose.cuh", "assigned_rows", "", ("void",)
     for have in NUMBERS:
         for want in NUMBERS:
             if have is not want:

@@ -302,6 +302,20 @@ FAULTS = [
     ),
     Fault(
         "kernels/products/segment_sum.cuh",
+        "values of consecutive entries are loaded from any address",
+        "slice < whole && reinterpret_cast<uintptr_t>(array) % sizeof(Unit) == 0",
+        "slice < whole",
+        BINS,
+    ),
+    Fault(
+        "kernels/products/segment_sum.cuh",
+        "values of consecutive entries are loaded behind the last one",
+        "slice < whole && reinterpret_cast<uintptr_t>(array) % sizeof(Unit) == 0",
+        "slice <= whole && reinterpret_cast<uintptr_t>(array) % sizeof(Unit) == 0",
+        BINS,
+    ),
+    Fault(
+        "kernels/products/segment_sum.cuh",
         "x with gaps: an empty row inside a lane keeps its bit",
         "if (!have && (number > 0 || started)) out.clear(m.name(opened + number));",
         "if (!have && number == 0 && started) out.clear(m.name(opened + number));",
@@ -380,7 +394,7 @@ FAULTS = [
     Fault(
         "kernels/products/segment_sum.cuh",
         "gaps of a binned x by the place in the bin, not the column",
-        "        if (x_gaps.by_bits) load_strided(m.cols, slice, c);\n",
+        "        if (x_gaps.by_bits) load_entries(m.cols, slice, c);\n",
         "",
         SEGMENTS,
     ),

@@ -13,7 +13,7 @@ import numpy as np
 
 from ....dtypes import cast
 from ....operators import ANY
-from ....operators.iso_products import own_name, uses
+from ....operators.iso_products import uses
 from ....operators.to_numpy import ufunc_of
 from ....planner import tuning
 from ....storage import bits
@@ -22,6 +22,7 @@ from ....storage.convert import choose_format, words_of
 from ....storage.dense import in_two_dimensions, transposed
 from ....storage.host_memory import check_memory
 from ....storage.store import BitmapVector, Dense
+from ...dense_products import is_blas
 from ..jit import cache as jit
 from .elementwise import restrict
 from .entries import empty_vector, is_idempotent, vector_of
@@ -58,14 +59,14 @@ def matvec(A, x, semiring, mask=None, compiled=None):
         if terms.rows is not None and not terms.rows.shape[0]:
             return empty_vector(size, dtype)
     plain = terms.rows is None and x.nvals == x.size
-    is_blas = plain and A.flat.words is None and _is_blas(semiring, A.flat, x)
-    if compiled is not None and terms.rows is None and not is_blas and monoid.terminal is not ANY:
+    by_blas = plain and A.flat.words is None and is_blas(semiring, A.flat, x)
+    if compiled is not None and terms.rows is None and not by_blas and monoid.terminal is not ANY:
         w = compiled()
         if w is not NotImplemented:
             return w
     high = size if terms.rows is None else terms.rows.shape[0]
     present = None
-    if is_blas:
+    if by_blas:
         with np.errstate(all="ignore"):
             values = terms.values @ terms.x
     elif A.flat.words is None and monoid.terminal is ANY:
@@ -99,7 +100,7 @@ def matmul(A, B, semiring, compiled=None):
         value = one[0] if is_idempotent(monoid) else monoid.reduce_equal(one, depth)
         return Dense(*shape, full_vector(size, dtype, value))
     check_memory(size * dtype.np_type.itemsize, f"mxm: a dense result of {shape[0]} x {shape[1]}")
-    if _is_blas(semiring, A.flat, B.flat):
+    if is_blas(semiring, A.flat, B.flat):
         with np.errstate(all="ignore"):
             values = _values_of(A) @ _values_of(B)
     elif monoid.terminal is not ANY and compiled is not None and (C := compiled()) is not NotImplemented:
@@ -160,19 +161,6 @@ def _suits(semiring, *types):
         and getattr(add, "lowerable", True)
         and not any(dtype._is_udt for dtype in (*types, semiring.return_type))
         and (semiring.monoid.ufunc is None or releases_the_lock(semiring.monoid.ufunc))
-    )
-
-
-def _is_blas(semiring, a, b):
-    """Is it plus_times of FP32 or FP64 values as they are stored?"""
-    multiply, monoid = semiring.binaryop, semiring.monoid
-    np_type = monoid.type.np_type
-    return (
-        np_type.kind == "f"
-        and monoid.ufunc is np.add
-        and own_name(multiply) == "times"
-        and not (a.iso or b.iso)
-        and a.values.dtype == b.values.dtype == np_type
     )
 
 

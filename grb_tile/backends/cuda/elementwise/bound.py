@@ -33,7 +33,7 @@ def _none(*operands):
     return None
 
 
-def _computes(op, dtype):
+def computes(op, dtype):
     """Is the operator one whose code runs on numbers, with a result of that type?"""
     return op is not None and op_is_plain(op) and op.positional is None and not dtype._is_udt
 
@@ -50,7 +50,7 @@ def of_pair(device, x, y, op, dtype):
 
 
 def _pair(device, op, dtype, x, y):
-    if not _computes(op, dtype) or op.kind in _MOVES or x.iso and y.iso:
+    if not computes(op, dtype) or op.kind in _MOVES or x.iso and y.iso:
         return _none
     if op.type is not x.dtype or op.type2 is not y.dtype:
         return _none
@@ -82,7 +82,7 @@ def of_union(device, x, y, op, dtype):
 
 
 def _union(device, op, dtype, x, y):
-    if not _computes(op, dtype) or any(t is not dtype for t in (op.type, op.type2, x.dtype, y.dtype)):
+    if not computes(op, dtype) or any(t is not dtype for t in (op.type, op.type2, x.dtype, y.dtype)):
         return _none
     over, np_type, empty = _combine(device, op, dtype).over, dtype.np_type, device.array_class
 
@@ -113,7 +113,7 @@ def of_one(device, x, op, left, right):
 
 def _one(device, op, x, left, right):
     dtype = op.return_type
-    if op.opclass not in ("UnaryOp", "BinaryOp") or not _computes(op, dtype) or op.kind in _MOVES:
+    if op.opclass not in ("UnaryOp", "BinaryOp") or not computes(op, dtype) or op.kind in _MOVES:
         return _none
     np_type, empty = dtype.np_type, device.array_class
     if left is None and right is None:
@@ -153,3 +153,44 @@ def _like(x, words, dtype, values):
     if words is None:
         return BitmapVector(x.size, dtype, None, values, x.size)
     return share(x, x.with_values(dtype, values, False))
+
+
+# ---------------------------------------------------------------------- operators that read positions
+
+
+def of_indexed(device, x, op, thunk, selects):
+    """op(x[p], i, j, thunk) over a bitmap that is not iso: the entries that it selects, or its results."""
+    if x.format != "bitmap" or x.iso or x.nvals_if_read == 0:
+        return None
+    key = "indexed", op, x.dtype, selects
+    return (device.prepared.get(key) or keep(device, key, _indexed(device, op, x, selects)))(x, thunk)
+
+
+def _indexed(device, op, x, selects):
+    dtype, bound_type = op.return_type, op.thunk_type
+    if any(t._is_udt for t in (op.type, bound_type, dtype)) or op.uses_values and op.type is not x.dtype:
+        return _none
+    types = "int32_t", op.type.cuda_type, bound_type.cuda_type
+    header, name, more = ("select", "select_flags", ()) if selects else ("apply", "apply_positions", (dtype.cuda_type,))
+    kernel = device.launcher.kernel(f"elementwise/{header}.cuh", name, functor_text(op, dtype), (*types, *more, "Op"))
+    over, reads, np_type, empty = kernel.over, op.uses_values, dtype.np_type, device.array_class
+    of_thunk, none = bound_type.np_type.type, bound_type.np_type.type(0)
+
+    def arguments(x, thunk):
+        value = none if thunk is None else thunk
+        if type(value) is not of_thunk:
+            value = host_cast(np.array([value]), bound_type)[0]
+        return None, None, 0, None, x.words, x.size, x.values if reads else None, False, device.constant(value)
+
+    def select(x, thunk):
+        n = x.size
+        words, count = empty((n + 63) >> 6, np.uint64), device.counters()
+        over((n + 63) & ~63, (*arguments(x, thunk), False, None, words, count))
+        return share(x, counted_later(device, n, x.dtype, words, x.values, count))
+
+    def apply(x, thunk):
+        out = empty(x.size, np_type)
+        over(x.size, (*arguments(x, thunk), out))
+        return _like(x, x.words, dtype, out)
+
+    return select if selects else apply

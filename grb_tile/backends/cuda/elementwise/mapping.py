@@ -13,7 +13,7 @@ from ....storage.convert import share
 from ..runtime.mailbox import OnDevice
 from ..structure.arrays import counted_later, index_type
 from ..structure.merging import merges
-from ..structure.positions import empty_like, flags_within, is_empty, keep_flagged, view
+from ..structure.positions import diagonal_entries, empty_like, flags_within, is_empty, is_matrix, keep_flagged, view
 from . import bound
 from .elementwise import restrict
 from .values import (
@@ -56,6 +56,10 @@ def _indexed_call(device, x, op, thunk):
 
 
 def select(device, x, op, thunk, mask):
+    if mask is None:
+        found = bound.of_indexed(device, x, op, thunk, True)
+        if found is not None:
+            return found
     if not all_plain(x.dtype, op.type, op.thunk_type, op.return_type):
         return NotImplemented
     functors = functor_text(op, op.return_type)
@@ -63,6 +67,8 @@ def select(device, x, op, thunk, mask):
         x, mask = restrict(device, x, mask), None
     if is_empty(x):
         return x
+    if mask is None and op.name == "diag" and op.parent._builtin and is_matrix(x):
+        return diagonal_entries(device, x, int(thunk))
     flags = None
     if mask is not None:
         if is_empty(mask.pattern):
@@ -93,6 +99,10 @@ def apply(device, x, op, mask, left, right, thunk):
         if found is not None:
             return found
     indexed = op.opclass == "IndexUnaryOp" or op.opclass == "SelectOp"
+    if indexed and mask is None:
+        found = bound.of_indexed(device, x, op, thunk, False)
+        if found is not None:
+            return found
     if not all_plain(x.dtype) or not op_is_plain(op) or indexed and not all_plain(op.thunk_type):
         return NotImplemented
     positional = None if indexed else op.positional

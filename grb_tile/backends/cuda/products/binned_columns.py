@@ -6,7 +6,7 @@ Schema of Bins (N slices of SLICE entries; a bin: the entries that a block of th
 
     order        int32 [columns]       the hubs, then all other columns that have entries, ascending; None: all columns
     places       uint16 [N * SLICE]    of each entry's value of x in shared memory, where those of hubs lie first, then
-                                       those of a bin, in the order in which lanes take them
+                                       those of a bin, in the order of the entries
     bases        int32 [bins + 1]      chunks before each bin, those of the hubs among them
     codes        uint16 [chunks * C]   slab by slab: columns in the slab; a chunk is C values, 32 bytes or less
     to           uint32 [chunks]       where each of these chunks goes, in chunks

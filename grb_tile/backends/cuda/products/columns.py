@@ -25,6 +25,7 @@ from ..structure.arrays import (
 )
 from ..structure.formats import convert
 from ..structure.prefix_sums import numbers_of, running_sums
+from ..structure.rows import picked_rows
 from ..structure.sorting import stable_order
 from .column_launch import merge_of
 from .row_schedule import longest_row, pointers
@@ -150,9 +151,7 @@ def sorted_products(device, AT, x, s, mask):
         if count == 0:
             return empty_vector(device, size, s.dtype)
         wanted, values, x_indices = as_type(device, u.indices, np.dtype(np.int64)), u.values, u.indices
-        starts, lengths = device.empty(count, np.int64), device.empty(count, np.int64)
-        kernel = device.launcher.kernel("structure/transpose.cuh", "pick_rows", "", (index_type(AT.indptr),))
-        kernel.over(count, (wanted, count, AT.indptr, AT.rows, AT.indptr.shape[0] - 1, starts, lengths))
+        starts, lengths = picked_rows(device, AT, wanted)
     ends, total = running_sums(device, lengths, total=True)
     if total == 0:
         return empty_vector(device, size, s.dtype)

@@ -23,9 +23,9 @@ from ....planner.record import UNRECORDED
 from ....storage.convert import share
 from ....storage.store import Compressed
 from ..structure.arrays import compressed, gather, index_type, row_ids
-from ..structure.gather import entries_of_rows
 from ..structure.positions import empty_like, keep_flagged
 from ..structure.prefix_sums import stored_lines
+from ..structure.rows import entries_of_rows
 from .epilogue import AT_MASK, Epilogue, corners
 from .rows_as_words import HEADER, counts_matches, kept_as_words, rows_as_words
 from .spgemm import FORMS, MOST_BLOCKS, PRODUCTS, THREADS, TOTALS, Bins, power_between

@@ -137,12 +137,10 @@ def chosen_rows(device, A, rows, mean):
     The mean length decides the bin; or each row is cut into the chunks that make the longest row of A short, as far as
     there are warps for them.
     """
-    from ..structure.arrays import index_type
+    from ..structure.rows import picked_rows
 
     count = rows.shape[0]
-    starts, lengths = device.empty(count, np.int64), device.empty(count, np.int64)
-    kernel = device.launcher.kernel("structure/transpose.cuh", "pick_rows", "", (index_type(A.indptr),))
-    kernel.over(count, (rows, count, A.indptr, A.rows, A.indptr.shape[0] - 1, starts, lengths))
+    starts, lengths = picked_rows(device, A, rows)
     result = RowSchedule()
     result.rows, result.starts, result.stops = rows, starts, starts + lengths
     result.piece = 0  # each row's own: its length over its number of pieces

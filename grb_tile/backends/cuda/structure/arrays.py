@@ -282,14 +282,17 @@ def words_of(device, u):
     return forms["words"]
 
 
-def _fill_words(device, u, dense):
-    words = device.zeros((u.size + 63) >> 6, np.uint64)
-    count = u.indices.shape[0]
-    kernel = device.launcher.kernel(
-        "structure/convert.cuh", "positions_to_words", "", (index_type(u.indices), moved_type(u.values))
-    )
-    kernel.over(count, (u.indices, u.values, count, words, dense))
+def words_of_list(device, indices, count, values=None, dense=None):
+    """`count` words with the bits of a list of positions, in any order; dense[indices[k]] = values[k] unless None."""
+    words, n = device.zeros(count, np.uint64), indices.shape[0]
+    types = index_type(indices), "uint8_t" if values is None else moved_type(values)
+    kernel = device.launcher.kernel("structure/convert.cuh", "positions_to_words", "", types)
+    kernel.over(n, (indices, values, n, words, dense))
     return words
+
+
+def _fill_words(device, u, dense):
+    return words_of_list(device, u.indices, (u.size + 63) >> 6, u.values, dense)
 
 
 def to_bitmap(device, u):

@@ -10,7 +10,8 @@ from ....dtypes import cast as host_cast
 from ....exceptions import InvalidValue
 from ....operators import to_cuda
 from ....planner import tuning
-from ....storage.store import index_dtype
+from ....storage.convert import wants_dcsr
+from ....storage.store import Compressed, index_dtype
 from ..runtime.moves import copied
 from .arrays import (
     cast_array,
@@ -38,10 +39,9 @@ LONG, PIECE = 1024, 256  # longest segment that one thread folds; chunk size of 
 def build_vector(device, size, indices, values, dup, dtype):
     if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
         return NotImplemented
-    on_host = type(indices) is np.ndarray and type(values) is np.ndarray
-    few = on_host and 0 < indices.shape[0] <= tuning.GPU_BUILT_ON_HOST
-    if few and (indices.shape[0] == 1 or (indices[1:] > indices[:-1]).all()):
-        return _listed_vector(device, size, indices, values, dtype)
+    few = _few_on_host((indices,), values, dup, dtype)
+    if few is not None:
+        return _listed_vector(device, size, *few[0], few[1], dtype)
     given = callers = values
     indices, values = device.array(indices, np.int64), device.array(values)
     count = indices.shape[0]
@@ -66,21 +66,65 @@ def build_vector(device, size, indices, values, dup, dtype):
     return vector_of(device, size, dtype, indices, values[:0] if count == 0 else values, iso and count > 0)
 
 
+def _few_on_host(places, values, dup, dtype):
+    """(places, ascending and distinct; their values) of few host arrays; None of others, and of an error.
+
+    places: (indices,), or (rows, columns).
+    """
+    count = places[0].shape[0]
+    if not 0 < count <= tuning.GPU_BUILT_ON_HOST or any(type(x) is not np.ndarray for x in (*places, values)):
+        return None
+    if count == 1 or len(places) == 1 and (places[0][1:] > places[0][:-1]).all():
+        return places, values
+    iso = values.shape[0] == 1
+    order = np.lexsort(places[::-1])
+    places, values = [x[order] for x in places], values if iso else values[order]
+    fresh = np.ones(count, np.bool_)
+    fresh[1:] = np.logical_or.reduce([x[1:] != x[:-1] for x in places])
+    if not fresh.all():
+        if dup is None or not dup.lowerable:
+            return None
+        from ...cpu.vectorised.structure import fold_segments
+
+        starts = fresh.nonzero()[0]
+        values, _ = fold_segments(values, iso, starts, count, dup, dtype)
+        places = [x[starts] for x in places]
+    return places, values
+
+
 def _listed_vector(device, size, indices, values, dtype):
     """build_vector of at most tuning.GPU_BUILT_ON_HOST sorted entries on the host: cast there and copied once."""
-    values = host_cast(values, dtype)
-    if values.shape[0] == 1:
-        values, iso = device.constant(values[0]), True
-    else:
-        values, iso = device.upload(np.ascontiguousarray(values)), False
+    values, iso = _uploaded(device, values, dtype)
     result = vector_of(device, size, dtype, device.upload(indices.astype(index_dtype(size))), values, iso)
     result.shared = iso
     return result
 
 
+def _uploaded(device, values, dtype):
+    """(values as `dtype` on the device, is it one for all?) of a host array, cast on the host."""
+    values = host_cast(values, dtype)
+    if values.shape[0] == 1:
+        return device.constant(values[0]), True
+    return device.upload(np.ascontiguousarray(values)), False
+
+
 def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
     if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
         return NotImplemented
+    few = _few_on_host((rows, cols), values, dup, dtype)
+    if few is not None:
+        rows, cols = few[0]
+        values, iso = _uploaded(device, few[1], dtype)
+        cols = device.upload(cols.astype(index_dtype(ncols)))
+        if wants_dcsr(nrows, cols.shape[0]):
+            rows, starts = np.unique(rows, return_index=True)
+            indptr = device.upload(np.append(starts, cols.shape[0]).astype(np.int64))
+            result = Compressed(nrows, ncols, dtype, indptr, cols, values, iso, device.upload(rows.astype(np.int64)))
+        else:
+            rows = device.upload(np.ascontiguousarray(rows, np.int64))
+            result = compressed(device, nrows, ncols, dtype, rows, cols, values, iso)
+        result.shared = iso
+        return result
     given = callers = values
     rows, cols, values = device.array(rows, np.int64), device.array(cols, np.int64), device.array(values)
     count = rows.shape[0]

@@ -1,11 +1,12 @@
-"""One matrix of a grid of matrices, on the device (kernels/structure/concat.cuh); sorted where one of them is DCSR."""
+"""One matrix of a grid of matrices, on the device (kernels/structure/concat.cuh); sorted where the result is DCSR."""
 
 import numpy as np
 
+from ....storage.convert import wants_dcsr
 from ....storage.store import Compressed, index_dtype
 from ..runtime.moves import copied
 from .arrays import compressed, index_type, is_plain, moved_type, ranges, repeated, row_ids
-from .formats import cast, choose_format
+from .formats import cast, choose_format, convert
 from .sorting import sorted_pairs
 
 
@@ -27,7 +28,8 @@ def concat_matrices(device, tiles, dtype):
         return compressed(device, nrows, ncols, dtype, nothing, nothing, device.empty(0, dtype.np_type))
     values = [device.iso_value(A) if A.iso else None for A, _, _ in used]
     iso = values[0] is not None and all(x is not None and x.tobytes() == values[0].tobytes() for x in values)
-    if all(A.rows is None for A, _, _ in used):
+    if all(A.rows is None for A, _, _ in used) or not wants_dcsr(nrows, sum(A.indices.shape[0] for A, _, _ in used)):
+        tiles = [[convert(device, A, "csr") if A.indices.shape[0] else A for A in row] for row in tiles]
         return _concat_csr(device, tiles, dtype, values[0] if iso else None)
     rows = xp.concatenate([row_ids(device, A) + top for A, top, _ in used])
     cols = xp.concatenate([A.indices.astype(np.int64) + left for A, _, left in used])

@@ -66,6 +66,28 @@ def last_of_each(device, I, size):
     return device.note_order(ordered, True), as_type(device, last, _INT64)
 
 
+def last_places(device, I, size):
+    """place_table of the list I; None where no position is repeated, as far as that is known without a look at I."""
+    if type(I) is range or len(I) < 2 or (ascends(device, I) if type(I) is np.ndarray else device.known_order(I)):
+        return None
+    return place_table(device, I, size, False)[0]
+
+
+def place_table(device, I, size, count_repeats=True):
+    """(the last place of each position below `size` in the list I, -1 of others; how many places are repeats).
+
+    count_repeats: by a read-back, unless I is known to ascend.
+    """
+    table, count = device.full(size, -1, np.int32), len(I)
+    kernel = device.launcher.kernel("elementwise/overwrite.cuh", "last_places", "", ("int64_t",))
+    given = positions_of(device, I), count, table
+    if not count_repeats or count < 2 or type(I) is not np.ndarray and device.known_order(I):
+        kernel.over(count, (*given, None, None, None))
+        return table, 0
+    repeats, finished = device.counters(), device.partial_results(0)[1]
+    return table, device.sent(lambda sent: kernel.over(count, (*given, repeats, finished, sent)))[0]
+
+
 def region_positions(device, I, J, width):
     """Semantics: backends/indices.py.  Nothing is read back: the order is known where that of I and of J is."""
     found = (positions_of(device, I)[:, None] * width + positions_of(device, J)).reshape(-1)
@@ -99,9 +121,13 @@ def choose_in_range(device, positions, I):
 
 def in_range(device, positions, I, at=None, *, outside=False):
     """Which of the positions are in the range I, or outside it?  at: an array for their places in it."""
-    n = positions.shape[0]
-    hit = device.empty(n, np.bool_)
-    kernel = device.launcher.kernel(_HEADER, "places_in_range", "", (index_type(positions),))
+    return places_in(device, positions, I, at, device.empty(positions.shape[0], np.bool_), outside)
+
+
+def places_in(device, positions, I, at, hit, outside=False):
+    """Fill `hit`, and `at` unless it is None, as in_range says; returns `hit`."""
+    n, types = positions.shape[0], (index_type(positions), "int64_t" if at is None else index_type(at))
+    kernel = device.launcher.kernel(_HEADER, "places_in_range", "", types)
     kernel.over(n, (positions, n, I.start, I.step, len(I), outside, at, hit))
     return hit
 
@@ -130,27 +156,9 @@ def ascends(device, I):
     return known
 
 
-def columns_in_list(device, cols, J, ncols):
-    """(which entries, their new columns, ascending within rows?) of the entries with columns `cols` in the list J;
-    None for all of them.  cols: of 0 .. ncols - 1.
-    """
-    if type(J) is range:
-        return (*choose_in_range(device, cols, J), J.step > 0)
+def columns_in_list(device, cols, J):
+    """(which entries, their new columns, ascending within rows?) of the entries with columns `cols` in the list J."""
     count = len(J)
-    if 1 < count and ncols <= count + cols.shape[0]:
-        # the place of each column in the list, where none is in it twice
-        wanted, place = positions_of(device, J), device.full(ncols, -1, np.int64)
-        number = progression(device, count, _INT64)
-        place[wanted] = number
-        distinct, ordered = device.host(
-            device.xp.stack(((place[wanted] == number).all(), (wanted[1:] > wanted[:-1]).all()))
-        ).tolist()
-        if distinct:
-            at = gather(device, place, cols)
-            if count == ncols:
-                return None, at, ordered
-            chosen = numbers_of(device, at >= 0)
-            return chosen, gather(device, at, chosen), ordered
     if count == 0 or cols.shape[0] == 0:
         nothing = device.empty(0, np.int64)
         return nothing, nothing, True

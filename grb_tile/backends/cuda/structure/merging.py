@@ -9,6 +9,7 @@ import numpy as np
 
 from ....dtypes import BOOL
 from ....planner import tuning
+from ....storage.convert import DCSR_TO_CSR, SMALL_ROWS
 from ....storage.store import Compressed, SparseVector
 from .arrays import index_type, starts_in, stored_rows, vector_of
 from .formats import choose_format
@@ -114,13 +115,17 @@ class Merge:
 
 
 def _aligned(device, x, y):
-    """(row pointers of x, of y, rows): of the same rows, those of either if both are DCSR; rows None: all of them."""
+    """(row pointers of x, of y, rows): of the same rows; rows None: all of them.
+
+    Of two DCSR matrices the rows of either, unless pointers of all rows cost less than a merge of the rows.
+    """
     if x.format == "sparse":
         return None, None, None
     if x.rows is y.rows:
         return x.indptr, y.indptr, x.rows
-    rows, lines = None, x.nrows
-    if x.rows is not None and y.rows is not None:
+    rows, lines, entries = None, x.nrows, x.indices.shape[0] + y.indices.shape[0]
+    short = lines <= max(device.launcher.size(SMALL_ROWS, 16), DCSR_TO_CSR * entries)
+    if x.rows is not None and y.rows is not None and not short:
         names = (SparseVector(x.nrows, BOOL, A.rows, device.constant(np.bool_(True)), True) for A in (x, y))
         rows = Merge(device, *names, OR).structure()[0]
         lines = rows.shape[0]

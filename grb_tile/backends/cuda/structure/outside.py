@@ -7,14 +7,14 @@ import numpy as np
 
 from ....storage import convert as conversions
 from ....storage.store import Compressed
-from .arrays import gather, is_plain, ranges
+from .arrays import gather, is_plain, ranges, words_of_list
 from .formats import choose_format
 from .index_lists import ascends, in_range, look_up, positions_of
-from .positions import keep_flagged
+from .positions import keep_flagged, member_flags
 from .prefix_sums import running_sums
 from .sorting import sorted_by_key
 
-_LIMIT = 1 << 62  # above every position
+_WORDS = 4  # words of presence bits for a position of the list, or an entry, that cost less than a sort
 
 
 def outside(device, A, I, J):
@@ -26,7 +26,7 @@ def outside(device, A, I, J):
     if len(I) == 0 or A.indices.shape[0] == 0:
         return A
     if columns or A.format == "sparse":
-        return keep_flagged(device, A, _not_named(device, A.indices, I))
+        return keep_flagged(device, A, _not_named(device, A.indices, I, A.ncols if columns else A.size))
     adjacent = type(I) is range and abs(I.step) == 1
     indptr, indices, values = (_without_adjacent if adjacent else _without_rows)(device, A, I)
     count = indices.shape[0]
@@ -64,11 +64,14 @@ def _without_rows(device, A, I):
     return indptr, gather(device, A.indices, at), A.values if A.iso else gather(device, A.values, at)
 
 
-def _not_named(device, positions, I):
-    """Flags: which of the `positions` are not in the list or range I?"""
+def _not_named(device, positions, I, size):
+    """Flags: which of the `positions`, below `size`, are not in the list or range I?  I in any order."""
     if type(I) is range:
         return in_range(device, positions, I, outside=True)
+    words = (size + 63) >> 6
+    if words <= _WORDS * (len(I) + positions.shape[0]):
+        return member_flags(device, positions, words_of_list(device, positions_of(device, I), words), complement=True)
     I = positions_of(device, I)
     if not ascends(device, I):
-        I = sorted_by_key(device, I, _LIMIT)[0]
+        I = sorted_by_key(device, I, size)[0]
     return ~look_up(device, positions, I)[1]

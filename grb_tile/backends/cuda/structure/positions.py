@@ -96,6 +96,16 @@ def keep_matrix_entries(device, A, kept):
     return _kept_matrix(device, A, indptr, gather(device, A.indices, kept), values)
 
 
+def diagonal_entries(device, A, k):
+    """The entries (i, i + k) of a matrix, found by a search in each row that it stores."""
+    rows = A.indptr.shape[0] - 1
+    at, hit = device.empty(rows, np.int64), device.empty(rows, np.bool_)
+    kernel = device.launcher.kernel("elementwise/intersect.cuh", "diagonal_places", "", (index_type(A.indices),))
+    kernel.over(rows, (A.indptr, A.rows, rows, A.indices, k, at, hit))
+    found = Flagged(device, hit)
+    return keep_matrix_entries(device, A, found.of(at, None)[0]) if found.count else empty_like(device, A, A.dtype)
+
+
 def _kept_matrix(device, A, indptr, indices, values):
     """The matrix of some entries of A; indptr: of the rows that A has, of which some may have none now."""
     rows, indptr = stored_rows(device, A.rows, indptr, indices.shape[0])

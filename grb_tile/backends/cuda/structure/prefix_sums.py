@@ -38,10 +38,13 @@ class _Tiles:
         return device.sent(lambda sent: self.run(name, template, *arguments, self.totals, finished, sent))[0]
 
 
-def running_sums(device, counts, dtype=np.int64, *, total=False):
-    """Inclusive sums of an array of integers or flags, as `dtype`; total: (sums, their last on the host)."""
+def running_sums(device, counts, dtype=np.int64, *, total=False, out=None):
+    """Inclusive sums of an array of integers or flags, as `dtype`; total: (sums, their last on the host).
+
+    out: the array that they are written to.
+    """
     n = counts.shape[0]
-    out = device.empty(n, dtype)
+    out = device.empty(n, dtype) if out is None else out
     if n == 0:
         return (out, 0) if total else out
     tiles, types = _Tiles(device, n), (index_type(counts), index_type(out))
