@@ -6,6 +6,8 @@ reads `store()`, and what it leaves is copied back by `copy_arrays` where it lie
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -164,6 +166,15 @@ class Slot:
             store.nvals = nvals
             del pairs[1]  # the count
         return store, pairs
+
+
+@contextmanager
+def as_before(device: Any, slots: list[Slot]) -> Iterator[None]:
+    """After it the slots hold what they held before."""
+    kept = [slot.result() for slot in slots]
+    copy_arrays(device, [pair for _, pairs in kept for pair in pairs])
+    yield
+    copy_arrays(device, [pair for slot, (store, _) in zip(slots, kept, strict=True) for pair in slot.load(store)])
 
 
 def store_apart(device: Any, store: Any) -> Any:

@@ -12,8 +12,7 @@
 CaptureError, and the planner asks `direction` for the method of a product.
 
 Arrays of a captured turn come from a memory pool of the graph's own and stay there as long as the graph, and so does
-what calls leave for one another.  Where the launcher has no graphs (the emulation), turns run one by
-one under the same rules.
+what calls leave for one another.  Without graphs (the emulation) turns run one by one under the same rules.
 
 Kernels: kernels/programs/turns.cuh.
 """
@@ -35,7 +34,7 @@ from ....planner.choose_matvec_gpu import DirectionCosts
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
 from .persistent import LOWERING, OneKernel
-from .slots import Form, Slot, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
+from .slots import Form, Slot, as_before, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
 
 PUSH, PULL = 0, 1
 _METHODS = {PUSH: "cols", PULL: "rows"}
@@ -91,6 +90,8 @@ class DeviceLoop:
         self._found: Any = ()
         self._stop_address = self._address
         self.state, self._edges = device.zeros(_STATE, np.int64), device.zeros(1, np.uint64)
+        self.doubt = device.zeros(1, np.uint64)  # not 0: a turn met what only a call from Python can do
+        self._cleared = [(self.doubt, None)]
         self.one = OneKernel()
 
     # ------------------------------------------------------------------ what it carries
@@ -131,7 +132,7 @@ class DeviceLoop:
 
     def load(self, stores: list) -> None:
         """What the loop begins with."""
-        pairs = []
+        pairs: list = list(self._cleared)
         for slot, store in zip(self._slots, self._here(stores), strict=True):
             if isinstance(store, np.generic):
                 pairs.append((slot.values, bits_of(store, slot.values.dtype)))
@@ -144,7 +145,9 @@ class DeviceLoop:
         vectors, numbers = self._slots[: self._vectors], [slot.values for slot in self._slots[self._vectors :]]
         counts, found = [None] * len(vectors), []
         if self._told:  # by the launch
-            found = list(self._found)
+            *found, doubt = self._found
+            if doubt:
+                raise CaptureError("programs: a turn met labels that are not among the columns")
             counts = [None if slot.count is None else found.pop(0) for slot in vectors]
         elif numbers:
             found = self.device.read(*(x.view(np.uint8 if x.dtype.itemsize == 1 else np.int64) for x in numbers))
@@ -234,10 +237,8 @@ class DeviceLoop:
         if choice is not None:
             u = choice.u.store()
             add_edges(device, choice.by_columns, None, self._source_of(u.words), u.size, self._edges)
-            count, admitted = (
-                self._source_of(choice.u.count),
-                choice.admitted and self._source_of(choice.admitted.count),
-            )
+            count = self._source_of(choice.u.count)
+            admitted = choice.admitted and self._source_of(choice.admitted.count)
             costs = choice.costs
         kernel = device.launcher.kernel("programs/turns.cuh", "end_turn")
         kernel(1, 32, (
@@ -331,8 +332,12 @@ class DeviceLoop:
             one.refuse("a loop is within it")
         else:
             one.consider(self, turn)
+        if one.kernel is None and one.wanted:  # the products of nodes have forms of their own
+            one.wanted = False
+            with as_before(self.device, self._slots):
+                for direction in (PUSH, PULL)[: 1 + self.can_pull()]:
+                    self._one(turn, direction, 1, False)
         if one.kernel is None and self.device.launcher.has_graphs:
-            one.wanted = False  # for the products of the nodes
             self._weigh_inner()
             with self._within(True):
                 self._record(turn)
@@ -436,7 +441,7 @@ class DeviceLoop:
         """
         device, vectors = self.device, self._slots[: self._vectors]
         arrays = [slot.count[:1] for slot in vectors if slot.count is not None]
-        arrays += [slot.values for slot in self._slots[self._vectors :]]
+        arrays += [*(slot.values for slot in self._slots[self._vectors :]), self.doubt]
         count = len(arrays)
         self._found_memory = memory = device.xp.cuda.alloc_pinned_memory(8 * max(count, 1))
         self._found = (ctypes.c_uint64 * count).from_address(memory.ptr)
