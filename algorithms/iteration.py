@@ -220,6 +220,28 @@ class Turns:
         *found, history, _, _, last = values
         return tuple(found), [*history.to_dense(0.0)[: self.loop.turns - 1].tolist(), last]  # type: ignore[union-attr]
 
+    def while_changing(self, step: Callable, x: Vector, most: int) -> tuple[Vector, list[int]] | None:
+        """(x, how many places changed in each turn) after turns (x, changed) = step(x), `changed` a scalar of INT64,
+        until it is 0; at most `most` and HISTORY.  None where the device cannot run them.
+        """
+        size = min(most, HISTORY)
+        counts, places = Vector.from_scalar(0, size, dtypes.INT64), Vector.from_dense(np.arange(size))
+
+        def body(x: Any, counts: Any, turn: Any, _: Any) -> Any:
+            y, changed = step(x)
+            # counts(turn) = changed
+            here = (places == turn).new()
+            counts(here.V) << changed
+            return False, (y, counts, turn + 1, changed)
+
+        def test(*values: Any) -> Any:
+            return values[-1] != 0
+
+        values = self._run(body, test, (x, counts, 0, 1), size)
+        if values is None:
+            return None
+        return values[0], values[1].to_dense(0)[: self.loop.turns].tolist()  # type: ignore[union-attr]
+
     def _run(self, body: Callable, test: Callable, values: tuple, most: int) -> tuple | None:
         named = tuple((f"x{k}", lambda value=value: value) for k, value in enumerate(values))
         try:

@@ -15,13 +15,18 @@ networks" (Phys. Rev. E 76, 2007); LDBC Graphalytics 1.0, section 2.3 (CDLP).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from grb_tile import Matrix, Vector, binary, dtypes, graph, indexunary, monoid
 
-from . import arguments
+from . import arguments, iteration
 from .given import GraphLike
 from .graph import Graph, room_for
 from .report import Callback, Report
 from .result import VertexResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def label_propagation(G: GraphLike, *, max_iter: int = 10, callback: Callback | None = None) -> VertexResult:
@@ -45,25 +50,43 @@ def label_propagation(G: GraphLike, *, max_iter: int = 10, callback: Callback | 
     votes, weighted = _votes(G)
     # x(i) = i
     x = indexunary.rowindex(Vector.from_scalar(0, G.n, dtypes.INT64)).new(name="labels")
+    step = _round(votes, weighted, G.keep("every node votes", lambda: votes.reduce_rowwise("count").new().nvals == G.n))
     with Report("label_propagation", callback) as report:
         report.finish("max_iter", False)
-        for _ in range(max_iter):
-            # t(i) = argmax over c of C(i, c),  x<t,s> = t
-            t = graph.mode(votes, x, weighted=weighted)
-            y = t
-            if t.nvals < G.n:
-                y = x.dup(name="labels")
-                y(t.S) << t
-            # how many differ: [+_i x(i) != y(i)]
-            changed = int(binary.ne(x & y).new().reduce(monoid.plus[dtypes.INT64]).new().value or 0)
-            x = y
-            stop = report.note(changed=changed)
-            if not changed:
-                report.finish("converged", True)
+        turns = iteration.turns_of(G, "label_propagation")
+        here, left, changed = turns.begins(report), max_iter, 1
+        while here and left and changed:
+            ran = turns.while_changing(step, x, left)
+            if ran is None:
                 break
-            if stop:
+            x, counts = ran
+            for changed in counts:
+                report.note(changed=changed)
+            left -= len(counts)
+        while left and changed:
+            x, count = step(x)
+            changed, left = int(count), left - 1
+            if report.note(changed=changed):
                 break
+        if not changed:
+            report.finish("converged", True)
     return VertexResult(x, report, vertices=G.labels)
+
+
+def _round(votes: Matrix, weighted: bool, every: bool) -> Callable[[Vector], tuple[Vector, Any]]:
+    """The function x -> (the labels after a round, how many are others); every: has each node neighbours?"""
+
+    def step(x: Vector) -> tuple[Vector, Any]:
+        # t(i) = argmax over c of C(i, c),  y<t,s> = t
+        y = t = graph.mode(votes, x, weighted=weighted)
+        if not every:
+            y = x.dup(name="labels")
+            y(t.S) << t
+        # [+_i x(i) != y(i)]
+        changed = binary.ne(x & y).new().reduce(monoid.plus[dtypes.INT64]).new().value
+        return y, 0 if changed is None else changed
+
+    return step
 
 
 def _votes(G: Graph) -> tuple[Matrix, bool]:

@@ -108,7 +108,7 @@ def imports_in(node, package, in_function=False, for_types=False):
         base = package[: len(package) - node.level + 1] if node.level else []
         origin = ".".join([*base, *([node.module] if node.module else [])])
         found = [full if (full := f"{origin}.{alias.name}") in MODULES else origin for alias in node.names]
-    elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+    elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "import_module":
         if node.args and isinstance(node.args[0], ast.Constant):
             name = node.args[0].value
             above = len(name) - len(name.lstrip("."))

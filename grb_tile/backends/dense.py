@@ -21,8 +21,8 @@ import numpy as np
 
 from ..dtypes import BOOL, cast
 from ..operators import typed_semiring
-from ..storage import bits
-from ..storage.constructors import empty_matrix, full_vector
+from ..planner import tuning
+from ..storage.constructors import empty_matrix, empty_vector, full_vector
 from ..storage.convert import MAX_BITMAP, share
 from ..storage.dense import (
     DENSE_FORMATS,
@@ -31,7 +31,7 @@ from ..storage.dense import (
     compressed,
     flat_of,
     in_order,
-    in_two_dimensions,
+    line_numbers,
     matrix_of,
     to_dense,
     transposed,
@@ -40,6 +40,7 @@ from ..storage.host_memory import check_memory
 from ..storage.place import at, first_value, host, is_host
 from ..storage.store import BitmapVector, Compressed, Dense, StoredMask, index_dtype
 from .dense_products import is_plus, matvec, product
+from .dense_regions import joined, region
 from .protocol import Backend
 
 
@@ -109,6 +110,11 @@ class DenseForms(Backend):
     def _positions(self, I, J, lines, width):
         """Positions of the region I x J (None: all) of `lines` lines of `width`, line by line: a range, or an array."""
         I, J = range(lines) if I is None else I, range(width) if J is None else J
+        found = self._range_of(I, J, width)
+        return self.region_positions(I, J, width) if found is None else found
+
+    def _range_of(self, I, J, width):
+        """_positions where they are a range; else None."""
         if type(I) is range and type(J) is range:
             if len(I) == 1:
                 return range(I[0] * width + J.start, I[0] * width + J.stop, J.step)
@@ -117,8 +123,8 @@ class DenseForms(Backend):
             if I.step == J.step == 1 and len(J) == width:
                 return range(I.start * width, I.stop * width)
         if type(I) is np.ndarray and len(I) == 1:
-            return self._positions(range(int(I[0]), int(I[0]) + 1), J, lines, width)
-        return self.region_positions(I, J, width)
+            return self._range_of(range(int(I[0]), int(I[0]) + 1), J, width)
+        return None
 
     # ------------------------------------------------------------------ placement
 
@@ -168,11 +174,12 @@ class DenseForms(Backend):
             return Dense(nrows, ncols, _iso_full(A.flat, nrows * ncols), A.by_columns)
         lines, width = (A.ncols, A.nrows) if A.by_columns else (A.nrows, A.ncols)
         I, J = (J, I) if A.by_columns else (I, J)
-        if A.flat.words is None and not A.dtype._is_udt:
-            A = self.to_device(A)
-            flat = at(A, lambda xp: _region(self, xp, A.flat, lines, width, I, J))
+        if A.flat.words is None and not A.dtype._is_udt and not self.on_device:
+            flat = at(A, lambda xp: region(self, xp, A.flat, lines, width, I, J))
             return Dense(nrows, ncols, flat, A.by_columns)
-        flat = self.gather_vector(A.flat, self._positions(I, J, lines, width))
+        I, J = range(lines) if I is None else I, range(width) if J is None else J
+        where = self._range_of(I, J, width)
+        flat = self.gather_region(A.flat, I, J, width) if where is None else self.gather_vector(A.flat, where)
         return matrix_of(flat, nrows, ncols, A.by_columns)
 
     def expand_matrix(self, A, I, J, nrows, ncols):
@@ -205,7 +212,12 @@ class DenseForms(Backend):
         found = [A for row in tiles for A in row if A.nrows and A.ncols]
         full = all(type(A) is Dense and A.flat.words is None for A in found)
         nrows, ncols = sum(row[0].nrows for row in tiles), sum(A.ncols for A in tiles[0])
-        if not found or not all(type(A) is Dense for A in found) or self.on_device and not full or dtype._is_udt:
+        dense = found and all(type(A) is Dense for A in found) and not dtype._is_udt
+        if dense and self.on_device and not full and nrows * ncols <= MAX_BITMAP:
+            flat = self._put_tiles(tiles, nrows, ncols, dtype)
+            if flat is not NotImplemented:
+                return matrix_of(flat, nrows, ncols)
+        if not dense or self.on_device and not full:
             return super().concat_matrices(_deep(tiles), dtype)
         tiles = [[self.cast(A, dtype) for A in self._all_here(*row)] for row in tiles]
         if full and all(A.iso for row in tiles for A in row) and nrows * ncols > MAX_BITMAP:
@@ -213,8 +225,24 @@ class DenseForms(Backend):
             if len({first_value(A.flat).tobytes() for A in values}) == 1:
                 return Dense(nrows, ncols, _iso_full(values[0].flat, nrows * ncols))
         self._check_host_memory(nrows * ncols * (dtype.np_type.itemsize + (not full)), nrows, ncols)
-        flat = self.run_reported(lambda: _joined(self.xp, tiles, nrows, ncols, dtype, full), "concat")
+        flat = self.run_reported(lambda: joined(self.xp, tiles, nrows, ncols, dtype, full), "concat")
         return matrix_of(flat, nrows, ncols)
+
+    def _put_tiles(self, tiles, nrows, ncols, dtype):
+        """The row-major vector of a grid of dense tiles, written one after the other; NotImplemented: as put_region."""
+        flat, top = empty_vector(nrows * ncols, dtype), 0
+        for row in tiles:
+            left = 0
+            for A in row:
+                if A.nrows and A.ncols:
+                    t = self.cast(in_order(self.to_device(A), False).flat, dtype)
+                    rows, columns = range(top, top + A.nrows), range(left, left + A.ncols)
+                    flat = super().put_region(flat, t, rows, columns, ncols, None)
+                    if flat is NotImplemented:
+                        return flat
+                left += A.ncols
+            top += row[0].nrows
+        return flat
 
     def outside(self, A, I, J):
         if type(A) is not Dense or A.flat.size > MAX_BITMAP:
@@ -355,8 +383,21 @@ class DenseForms(Backend):
             return A, self.broadcast(u, A, axis)
         return super().broadcast_over(u, compressed(A), axis)
 
+    def _are_few(self, c, t, mask):
+        """Are T and the mask lists of few entries on the host, of which the host lists the positions?"""
+        few = (t, mask.pattern)
+        if mask.complement or type(c) is not Dense or c.flat.size > MOST_POSITIONS or c.dtype._is_udt:
+            return False
+        return all(type(x) is Compressed and is_host(x) and x.nvals <= tuning.GPU_BUILT_ON_HOST for x in few)
+
     def overwrite(self, c, t, mask):
         if type(c) is Dense or type(t) is Dense or type(mask.pattern) is Dense:
+            if self.on_device and self._are_few(c, t, mask):
+                c.shared = True  # its arrays are not written into
+                flat = flat_of(t, line_numbers)
+                pattern = flat if mask.pattern is t else flat_of(mask.pattern, line_numbers)
+                found = super().overwrite(in_order(self.to_device(c), False).flat, flat, StoredMask(pattern))
+                return matrix_of(found, c.nrows, c.ncols)
             c, t, mask = self._all_here(c, t, mask)
             frame = self._frame(None, c, t, mask, width=0 if c.iso and t.iso else c.dtype.np_type.itemsize)
             if frame is not None:
@@ -406,27 +447,6 @@ _UFUNCS = frozenset((
 ))  # fmt: skip
 
 
-def _joined(xp, tiles, nrows, ncols, dtype, full):
-    """The row-major vector of a grid of dense tiles; tiles without positions may have any form."""
-    values, flags = xp.empty((nrows, ncols), dtype.np_type), None if full else np.zeros((nrows, ncols), np.bool_)
-    top = 0
-    for row in tiles:
-        left = 0
-        for A in row:
-            place = slice(top, top + A.nrows), slice(left, left + A.ncols)
-            left += A.ncols
-            if A.nrows and A.ncols:
-                values[place] = A.flat.values[0] if A.iso else in_two_dimensions(A, A.flat.values)
-                if flags is not None:
-                    words = A.flat.words
-                    flags[place] = words is None or in_two_dimensions(A, bits.to_bool(words, A.flat.size))
-        top += row[0].nrows
-    size = nrows * ncols
-    count = size if full else int(np.count_nonzero(flags))
-    words = None if count == size else bits.from_bool(flags.reshape(-1))
-    return BitmapVector(size, dtype, words, values.reshape(-1), count)
-
-
 def _iso_full(u, size):
     """The full vector of the value of u, an iso one."""
     return share(u, BitmapVector(size, u.dtype, None, u.values, size, True))
@@ -440,27 +460,6 @@ def _row_of_ones(xp, n):
     """The full 1 x n row in CSR."""
     indptr, indices = xp.asarray(np.array([0, n], np.int64)), xp.arange(n, dtype=index_dtype(n))
     return Compressed(1, n, BOOL, indptr, indices, xp.ones(1, np.bool_), True)
-
-
-def _region(backend, xp, flat, lines, width, I, J):
-    """The full vector of the region I x J of a full one of lines x width positions."""
-    values = flat.values.reshape(lines, width)
-    values = _picked(backend, xp, values, I, 0)
-    values = xp.ascontiguousarray(_picked(backend, xp, values, J, 1)).reshape(-1)
-    result = BitmapVector(values.shape[0], flat.dtype, None, values, values.shape[0])
-    return share(flat, result)
-
-
-def _picked(backend, xp, values, I, axis):
-    """values[I] along an axis: a view for a range of ascending numbers, or for all."""
-    if I is None:
-        return values
-    if type(I) is np.ndarray and len(I) and I[-1] - I[0] == len(I) - 1 and bool((I[1:] > I[:-1]).all()):
-        I = range(int(I[0]), int(I[-1]) + 1)
-    if type(I) is range and I.step > 0:
-        cut = slice(I.start, I.stop, I.step)
-        return values[cut] if axis == 0 else values[:, cut]
-    return xp.take(values, backend.positions(I), axis)
 
 
 def _one_value_beside(x, y):

@@ -334,6 +334,10 @@ class GraphOperations:
         """What `reduce` or `is_equal` found in such a turn, likewise; None where it is known."""
         return None
 
+    def bounded_product(self, places: tuple, admitted: Any, left: tuple, right: tuple, semiring: Any) -> Any:
+        """A product at the positions of a bound (programs/bounds.py, cuda/programs/bounded.py)."""
+        return NotImplemented
+
     # ------------------------------------------------------------------ lists of neighbours in an order of their own
 
     def breadth_first(self, lists: Any, sources: np.ndarray, limit: int) -> tuple[np.ndarray, ...]:

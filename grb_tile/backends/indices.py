@@ -36,6 +36,10 @@ class IndexArrays:
         """I[k] * width + J[l] for each k, and for each l within it, as one array; I and J arrays or ranges."""
         return (self.positions(I)[:, None] * width + self.positions(J)).reshape(-1)
 
+    def gather_region(self, u: Any, I: Positions, J: Positions, width: int) -> Any:
+        """t[k * len(J) + l] = u[I[k] * width + J[l]]: a region of a vector of lines of `width` positions."""
+        return self.gather_vector(u, self.region_positions(I, J, width))  # type: ignore[attr-defined]
+
     def last_of_each(self, I: Positions, size: int) -> tuple[Positions, Any]:
         """(the positions in I, below `size`, ascending without repeats; places in I of the last occurrence of each).
 

@@ -28,3 +28,11 @@ def one_kernel_pays(read_bytes: int, steps: int, barriers: int, profile: DeviceP
 def product_fits(entries: int, entry_bytes: int, profile: DeviceProfile) -> bool:
     """May a product that reads all entries be a step of one kernel?  Else it is by segments, which is none."""
     return entries * entry_bytes / profile.dram_bytes_ns < tuning.GPU_STEP_PRODUCT_NS * profile.latency
+
+
+def bounded_product_pays(lookups: int) -> bool:
+    """Is a product at the positions of a bound, with so many look-ups, to be captured?
+
+    From Python it costs the host 0.3 to 0.7 ms, and finds rows by tables.
+    """
+    return lookups <= tuning.GPU_BOUNDED_LOOKUPS

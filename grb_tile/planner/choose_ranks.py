@@ -69,9 +69,12 @@ def best(task: Task, sizes: Sequence[int], link: Link) -> int:
 
 
 def spmv(n: int, nvals: int, itemsize: int = 4, turns: int = 1) -> Task:
-    """w = A x with a full x, `turns` times (PageRank: and 5 passes over vectors, which ranks share)."""
+    """w = A x with a full x, `turns` times (PageRank: and 5 passes over vectors, which ranks share).
+
+    In the turns of a loop the host is ahead of the devices; a product alone begins when its calls have been made.
+    """
     work = turns * _product_ns(n, nvals, itemsize)
-    return Task(work, work, turns, 2, turns * n * itemsize)
+    return Task(work, work, turns, 1, turns * n * itemsize, tuning.RANKS_PRODUCT_NS if turns == 1 else 0.0)
 
 
 def matmul(products: float, nvals: int, itemsize: int = 4, product_ns: float = 0.02) -> Task:
@@ -87,8 +90,8 @@ def bfs(n: int, nvals: int, levels: float) -> Task:
 
 
 def bfs_in_kernels(n: int, nvals: int, levels: float) -> Task:
-    """A search by a launch on each rank (distributed/searches.py): all meet twice a level."""
-    shared = n * tuning.RANKS_SEARCH_NS + tuning.RANKS_LOOP_NS + tuning.HOST_EXCHANGE_NS
+    """A search by a launch on each rank (distributed/searches.py): all meet once or twice a level."""
+    shared = n * tuning.RANKS_SEARCH_NS + tuning.RANKS_LOOP_NS
     return bfs(n, nvals, levels)._replace(divided=shared, exchanges=0, calls_ns=2 * tuning.RANKS_MEETING_NS)
 
 

@@ -18,7 +18,8 @@ from ..core.scalar import Scalar
 from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
-from .captured import NUMBERS, ONE_BRANCH, Undefined, as_number, negated, value_of
+from .bounds import Outside
+from .names import NUMBERS, ONE_BRANCH, Undefined, as_number, negated, value_of
 
 
 def branch(test: Any, then: Callable, otherwise: Callable, named: tuple) -> tuple:
@@ -51,7 +52,7 @@ def _result_of(frame, branch, values):
     with frame.logged() as log:
         try:
             found = branch(*values)
-        except CaptureError:
+        except (CaptureError, Outside):
             raise
         except Exception as error:
             raise CaptureError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,55 +17,22 @@ from ..core import elements, tracing
 from ..core.matrix import Matrix
 from ..core.number import Number
 from ..core.scalar import Scalar
-from ..core.transposed import TransposedMatrix
 from ..core.vector import Vector
-from ..dtypes import BOOL, FP64, INT64
+from ..dtypes import INT64
 from ..exceptions import CaptureError
+from .bounded import Matrices, within
+from .bounds import BoundedMatrix
+from .names import NUMBERS, ONE_BRANCH, UNDEFINED, as_number, both, is_matrix, is_object, negated, role_of
 
 ENDLESS = 2**62  # turns
 _ALIASES = "programs: two names stand for one vector as a turn ends: give one of them a .dup()"
-NUMBERS = {bool: BOOL, int: INT64, float: FP64}
-
-
-class Undefined:
-    """The value of a name that is not bound yet."""
-
-
-UNDEFINED = Undefined()
-ONE_BRANCH = Undefined()  # of a name that one of two computed branches has bound
-
-
-def value_of(get: Callable) -> Any:
-    """What `get()` gives, UNDEFINED where its name is not bound."""
-    try:
-        return get()
-    except (NameError, ValueError):  # of a cell: "Cell is empty"
-        return UNDEFINED
-
-
-def negated(x: Any) -> Any:
-    """`not x`, of a Number too."""
-    if type(x) is not Number:
-        return not x
-    return Number(x.vector.apply("lnot").new()) if x.dtype is BOOL else x == 0
-
-
-def both(every: bool, first: Any, second: Callable[[], Any]) -> Any:
-    """`first and second()` (every) or `first or second()`; a number of the device does not keep the second from it."""
-    if type(first) is not Number:
-        return second() if bool(first) is every else first
-    other = second()
-    if type(other) is not Number:
-        return first if bool(other) is every else other
-    product = (first != 0).vector.ewise_mult((other != 0).vector, "land" if every else "lor")
-    return Number(product.new())
 
 
 class Captured:
     """A loop on the device, for operands of one signature.
 
-    roles: of each name that the loop binds, see _role.  next: index of the name whose object it is bound to a turn
-    later (itself, unless vectors are swapped).
+    roles: of each name that the loop binds, see role_of.  shapes: of those that are matrices.  next: index of the name
+    whose object it is bound to a turn later (itself, unless vectors are swapped).
     """
 
     def __init__(self, device: Any, carried: Any) -> None:
@@ -78,21 +45,24 @@ class Captured:
         self.inner: dict[int, Captured] = {}  # the loops within, in the order in which a turn comes to them
         self.roles: list[str] = []
         self.types: list[Any] = []
+        self.shapes: list[tuple | None] = []
+        self.matrices = Matrices()  # those that change
         self.next: list[int] = []
         self.homes: list[int] = []  # index of the vector that a name of role "object" is bound to as a turn begins
         self.vectors: list[int] = []  # the names of role "vector"
         self.numbers: list[int] = []  # of roles "number" and "scalar"
         self._kept = [value for _, value in carried.read if not isinstance(value, Vector)]  # their ids stay theirs
-        self._kept += [value for value in carried.values if is_matrix(value)]
-        matrices = [v._matrix if v._is_transposed else v for v in self._kept if is_matrix(v)]
-        self._stores = [(matrix, matrix._store) for matrix in matrices]
+        self._stores = [(matrix, matrix._store) for matrix in carried.fixed]
 
     def holds(self) -> bool:
         """Are the matrices as they were?"""
         return all(matrix._store is store for matrix, store in self._stores)
 
-    def first(self, carried: Any, most: int | None) -> tuple | None:
-        """The second call of a signature: a turn from Python, one in each direction, the capture, the others."""
+    def first(self, carried: Any, most: int | None, patterns: list) -> tuple | None:
+        """The second call of a signature: a turn from Python, one in each direction, the capture, the others.
+
+        patterns: of positions at which matrices that change may have entries, beside those that they have.
+        """
         left = ENDLESS if most is None else most
         if left <= 0 or not carried.test(*carried.values):
             return tuple(carried.values)
@@ -102,9 +72,12 @@ class Captured:
         if stop or left == 1 or not carried.test(*values):
             return tuple(values)
         self.settle(carried, values)
-        before += [carried.values[k]._store if type(carried.values[k]) is Vector else None for k in self.vectors]
+        before += [carried.values[k]._store if is_object(carried.values[k]) else None for k in self.vectors]
+        after = [vector._store for vector in carried.vectors] + [values[k]._store for k in self.vectors]
+        made = any(map(is_matrix, values))
+        self.matrices = Matrices(current(), [x for x in (*before, *after) if x is not None], patterns, made)
         with traced(self, carried) as frame:
-            self.device.carry(frame.begin(values), before)
+            self.device.carry(frame.begin(values), [self.matrices.entries_of(store) for store in before])
             turns, going = self.device.settle(frame.turn, left - 1)
             self.turns += turns
             self.device.capture(frame.turn, [store for _, store in self._stores])
@@ -157,7 +130,7 @@ class Captured:
         """What the names are bound to from turn to turn, by the turn that ended with `values`."""
         places = {id(vector): k for k, vector in enumerate(carried.vectors)}
         for name, own, old, new in zip(carried.names, carried.own, carried.values, values, strict=True):
-            role = "own" if own else _role(name, old, new, places)
+            role = "own" if own else role_of(name, old, new, places)
             if not own and old is UNDEFINED and new is not UNDEFINED and name not in carried.always:
                 raise CaptureError(
                     f"programs: `{name}` is bound in a branch or a loop within alone; bind it before the loop"
@@ -165,6 +138,7 @@ class Captured:
             self.roles.append(role)
             kind = NUMBERS.get(type(new)) or getattr(new, "dtype", None)
             self.types.append(kind)
+            self.shapes.append(new.shape if type(new) is Matrix else None)
             self.homes.append(places[id(new)] if role == "object" else -1)
             self.next.append(len(self.next))
         moved = {
@@ -180,29 +154,6 @@ class Captured:
         self.numbers = [k for k, role in enumerate(self.roles) if role in ("number", "scalar")]
 
 
-def _role(name, old, new, places):
-    """What a name is to a turn: "object" (a vector that exists before the loop), "vector" (a new one in each turn),
-    "number", "scalar" (a gb.Scalar) or "constant"; "own" is one that each turn binds anew.
-    """
-    if type(new) is Vector:
-        return "object" if id(new) in places and id(old) in places else "vector"
-    if type(new) in NUMBERS or type(new) is Number and new is not old:
-        return "number"
-    if isinstance(new, Scalar) and new is not old:
-        return "scalar"
-    if new is old:
-        return "constant"
-    raise CaptureError(
-        f"programs: `{name}` becomes a {type(new).__name__}; a loop carries Vectors and numbers"
-        + ("; compute the expression: .new()" if hasattr(new, "new") else "")
-    )
-
-
-def is_matrix(value: Any) -> bool:
-    """Is it a Matrix, transposed or not?"""
-    return isinstance(value, (Matrix, TransposedMatrix))
-
-
 @contextmanager
 def traced(captured: Captured, carried: Any) -> Iterator[Frame]:
     """A frame whose turns core reports to."""
@@ -210,7 +161,8 @@ def traced(captured: Captured, carried: Any) -> Iterator[Frame]:
     before, tracing.active = tracing.active, frame
     captured.device.slot_of = frame.slot_of
     try:
-        yield frame
+        with within(captured.matrices.backend):
+            yield frame
     finally:
         tracing.active = before
         captured.device.slot_of = lambda store: None
@@ -244,7 +196,8 @@ class Frame:
                 stores[home] = value._store
         self._begun = list(stores)
         for k in captured.vectors:
-            stores.append(values[k]._store if type(values[k]) is Vector else None)
+            stores.append(values[k]._store if is_object(values[k]) else None)
+        stores = [captured.matrices.entries_of(store) for store in stores]
         for k in captured.numbers:
             value = values[k].value if isinstance(values[k], Scalar) else values[k]
             if type(value) is Number:  # of the loop around this one
@@ -265,14 +218,16 @@ class Frame:
         self._met = 0
         stores.reverse()  # popped, so that each has one holder and may be written in place
         self._written = {}
+        matrices = captured.matrices
         for vector in carried.vectors:
-            elements.reset(vector, stores.pop())
+            store = stores.pop()
+            elements.reset(vector, store if type(vector) is Vector else matrices.of_entries(vector.shape, store))
         values = list(self._fixed)
         for k, (role, home) in enumerate(zip(captured.roles, captured.homes, strict=True)):
             if role == "object":
                 values[k] = carried.vectors[home]
         for k in captured.vectors:
-            values[k] = Vector._from_store(stores.pop(), captured.types[k])
+            values[k] = _object(captured, k, stores.pop())
         for k in captured.numbers:
             values[k] = Number(Vector._from_store(stores.pop(), captured.types[k]))
         begun = [*carried.vectors, *(values[k] for k in captured.vectors)]
@@ -286,29 +241,30 @@ class Frame:
         """The stores of a turn's end, in the order of the slots."""
         captured, carried = self.captured, self._carried
         places = {id(vector): k for k, vector in enumerate(carried.vectors)}
-        stores = [vector._store for vector in carried.vectors]
+        stores_of = captured.matrices.entries_of
+        stores = [stores_of(vector._store, True) for vector in carried.vectors]
         captured.changed.update(places[key] for key in self._written if key in places)
         for k, (role, value) in enumerate(zip(captured.roles, values, strict=True)):
             name = carried.names[k]
             if role == "object":
                 if id(value) not in places:
                     raise CaptureError(f"programs: `{name}` is a vector of before the loop in one turn, not in another")
-                stores[captured.homes[k]] = value._store
+                stores[captured.homes[k]] = stores_of(value._store, True)
                 captured.next[k] = captured.homes.index(places[id(value)])
                 if captured.next[k] != k:
                     captured.changed.update((captured.homes[k], places[id(value)]))
-            elif is_matrix(value) and value is not self._fixed[k]:
-                raise CaptureError(f"programs: `{name}` becomes a Matrix; a loop carries Vectors and numbers")
+            elif is_matrix(value) and value is not self._fixed[k] and role not in ("vector", "own"):
+                raise CaptureError(f"programs: `{name}` becomes a Matrix in some turns only")
             elif value is ONE_BRANCH and role != "own":
                 raise CaptureError(
                     f"programs: `{name}` is bound in a branch or a loop within alone; bind it before the loop"
                 )
             elif role == "constant" and value is not self._fixed[k]:
                 raise CaptureError(f"programs: `{name}` changes in some turns only")
-            elif role == "vector" and type(value) is not Vector:
+            elif role == "vector" and (not is_object(value) or (captured.shapes[k] or value.shape) != value.shape):
                 raise CaptureError(f"programs: `{name}` becomes a {type(value).__name__}")
         self._check_aliases(values, places)
-        stores += [values[k]._store for k in captured.vectors]
+        stores += [stores_of(values[k]._store, True) for k in captured.vectors]
         stores += [as_number(values[k], captured.types[k], carried.names[k]).vector._store for k in captured.numbers]
         self._check_written(values, begun)
         return stores
@@ -345,13 +301,20 @@ class Frame:
         """The values of the names after `turns` turns that began with `values`; vectors get their entries."""
         captured, vectors = self.captured, self._carried.vectors
         found = list(values)
+        results = [
+            store if store is None or type(vector) is Vector else captured.matrices.matrix_of(vector.shape, store)
+            for vector, store in zip(vectors, results, strict=False)
+        ] + results[len(vectors) :]
         contents = [
             self._begun[k] if store is None else store for k, store in enumerate(results[: len(vectors)])
         ]  # fmt: skip
         rest = iter(results[len(vectors) :])
         for k in captured.vectors:
-            store = next(rest)
-            found[k] = Vector._from_store(store, store.dtype)
+            store, shape = next(rest), captured.shapes[k]
+            if shape is None:
+                found[k] = Vector._from_store(store, store.dtype)
+            else:
+                found[k] = Matrix._from_store(captured.matrices.matrix_of(shape, store))
         for k in captured.numbers:
             value = next(rest)
             found[k] = value.item() if captured.roles[k] == "number" else Scalar.from_value(value, captured.types[k])
@@ -388,10 +351,8 @@ class Frame:
 
     def write(self, target: Any) -> None:
         """Note a vector that is written."""
-        if type(target) is not Vector:
-            raise CaptureError(
-                f"programs: a {type(target).__name__} is written in the loop, which carries Vectors and numbers alone"
-            )
+        if any(target is matrix for matrix in self._carried.fixed):
+            raise CaptureError("programs: a Matrix is written in the loop, and no name of it stands left of `<<` there")
         self._written.setdefault(id(target), (target, sys.getrefcount(target) + 1))
         for log in self._logs:
             if id(target) not in log:
@@ -438,23 +399,19 @@ class Frame:
 
     def chosen(self, flag: Any, first: Any, second: Any, dtype: Any) -> Any:
         """The store `first` where the BOOL of the store `flag` is true, else `second`."""
-        return first if first is second else self.captured.device.chosen(flag, first, second)
+        if first is second:
+            return first
+        if BoundedMatrix in (type(first), type(second)):
+            bound = (first if type(first) is BoundedMatrix else second).bound
+            return BoundedMatrix(bound, self.chosen(flag, bound.project(first), bound.project(second), dtype))
+        return self.captured.device.chosen(flag, first, second)
 
 
-def as_number(value: Any, dtype: Any, name: str, where: str = "turn") -> Number:
-    """The value of a name at the end of a turn, or of a branch, as a Number of its type."""
-    if type(value) is Number:
-        if value.dtype is not dtype:
-            raise CaptureError(
-                f"programs: `{name}` is {dtype.name} in one {where} and {value.dtype.name} in another; begin with a "
-                f"number of the latter type"
-            )
-        return value
-    if isinstance(value, Scalar):
-        value = value.value
-    if value is None or type(value) not in NUMBERS:
-        raise CaptureError(f"programs: `{name}` becomes a {type(value).__name__}")
-    return Number(Vector.from_scalar(value, 1, dtype))
+def _object(captured, k, store):
+    """The vector or matrix of a name that has these entries."""
+    if captured.shapes[k] is None:
+        return Vector._from_store(store, captured.types[k])
+    return Matrix._from_store(captured.matrices.of_entries(captured.shapes[k], store), captured.types[k])
 
 
 def _period(following, start):

@@ -14,7 +14,8 @@ from ..core import elements
 from ..core.number import Number
 from ..core.vector import Vector
 from ..exceptions import CaptureError
-from .captured import ENDLESS, ONE_BRANCH, UNDEFINED, Captured, Undefined, both, traced
+from .captured import ENDLESS, Captured, traced
+from .names import ONE_BRANCH, UNDEFINED, Undefined, both, is_matrix
 
 UNROLLED = 8  # turns; a WHILE node's turn costs 4 us and a copy into slots 3, as much as two short kernels
 _TRIED = 2  # turns of loops within a turn that is undone
@@ -33,6 +34,9 @@ def run_within(inner: Inner) -> tuple:
     """The values of the names after the loop.  Raises: CaptureError for what the device cannot carry."""
     frame, carried, most = inner.around, inner.carried, inner.most
     place = frame.next_within()
+    matrices = [x for x in (*carried.values, *(x for _, x in carried.read)) if is_matrix(x)]
+    if any((x._matrix if x._is_transposed else x)._store.format == "bounded" for x in matrices):
+        raise CaptureError("programs: a matrix that changes is used in a loop within; only the inner loop is captured")
     if most is not None and type(most) is not int:
         raise CaptureError(f"programs: max_turns is {type(most).__name__} in a loop within")
     if most is not None and (most <= 0 or inner.plain and most <= UNROLLED):

@@ -6,10 +6,11 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..core.number import Number
 from ..exceptions import CaptureError
 from .branches import branch
-from .captured import UNDEFINED, both, negated
-from .rewrite import BOTH, BRANCH, NOT, RANGE, RUN, UNDEFINED as UNDEFINED_NAME, rewritten
+from .names import UNDEFINED, both, negated
+from .rewrite import BOTH, BRANCH, NOT, RANGE, RUN, TURNS, UNDEFINED as UNDEFINED_NAME, rewritten
 from .running import Loop
 
 
@@ -26,9 +27,10 @@ def program(function: Callable | None = None, *, strict: bool = False) -> Any:
         if size > limit: return r                           and loops in loops
 
     are decided there.  Numbers that the loop binds (`depth += 1`) are INT64, FP64 or BOOL there; vectors are carried as
-    bitmaps.  What a turn cannot do without the host (`print` runs in the first calls only; an array that is made in the
-    body; `int()` of a number; a matrix that changes) makes the loop run turn by turn from Python, after a
-    CaptureWarning that names the line; with `strict` it raises CaptureError.
+    bitmaps, matrices that change within a pattern.  What a turn cannot do without the host (`print` runs in the first
+    calls only; an array that is made in the body; `int()` of a number; a product of such a matrix without a mask) makes
+    the loop run turn by turn from Python, after a CaptureWarning that names the line; with `strict` it raises
+    CaptureError.
 
     Raises: CaptureError (with strict); TypeError where `function` is none.
 
@@ -65,12 +67,18 @@ def loop(condition: Callable[[], Any] | None = None, *, max_turns: int | None = 
     """
     if condition is not None and not callable(condition):
         raise TypeError(f"loop: condition must be a function, got {type(condition).__name__}: write `lambda: ...`")
-    if max_turns is not None and (type(max_turns) is not int or max_turns < 0):
-        raise ValueError(f"loop: max_turns must be a whole number >= 0 or None, got {max_turns!r}")
+    _checked(max_turns)
     turn = 0
     while (max_turns is None or turn < max_turns) and (condition is None or condition()):
         yield turn
         turn += 1
+
+
+def _checked(max_turns: Any) -> Any:
+    """max_turns.  Raises: ValueError where it is no number of turns; one of the device is left to the loop."""
+    if max_turns is None or type(max_turns) is Number or type(max_turns) is int and max_turns >= 0:
+        return max_turns
+    raise ValueError(f"loop: max_turns must be a whole number >= 0 or None, got {max_turns!r}")
 
 
 class Program:
@@ -85,7 +93,8 @@ class Program:
         self._reason: str | None = "it has not run yet"
 
     def _make(self):
-        names = {RUN: self._run, NOT: negated, BOTH: both, RANGE: _count_of, BRANCH: branch, UNDEFINED_NAME: UNDEFINED}
+        names = {RUN: self._run, NOT: negated, BOTH: both, BRANCH: branch, UNDEFINED_NAME: UNDEFINED}
+        names |= {RANGE: _count_of, TURNS: _checked}
         self._made = self._function
         self._reason = None
         try:
@@ -100,7 +109,9 @@ class Program:
         if refused and self._strict:
             self._made = None
             raise CaptureError(f"program: line {refused[0].line}: the loop stays in Python: {refused[0].reason}")
-        self._loops = [Loop(found.line, self._strict) for found in self._found if found.reason is None]
+        self._loops = [
+            Loop(found.line, self._strict, written=found.written) for found in self._found if found.reason is None
+        ]
         if made is not None:
             self._made = made
 

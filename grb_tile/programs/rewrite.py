@@ -41,17 +41,20 @@ from .jumps import (
 )
 
 RUN, NOT, BOTH, RANGE, UNDEFINED = "__gb_run", "__gb_not", "__gb_both", "__gb_range", "__gb_undefined"
-BRANCH = "__gb_branch"
+BRANCH, TURNS = "__gb_branch", "__gb_turns"
 _LEAVES = (ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.Continue, ast.Global, ast.Nonlocal, ast.Delete,
            ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import,
            ast.ImportFrom, ast.Match)  # fmt: skip
 
 
 class Found(NamedTuple):
-    """A loop of the source: its line, and why it stays in Python (None: it may run on the device)."""
+    """A loop of the source: its line, why it stays in Python (None: it may run on the device), and the names that stand
+    left of `<<`.
+    """
 
     line: int
     reason: str | None
+    written: tuple = ()
 
 
 def rewritten(function: Callable, names: dict[str, Any]) -> tuple[Callable | None, list[Found]]:
@@ -150,7 +153,7 @@ class _Loops:
         place = statement.lineno, statement.col_offset
         if place not in self._numbers:
             reason = self._why_not(statement)
-            self.found.append(Found(statement.lineno, reason))
+            self.found.append(Found(statement.lineno, reason, _written_in(statement)))
             self._numbers[place] = None if reason is not None else self._count
             self._count += reason is None
         return self._numbers[place]
@@ -202,7 +205,7 @@ class _Loops:
         condition, most = (call.args[0] if call.args else None), None
         for keyword in call.keywords:
             if keyword.arg == "max_turns":
-                most = keyword.value
+                most = ast.Call(ast.Name(TURNS, ast.Load()), [keyword.value], [])
             elif keyword.arg == "condition":
                 condition = keyword.value
             else:
@@ -352,8 +355,9 @@ def _reads(nodes, name):
 
 
 def _binds_first(body, name, branches=True):
-    """Does each turn bind the name, by `name = ...`, before it reads it?  branches: or each branch, or loop within,
-    that reads it, for itself.
+    """Does each turn bind the name, by `name = ...` or `name, x = ...`, before it reads it?
+
+    branches: or each branch, or loop within, that reads it, for itself.
     """
     found = False
     for part in body:
@@ -367,11 +371,29 @@ def _binds_first(body, name, branches=True):
             found = all(not _mentions(x, name) or _binds_first(x, name) for x in (part.body, part.orelse))
         else:
             return isinstance(part, ast.Assign) and len(part.targets) == 1 and (
-                isinstance(part.targets[0], ast.Name) and part.targets[0].id == name and not _reads([part.value], name)
+                name in _names_in(part.targets[0]) and not _reads([part.value], name)
             )  # fmt: skip
         if not found:
             return False
     return found
+
+
+def _written_in(statement):
+    """The names x of `x << y`, `x(mask) << y`, `x[i] << y` within."""
+    found = set()
+    for part in ast.walk(statement):
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.LShift):
+            target = part.left
+            while isinstance(target, (ast.Call, ast.Subscript)):
+                target = target.func if isinstance(target, ast.Call) else target.value
+            found |= set(_names_in(target))
+    return tuple(sorted(found))
+
+
+def _names_in(target):
+    """The names that `target = ...` binds, one or a tuple of them."""
+    targets = target.elts if isinstance(target, ast.Tuple) else [target]
+    return [each.id for each in targets if isinstance(each, ast.Name)]
 
 
 def _is_counted(part):

@@ -18,13 +18,16 @@ import numpy as np
 
 from ..backends.select import current
 from ..core import elements, recorder, tracing
+from ..core.matrix import Matrix
 from ..core.number import Number
 from ..core.scalar import Scalar
 from ..core.vector import Vector
 from ..exceptions import CaptureError, CaptureWarning
 from ..planner.record import FREE, forced
-from .captured import NUMBERS, UNDEFINED, Captured, is_matrix, value_of
+from .bounds import MOST_WIDENED, Outside, joined, pattern_of
+from .captured import Captured
 from .inner import Inner, run_within
+from .names import NUMBERS, UNDEFINED, is_matrix, value_of
 from .rewrite import RUN
 
 KEPT = 8  # captured loops of one place, the latest
@@ -42,8 +45,13 @@ class Loop:
     reason: why it ran turn by turn the last time, None where it did not; turns, pulled: of the last call.
     """
 
-    def __init__(self, line: int, strict: bool, at_once: bool = False) -> None:
-        """at_once: the first call of a kind is captured, too: kernels have been compiled, forms have settled."""
+    def __init__(self, line: int, strict: bool, at_once: bool = False, written: tuple = ()) -> None:
+        """at_once: the first call of a kind is captured, too: kernels have been compiled, forms have settled.
+
+        written: the names that stand left of `<<` in the loop.
+        """
+        self._written = written
+        self._patterns: dict[Any, list] = {}  # of a kind: of positions at which matrices that change had entries
         self.line, self.strict, self._at_once = line, strict, at_once
         self.reason: str | None = "it has not run yet"
         self.turns = self.pulled = 0
@@ -67,7 +75,7 @@ class Loop:
         around = tracing.current()
         if around is not None:  # the loop around it runs on the device
             self.reason, self.inside, self.turns, self.pulled = None, True, 0, 0
-            carried = _Carried(test, body, names, values, own, always)
+            carried = _Carried(test, body, names, values, own, always, self._written)
             try:
                 return run_within(Inner(around, carried, most, plain))
             except CaptureError as error:
@@ -75,10 +83,10 @@ class Loop:
                     raise
                 raise CaptureError(f"{error} (in the loop of line {self.line}, within)") from error
         self.inside = False
-        refused = self._unsuited(most)
+        refused = self._unsuited()
         if refused is None:
             try:
-                carried = _Carried(test, body, names, values, own, always)
+                carried = _Carried(test, body, names, values, own, always, self._written)
                 found = self._on_device(carried, most)
                 if found is not None:
                     return found
@@ -96,14 +104,12 @@ class Loop:
         return tuple(values)
 
     @staticmethod
-    def _unsuited(most):
+    def _unsuited():
         if forced() is not FREE:
             return "a plan is forced"
         if tracing.active is not None:
             return "another program runs"
-        if recorder.active is not None:
-            return "a Recorder records the calls"
-        return None if most is None or type(most) is int else f"max_turns is {type(most).__name__}"
+        return None if recorder.active is None else "a Recorder records the calls"
 
     def _refused(self, error):
         text = f"line {self.line}: {error}"
@@ -127,7 +133,9 @@ class Loop:
             if known is self:
                 self.captured[key] = 0
                 while len(self.captured) > KEPT:
-                    del self.captured[next(iter(self.captured))]
+                    oldest = next(iter(self.captured))
+                    del self.captured[oldest]
+                    self._patterns.pop(oldest, None)
                 if not self._at_once:
                     return None
                 known = 0
@@ -137,15 +145,9 @@ class Loop:
             self.captured[key] = self.captured.pop(key)  # the latest
             tries = known if type(known) is int else known.tries
             try:
-                with _undone(carried):
-                    if type(known) is int or not known.holds():
-                        known = Captured(make(), carried)
-                        known.tries = tries
-                        found = known.first(carried, most)
-                        if known.device.captured:  # it may have ended before
-                            self.captured[key] = known
-                    else:
-                        found = known.again(carried, most)
+                known, found = self._launched(key, known, make, carried, most, tries)
+                if known.device.captured:  # it may have ended before
+                    self.captured[key] = known
             except (KeyboardInterrupt, MemoryError):
                 self.captured[key] = tries
                 raise
@@ -160,9 +162,35 @@ class Loop:
                     raise
                 raise CaptureError(f"{type(error).__name__}: {error}") from error
             self.turns, self.pulled, self.nodes = known.turns, known.pulled, known.device.nodes
-            self.lowering = known.device.one.text
+            texts = known.matrices.text(), known.device.one.text
+            self.lowering = "; ".join(text for text in texts if text)
             self.reason = None if known.device.captured else "it ended before it was captured"
             return found
+
+    def _launched(self, key, known, make, carried, most, tries):
+        """(the Captured, the values after the loop); captured anew where it does not hold, or a matrix does not."""
+        patterns = self._patterns.setdefault(key, [])
+        for _ in range(MOST_WIDENED):
+            try:
+                with _undone(carried):
+                    if type(known) is not int and known.holds():
+                        return known, known.again(carried, most)
+                    known = Captured(make(), carried)
+                    known.tries = tries
+                    return known, known.first(carried, most, patterns)
+            except Outside as outside:
+                if type(known) is not int and known.device.captured:
+                    tries += 1  # each capture costs more than a call from Python
+                    if tries >= TRIES:
+                        raise CaptureError(
+                            "programs: a matrix has entries elsewhere in each call, and each would be captured anew"
+                        ) from None
+                shape = outside.pattern.shape
+                same = [x for x in patterns if x.shape == shape]
+                wider = joined(current(), [*same, pattern_of(current(), outside.pattern)])
+                patterns[:] = [*(x for x in patterns if x.shape != shape), wider]
+                known = tries
+        raise CaptureError("programs: a matrix may have entries at more positions in each turn")
 
 
 def on_device() -> bool:
@@ -186,8 +214,9 @@ class _Carried:
     """What a loop reads and what it may change: the values of the names that it binds, and the vectors it names."""
 
     def __init__(
-        self, test: Callable, body: Callable, names: list[str], values: list, own: tuple, always: tuple
-    ) -> None:
+        self, test: Callable, body: Callable, names: list[str], values: list, own: tuple, always: tuple,
+        written: tuple = (),
+    ) -> None:  # fmt: skip
         self.test, self.body, self.names, self.values, self.always = test, body, names, values, always
         self.own = [name in own for name in names]  # does a turn begin without it?
         self.read: list[tuple[str, Any]] = []  # (name, value) of all else
@@ -195,10 +224,13 @@ class _Carried:
         for function in (test, body):
             self._names_of(function)
         vectors: dict[int, Any] = {}
-        for value in (*self._met(values), *(value for _, value in self.read)):
-            if type(value) is Vector:
+        every = [*zip(names, self._met(values), strict=True), *self.read]
+        for k, (name, value) in enumerate(every):
+            if type(value) is Vector or type(value) is Matrix and (k < len(names) or name in written):
                 vectors.setdefault(id(value), value)
-        self.vectors = list(vectors.values())
+        self.vectors = list(vectors.values())  # and matrices that change
+        matrices = [v._matrix if v._is_transposed else v for _, v in every if is_matrix(v)]
+        self.fixed = [matrix for matrix in matrices if id(matrix) not in vectors]  # matrices that do not
         self.others: list[Vector] = []  # which it only reads, of a loop within another
 
     def divide(self, places: list[int]) -> None:
@@ -272,6 +304,8 @@ def _kind(name, value, order, bound):
         return (type(value).__name__,)
     if is_matrix(value):
         matrix = value._matrix if value._is_transposed else value
+        if id(matrix) in order:
+            return "matrix that changes", value._is_transposed, order[id(matrix)], matrix.shape, matrix.dtype.name
         return "matrix", value._is_transposed, id(matrix._store)
     if isinstance(value, Scalar):
         return "scalar", value.dtype.name, value.value

@@ -1,4 +1,4 @@
-// Access to stores: binary searches, rows of CSR and DCSR, membership in masks.
+// Access to stores: binary searches, rows of CSR and DCSR, membership in masks, regions of indices.
 //
 // Included by kernels that take a store's arrays.  Stores are passed as plain pointers; `iso` is a bool argument
 // (uniform over the grid, so the branch is cheap); masks are (words or indices, complement).
@@ -44,5 +44,18 @@ template <class I> GRB_DEVICE bool in_pattern(const word* words, const I* indice
   if (words != nullptr) return has(words, i);
   return indices == nullptr || find(indices, int64_t(0), count, i) >= 0;
 }
+
+// One dimension of a region of indices: place k is position list[k], or first + k * step where there is no list.
+// last (null: not asked for): the last place of each position, which counts where the list has it twice.
+struct Axis {
+  const int64_t* list;
+  int64_t first, step;
+  const int* last;
+  // The position of place k, or -1 where a later place is the same position.
+  GRB_DEVICE int64_t at(int64_t k) const {
+    const int64_t i = list == nullptr ? first + k * step : list[k];
+    return last == nullptr || last[i] == k ? i : -1;
+  }
+};
 
 }  // namespace grb

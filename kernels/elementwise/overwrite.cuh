@@ -7,7 +7,7 @@
 // Precondition: T has entries only at positions of M.
 // Launch: one warp for 1024 positions, or one thread for each entry of a list or of a region.
 #pragma once
-#include "base/bits.cuh"
+#include "base/views.cuh"
 #include "base/warp.cuh"
 
 namespace grb {
@@ -74,19 +74,6 @@ __global__ void last_places(const P* I, int64_t n, int* last, unsigned long long
   add_to_count(repeated, repeats);
   if (is_last_block(finished) && threadIdx.x == 0) *sent = *(volatile unsigned long long*)repeats;
 }
-
-// One dimension of a region: place k is position list[k], or first + k * step where there is no list.
-// last: last_places of the list (null: it has no position twice), of which the last place counts.
-struct Axis {
-  const int64_t* list;
-  int64_t first, step;
-  const int* last;
-  // The position of place k, or -1 where a later place is the same position.
-  GRB_DEVICE int64_t at(int64_t k) const {
-    const int64_t i = list == nullptr ? first + k * step : list[k];
-    return last == nullptr || last[i] == k ? i : -1;
-  }
-};
 
 struct Fresh {  // no accumulator
   template <class T> GRB_DEVICE T operator()(T, T fresh) const { return fresh; }

@@ -3,18 +3,22 @@
 // Algorithm: 1D partition; a level is pushed or pulled by all ranks alike, as in graph/bfs.cuh, whose rule and whose
 // search of a row (pull_four.cuh) these are.  Every rank has two sets of all vertices that are seen: `old`, with the
 // last level, and the one that the next level makes of it; what is in one of them alone is the frontier.
-//   push    each rank expands its own frontier and sets bits of the targets in `next` of the ranks that own them,
-//   settle  and, when all have, takes the new ones of its `next` and writes their level
+//   push    each rank expands its own frontier and sets bits of the targets in `sent`,
+//   send    writes the words with such bits into its box in the windows of the ranks that own them,
+//   settle  and, when all have, takes the new ones of its boxes and writes their level
 //   pull    each rank searches the rows of its own vertices that are not seen for one that is
 // The last two write the words of own vertices that another set has on all ranks.  The ranks meet after each of the
-// three: the grid's barrier, then arrivals in each other's windows, then the grid's again.  Counts of found vertices
-// and, unless they were pulled, of their edges go from each rank to all before a meeting, so that all decide alike.
+// last three: the grid's barrier, then arrivals in each other's windows, then the grid's again.  Counts of found
+// vertices and, unless they were pulled, of their edges go from each rank to all before a meeting, so that all decide
+// alike.
 //
 // Caller: backends/cuda/graph/bfs_ranks.py.  Launch: cooperative, on all ranks at about the same time.
 // Window, a rank's memory that the others' devices can write to: a line of ARRIVAL_WORDS for each rank, whose first
 // word is the number of the last meeting that rank came to (the rank's own: at which it is), then halves (distributed/
-// peers.py), of which one is lent to the launch: the two sets of all vertices, `next` of the rank's own, two sets of
-// counts, since one rank may send the next ones while another reads.
+// peers.py), of which one is lent to the launch: the two sets of all vertices, a box of each rank for the rank's own,
+// two sets of counts, since one rank may send the next ones while another reads.
+// Boxes and `sent` are zero between levels.  Bits of single vertices do not go from device to device: on two H200s a
+// million of them in another's memory by atomics took 0.2 ms.
 // Papers: Buluc and Madduri, "Parallel breadth-first search on distributed memory systems" (SC 2011), section 3.1;
 //   Beamer, Asanovic, Patterson (SC 2012); push_pull_graphblas_icpp18, section 5.4 (seen vertices, not the frontier).
 #pragma once
@@ -31,6 +35,7 @@ constexpr int RANK_HUB = 1 << 12;       // edges from which on a vertex is expan
 constexpr int RANK_HUBS = 1 << 10;      // of a level that are listed; the others are expanded by a warp each
 #endif
 constexpr int64_t RANK_PUSH_SHARE = 4, RANK_FEW_LEFT = 8192, RANK_SMALL_FRONTIER = 16;  // as in graph/bfs.cuh
+constexpr int RANK_BITS_OF_LANE = 16;   // new vertices of a word that a lane takes alone
 constexpr int ARRIVAL_WORDS = 32;       // 128 bytes: what two devices write lies in different sectors
 
 GRB_DEVICE void arrive(unsigned* flag, unsigned number) {
@@ -64,11 +69,11 @@ template <class P> struct RankGraph {   // every field has 8 bytes
   const P* out_start; const int32_t* out; const P* in_start; const int32_t* in;   // own rows
   const int32_t *top_neighbour, *next_neighbours;   // of own vertices (bfs_prepare.cuh); null: no level is pulled
   const word* live;                     // own vertices with in-edges
-  word* sent;                           // words of all vertices
+  word* sent;                           // words of all vertices: what this rank's push has found
   int32_t* hubs;
   RankControl* control;
   const int64_t* starts;                // of the ranks' vertices; multiples of 64
-  int64_t next_words, size, rank;
+  int64_t box_words, size, rank;
 };
 
 template <class P> struct RankSearch {
@@ -85,10 +90,8 @@ template <class P> struct RankSearch {
 
   GRB_DEVICE word* window(int64_t rank) const { return reinterpret_cast<word*>(windows[rank] + offset); }
   GRB_DEVICE word* seen(int64_t rank, int set) const { return window(rank) + set * all_words; }
-  GRB_DEVICE word* next(int64_t rank) const { return window(rank) + 2 * all_words; }
-  GRB_DEVICE word* counts(int64_t rank) const {
-    return window(rank) + 2 * all_words + g.next_words + (counted & 1) * 2 * g.size;
-  }
+  GRB_DEVICE word* box(int64_t rank, int64_t of) const { return window(rank) + 2 * all_words + of * g.box_words; }
+  GRB_DEVICE word* counts(int64_t rank) const { return box(rank, g.size) + (counted & 1) * 2 * g.size; }
   GRB_DEVICE unsigned* arrivals(int64_t at, int64_t of) const {
     return reinterpret_cast<unsigned*>(windows[at]) + of * ARRIVAL_WORDS;
   }
@@ -96,7 +99,8 @@ template <class P> struct RankSearch {
   // All ranks' writes before it are seen by all ranks after it.  False where a rank does not come.
   // made: this rank's counts, sent to the others.
   GRB_DEVICE bool meet(const RankSlot* made = nullptr) {
-    __threadfence_system();
+    __syncthreads();
+    if (threadIdx.x == 0) __threadfence_system();      // of what the block has written, too
     loop.barrier();
     meetings++;
     if (blockIdx.x == 0) {
@@ -140,23 +144,23 @@ template <class P> struct RankSearch {
     for (int64_t r = 0; r < g.size; r++) seen(r, side ^ 1)[at] = bits;
   }
 
-  GRB_DEVICE int owner(int64_t v) const {
-    int r = 0;
-    while (v >= g.starts[r + 1]) r++;
-    return r;
-  }
-
-  // Tell v's owner, unless v is seen or this rank has told it before.
   GRB_DEVICE void tell(const word* old, int v) {
     const word bit = word(1) << (v & 63);
-    if (load_l2(old + (v >> 6)) & bit) return;
     word* mine = g.sent + (v >> 6);
-    if (load_l2(mine) & bit) return;
-    if (atomicOr(mine, bit) & bit) return;
-    const int r = owner(v);
-    word* to = next(r) + ((int64_t(v) - g.starts[r]) >> 6);
-    if (r == g.rank) atomicOr(to, bit);
-    else atomicOr_system(to, bit);
+    if ((load_l2(old + (v >> 6)) | load_l2(mine)) & bit) return;
+    atomicOr(mine, bit);
+  }
+
+  // Own words of `sent` stay for settle.
+  GRB_DEVICE void send() {
+    for (int64_t r = 0; r < g.size; r++) {
+      if (r == g.rank) continue;
+      word *from = g.sent + (g.starts[r] >> 6), *to = box(r, g.rank);
+      GRB_EACH(i, (g.starts[r + 1] - g.starts[r] + 63) >> 6) {
+        const word bits = load_l2(from + i);
+        if (bits) to[i] = bits, from[i] = 0;
+      }
+    }
   }
 
   // hubs: how many there are, of which RANK_HUBS are listed; -1: not known, none is.
@@ -191,7 +195,7 @@ template <class P> struct RankSearch {
     const unsigned* old = reinterpret_cast<const unsigned*>(seen(g.rank, side));
     word count = 0;
     const int64_t groups = (words + 1) >> 1, warps = spread_warps();
-    const int span = groups >= 12 * warps ? 8 : groups >= 3 * warps ? 4 : groups >= warps ? 2 : 1;   // read together
+    const int span = groups >= 3 * warps ? 4 : groups >= warps ? 2 : 1;      // groups whose words are read together
     auto reach = [&](int v, int) { level[v] = depth; };
     auto leaves = [](int, int64_t) { return false; };
     for (int64_t begin = spread_warp() * span; begin < groups; begin += warps * span) {
@@ -227,28 +231,39 @@ template <class P> struct RankSearch {
 
   GRB_DEVICE void settle(RankSlot* counters, int depth) {
     const int lane = lane_number();
-    word* mine = next(g.rank);
+    word* mine = g.sent + (first >> 6);
     const word* old = seen(g.rank, side) + (first >> 6);
     word count = 0, edges = 0;
+    auto take = [&](int64_t v) {
+      level[v] = depth;
+      edges += enter(counters, v);
+    };
     const int64_t groups = (words + 31) >> 5;
     for (int64_t group = spread_warp(); group < groups; group += spread_warps()) {
       const int64_t at = group * 32 + lane;
       word fresh = 0;
       if (at < words) {
-        const word came = load_l2(mine + at), had = load_l2(old + at);
-        fresh = came & ~had;
+        word came = load_l2(mine + at);
         if (came) mine[at] = 0;
+        for (int64_t r = 0; r < g.size; r++) {
+          if (r == g.rank) continue;
+          word* from = box(g.rank, r) + at;
+          const word bits = load_l2(from);
+          if (bits) *from = 0;
+          came |= bits;
+        }
+        const word had = load_l2(old + at);
+        fresh = came & ~had;
         give(at, had | fresh);
         count += __popcll(fresh);
       }
-      for_each_lane(fresh != 0, [&](int turn) {
+      const bool is_dense = __popcll(fresh) > RANK_BITS_OF_LANE;
+      for (word bits = is_dense ? 0 : fresh; bits; bits &= bits - 1) take(at * 64 + __ffsll((long long)(bits)) - 1);
+      __syncwarp();
+      for_each_lane(is_dense, [&](int turn) {
         const word bits = shuffle(fresh, turn);
-        for (int half = 0; half < 2; half++) {
-          if (!(bits >> (half * 32 + lane) & 1)) continue;
-          const int64_t v = (group * 32 + turn) * 64 + half * 32 + lane;
-          level[v] = depth;
-          edges += enter(counters, v);
-        }
+        for (int half = 0; half < 2; half++)
+          if (bits >> (half * 32 + lane) & 1) take((group * 32 + turn) * 64 + half * 32 + lane);
       });
     }
     edges = warp_sum(edges);
@@ -259,7 +274,7 @@ template <class P> struct RankSearch {
   // The edges of an own vertex that is to be expanded; a hub is listed.
   GRB_DEVICE word enter(RankSlot* counters, int64_t v) {
     const word degree = word(g.out_start[v + 1] - g.out_start[v]);
-    if (degree >= RANK_HUB) {
+    if (degree >= RANK_HUB && load_l2(&counters->hubs) < RANK_HUBS) {      // of very many most need no atomic
       const word k = atomicAdd(&counters->hubs, word(1));
       if (k < RANK_HUBS) g.hubs[k] = int(v);
     }
@@ -292,7 +307,7 @@ bfs_of_ranks(const word* graph, const uint64_t* windows, int64_t offset, int64_t
   __syncthreads();
 
   RankSlot* counters = search.loop.begin();
-  GRB_EACH(i, 2 * search.all_words + g.next_words) search.window(rank)[i] = 0;
+  GRB_EACH(i, 2 * search.all_words + g.size * g.box_words) search.window(rank)[i] = 0;
   word count = 0;
   GRB_EACH(i, search.all_words) g.sent[i] = 0;
   GRB_EACH(i, search.words) count += __popcll(g.live[i]);
@@ -321,6 +336,8 @@ bfs_of_ranks(const word* graph, const uint64_t* windows, int64_t offset, int64_t
     if (!pull) {
       explored += edges;
       search.push(hubs);
+      search.loop.barrier();
+      search.send();
       going = search.meet();
       if (!going) break;
     }

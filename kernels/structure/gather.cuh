@@ -44,20 +44,25 @@ __global__ void places_in_range(const I* positions, int64_t n, int64_t start, in
   }
 }
 
-// Gather from a bitmap: bit k and value k of the result are those of wanted[k]; the set bits are added to *count.
+// The region I x J of a vector of lines of `width` positions, line by line, `across` places each: bit k and value k of
+// the result are those of place k.  words null: the vector is full, and words_out is null, too.  out null: values are
+// not wanted.  The set bits are added to *count.
 // Launch: whole warps over n rounded up to 64, so that every half word is written.
 template <class T>
-__global__ void gather_bitmap(const int64_t* wanted, int64_t n, const word* words, const T* in, word* words_out, T* out,
-                              unsigned long long* count) {
+__global__ void gather_region(const word* words, const T* in, int64_t width, const int64_t* I, int64_t first_i,
+                              int64_t step_i, const int64_t* J, int64_t first_j, int64_t step_j, int64_t across,
+                              int64_t n, word* words_out, T* out, unsigned long long* count) {
+  const Axis lines{I, first_i, step_i, nullptr}, columns{J, first_j, step_j, nullptr};
   unsigned long long found = 0;
   GRB_EACH(k, (n + 63) & ~int64_t(63)) {
-    int64_t i = k < n ? wanted[k] : 0;
-    bool there = k < n && has_or_all(words, i);
-    write_flags(words_out, k, there);
+    const int64_t line = k < n ? across == 1 ? k : k / across : 0;
+    const int64_t i = k < n ? lines.at(line) * width + columns.at(k - line * across) : 0;
+    const bool there = k < n && has_or_all(words, i);
+    if (words_out != nullptr) write_flags(words_out, k, there);
     if (there && out != nullptr) out[k] = in[i];
     found += there;
   }
-  add_to_count(found, count);
+  if (words_out != nullptr) add_to_count(found, count);
 }
 
 // Load-balanced expansion of segments (as moderngpu's load-balancing search): k belongs to the segment s with

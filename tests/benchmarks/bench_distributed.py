@@ -57,7 +57,7 @@ CASES = {
     "spmv": spmv,
     "pagerank": pagerank,
     "bfs": bfs,
-    "bfs over ranks": bfs,  # the loop of calls, whatever the planner says
+    "bfs over ranks": bfs,  # by kernels of all devices, or the loop of calls, whatever the planner says
     "components": lambda A: lambda: algorithms.connected_components(A).values,
     "triangles": lambda A: lambda: algorithms.triangle_count(A),
     "square": square,
@@ -152,7 +152,7 @@ def task_of(case, n, nvals):
     found = {
         "spmv": lambda: model.spmv(n, nvals), "pagerank": lambda: model.spmv(n, nvals, turns=20),
         "components": lambda: model.components(n, nvals, levels), "bfs": lambda: model.bfs(n, nvals, levels),
-        "bfs over ranks": lambda: model.bfs(n, nvals, levels),
+        "bfs over ranks": lambda: model.bfs_in_kernels(n, nvals, levels),
     }  # fmt: skip
     return found[case]() if case in found else None
 
@@ -288,6 +288,7 @@ def model_table():
         "triangles, kron 21 (3 x 10^10 products)": model.matmul(3e10, 91_000_000, 1),
         "BFS over ranks, kron 21": model.bfs(1 << 21, 182_000_000, 6),
         "BFS over ranks, rmat 26": model.bfs(1 << 26, 31 << 26, 8),
+        "BFS by kernels of ranks, rmat 26": model.bfs_in_kernels(1 << 26, 31 << 26, 8),
         "components over ranks, rmat 25": model.components(1 << 25, 31 << 25, 8),
         "BFS over ranks, roads (24 M vertices)": model.bfs(24_000_000, 58_000_000, 6000),
     }

@@ -8,6 +8,7 @@ from caches.sites import all_sites, sites_of
 ALONE = "has no argument beside the store: what it holds cannot be asked for in two ways"
 OPTIONS = "kept with a matrix: test_cached_properties.py of tests/algorithms writes to it, test_options.py draws them"
 RANKS = "tests/distributed/test_searches.py asks for it with in-edges and without, in windows that grow"
+LOOP = "kept with a captured loop and the operands themselves: test_program_matrices.py runs loops at random"
 KNOWN = "tests/distributed/test_known.py has other vectors, semirings and masks, one product after another"
 PROCESS = "a table of names or of the process, not of operands"
 
@@ -64,7 +65,9 @@ QUESTIONS = {  # site: beginnings of questions of test_asked_in_turn.py
     "planner/choose_direction.py: _with_one_orientation": ("mxv: direction", "vxm: direction"),
 }  # fmt: skip
 REASONS = {
-    RANKS: "backends/cuda/graph/bfs_ranks.py: _Graph.of",
+    RANKS: """
+        backends/cuda/graph/bfs_ranks.py: _Graph.of, backends/distributed/searches.py: Searches._search_graph
+    """,
     KNOWN: "backends/distributed/products.py: _known_of_product",
     ALONE: """
         backends/cpu/compiled/bound.py: mask_words, backends/cpu/compiled/bound.py: matrix_kind,
@@ -72,6 +75,7 @@ REASONS = {
         backends/cuda/products/columns.py: edges_of, backends/cuda/products/matvec.py: occupied_words,
         backends/cuda/products/pull.py: form_of, backends/cuda/products/row_schedule.py: highest_degree_neighbours,
         backends/cuda/products/row_schedule.py: longest_row, backends/cuda/products/row_schedule.py: pointers,
+        backends/cuda/products/rows_as_words.py: kept_as_words,
         backends/cuda/products/segments.py: reads_most, backends/cuda/products/segments.py: segments_of,
         backends/cuda/products/tile_blocks.py: bit_blocks_of, backends/cuda/products/tile_blocks.py: entries_per_block,
         backends/cuda/products/tiles.py: tile_facts, backends/cuda/runtime/device.py: Device.iso_value,
@@ -89,7 +93,7 @@ REASONS = {
         backends/distributed/whole_loops.py: WholeLoops._whole_for,
         backends/distributed/whole_loops.py: WholeLoops.whole_for_product,
         backends/distributed/whole_loops.py: WholeLoops.drawn_rows,
-        backends/distributed/searches.py: Searches._rows_of, backends/distributed/searches.py: Searches._degrees,
+        backends/distributed/searches.py: Searches._rows_of,
         backends/distributed/whole_loops.py: WholeLoops._own, backends/distributed/whole_loops.py: WholeLoops.bfs,
         backends/distributed/products.py: DistributedProducts._everywhere_for,
         backends/distributed/products.py: DistributedProducts.reduce_mxm,
@@ -111,6 +115,7 @@ REASONS = {
         backends/cuda/communities/row_labels.py: whole_weights,
         algorithms/clustering.py: _either, algorithms/coloring.py: coloring,
         algorithms/core_number.py: _cores, algorithms/label_propagation.py: _votes,
+        algorithms/label_propagation.py: label_propagation,
         algorithms/k_truss.py: k_truss, algorithms/louvain.py: search,
         algorithms/louvain.py: symmetric_weights, algorithms/modularity.py: weights,
         algorithms/pagerank.py: Walk.__init__, algorithms/paths.py: ego_graph,
@@ -125,6 +130,7 @@ REASONS = {
         nx/adjacency.py: _weights, nx/adjacency.py: finite, nx/adjacency.py: graph, nx/adjacency.py: pattern_of,
         nx/searches.py: lists, nx/searches.py: positions
     """,
+    LOOP: "programs/bounded.py: Bounded._lines, programs/bounded.py: Matrices.__init__",
     PROCESS: """
         backends/cpu/jit/recipe.py: _file_digest, backends/cpu/jit/recipe.py: _makers_digest,
         backends/cpu/jit/recipe.py: host, backends/cuda/runtime/compile.py: _pieces,

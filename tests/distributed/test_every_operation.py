@@ -236,11 +236,11 @@ GROUPS = {"products": products, "element-wise": elementwise, "reductions": reduc
 
 
 def comparable(x):
-    """With numbers to ten digits: sums of ranks are added in another order."""
+    """Numbers to ten digits, zeros of one sign: sums of ranks and of compiled code are added in other orders."""
     if isinstance(x, (list, tuple)):
         return [comparable(each) for each in x]
     if isinstance(x, float):
-        return f"{x:.10g}"
+        return f"{x + 0.0:.10g}"
     if hasattr(x, "to_coo"):
         return [x.shape, x.dtype.name, comparable([np.asarray(array).tolist() for array in x.to_coo()])]
     return [x.dtype.name, comparable(x.value)] if isinstance(x, gb.Scalar) else x

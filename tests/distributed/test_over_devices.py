@@ -142,7 +142,7 @@ OTHERS = {  # what rank 1 does where the others multiply: what every rank's erro
     "reduces": (lambda A, u: u.reduce().new().value, "rank 1 in reduce (allgather)"),
     "multiplies another vector": (
         lambda A, u: A.mxv(u.apply(gb.unary.identity[gb.dtypes.FP32]).new()).new(),
-        "rank 1 in mxv (all of 1 arrays, 640 float32)",
+        "rank 1 in mxv (all of 1 arrays, 640 FP32)",
     ),
     "fails": (lambda A, u: [].pop(), "rank 1 failed"),
 }

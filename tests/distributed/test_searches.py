@@ -12,6 +12,7 @@ from grb_tile.backends.distributed import peers, searches
 from grb_tile.backends.distributed.nccl import BackendDevice
 from grb_tile.exceptions import DistributedError
 from grb_tile.planner import choose_ranks, tuning
+from grb_tile.storage.store import forms_of
 from support.emulated_devices import emulated_devices
 from support.seeds import generator
 
@@ -149,6 +150,36 @@ def test_graphs_that_have_the_rows_of_one_rank_in_common(searched):
         for found in dist.run(2, program, devices=2):
             assert found == want
     assert all(searched)
+
+
+@pytest.mark.parametrize("has_room", (True, False))
+@pytest.mark.parametrize("symmetric", (True, False))
+def test_rows_are_moved_where_one_rank_has_most_vertices(symmetric, has_room, searched, monkeypatch):
+    n, rng = 1280, generator("moved rows", symmetric)
+    rows, cols = rng.integers(0, n, (2, 3 * n))
+    rows, cols = (np.concatenate((rows, cols)), np.concatenate((cols, rows))) if symmetric else (rows, cols)
+    A0 = gb.Matrix.from_coo(rows, cols, 1.0, nrows=n, ncols=n)
+    want = [algorithms.bfs(A0, s).levels for s in (0, 70, n - 1)]
+    other = gb.Vector.from_dense(np.arange(float(n)))
+    sums = [(levels + other).new().to_dict() for levels in want]
+
+    def program(world):
+        backend = world._backend
+        backend.set_layout([0, 128, 128, n])
+        A = dist.distribute(A0 if world.rank == 0 else None)
+        monkeypatch.setattr(backend, "has_room", lambda *matrices: has_room)
+        found = [algorithms.bfs(A, s).levels for s in (0, 70, n - 1)]
+        lengths = [len(levels._store.layout) for levels in found]
+        kept = forms_of(A._store)["search_graph"][1]
+        counted = [levels.nvals for levels in found], [(levels + other).new().to_dict() for levels in found]
+        return lengths, kept.nvals, [levels.to_dict() for levels in found], *counted
+
+    with emulated_devices(3):
+        ended = dist.run(3, program, devices=3)
+    for lengths, _, found, counts, added in ended:
+        assert found == [levels.to_dict() for levels in want] and counts == [levels.nvals for levels in want]
+        assert added == sums and (300 < lengths[0] < 600) == has_room
+    assert all(searched) and sum(entries for _, entries, *_ in ended) == A0.nvals
 
 
 @pytest.mark.parametrize("fault", ("no access", "no memory", "another host", "no room"))

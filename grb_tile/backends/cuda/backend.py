@@ -24,6 +24,7 @@ from ...storage.store import BitmapVector, Compressed, SparseVector, StoredMask,
 from .. import plain
 from ..dense import DenseForms
 from ..guard import guarded
+from ..indices import IndexArrays
 from ..protocol import Backend
 from .elementwise.element import element
 from .graph.methods import WholeLoops
@@ -182,6 +183,10 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
     def outside(self, A, I, J):
         result = super().outside(A, I, J)
         return plain.outside(self, A, I, J) if result is NotImplemented else result
+
+    def gather_region(self, u, I, J, width):
+        result = super().gather_region(u, I, J, width)
+        return IndexArrays.gather_region(self, u, I, J, width) if result is NotImplemented else result
 
     @reporting
     def concat_matrices(self, tiles, dtype):

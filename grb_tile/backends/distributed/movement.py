@@ -149,7 +149,7 @@ def whole_vector(world: Any, part: Any, call: str, one: Any = None) -> Any:
             if not is_asked and not arrays[1:]:
                 room = world.room(sum(lengths), dtype, call)
         if not is_asked and arrays and world.moves(dtype):  # over the host each exchange is compared
-            world.comm.announce(call, f"all of {len(arrays)} arrays, {sum(lengths)} {arrays[-1].dtype}")
+            world.comm.announce(call, f"all of {len(arrays)} arrays, {sum(lengths)} {dtype.name}")
         found = _joined(world, arrays, lengths, call, room) if arrays else []
         return [*found, one_value] if values is not None and iso else found
 

@@ -34,12 +34,43 @@ from . import communicator as base
 from .communicator import Communicator
 from .exchange import CHECKED_BYTES
 from .peers import Lent, PeerDevice, PeerWindows
+from .queued import Queued, Queueing
 
 DEVICE_TO_DEVICE = 3  # cudaMemcpyKind
 SECONDS_BETWEEN_LOOKS = 0.05
 SECONDS_WITHOUT = 2.0  # that an exchange may take after a rank has ended, which had its part of it queued
 SECONDS_TO_CLOSE = 5.0  # for what is queued, at the end of the program
 NO_LIBRARY = "CuPy has no NCCL: pip install nvidia-nccl-cu13 (nvidia-nccl-cu12 with CUDA 12)"
+
+
+class _InOrder:
+    """The block of BackendDevice.in_order."""
+
+    __slots__ = ("_bound", "_device")
+
+    def __init__(self, device: Any) -> None:
+        self._device = device
+        self._bound: Any = None
+
+    def __enter__(self) -> int:
+        device = self._device
+        device.lock.acquire()
+        try:
+            if device.several and device.is_elsewhere():
+                self._bound = device.bound()
+                self._bound.__enter__()
+            device.in_order()
+            return device.current_stream().ptr
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *error: Any) -> None:
+        try:
+            if self._bound is not None:
+                self._bound.__exit__(None, None, None)
+        finally:
+            self._device.lock.release()
 
 
 class BackendDevice(PeerDevice):
@@ -69,16 +100,12 @@ class BackendDevice(PeerDevice):
         if size:
             self._device.xp.cuda.runtime.memcpyAsync(to, source, size, DEVICE_TO_DEVICE, stream)
 
-    @contextmanager
-    def in_order(self) -> Iterator[int]:
+    def in_order(self) -> _InOrder:
         """Within it the device is the thread's current one, and its stream, whose handle it gives, follows the others.
 
         Unlike a primitive nothing is tried again: an exchange is made once.
         """
-        device = self._device
-        with device.lock, device.bound():
-            device.in_order()
-            yield device.current_stream().ptr
+        return _InOrder(self._device)
 
     def event(self) -> Any:
         """An event after what the current stream has been given; `done` says whether that is complete."""
@@ -109,53 +136,6 @@ def version_text(number: int) -> str:
     '2.28.3'
     """
     return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
-
-
-class _Queued:
-    """An exchange that the stream has been given, or is being given."""
-
-    __slots__ = ("call", "event", "start")
-
-    def __init__(self, call: str) -> None:
-        self.call, self.start = call, time.monotonic()
-        self.event: Any = None
-
-    def is_done(self) -> bool:
-        return self.event is not None and self.event.done
-
-
-class _Queueing:
-    """The block of NcclCommunicator._queueing; gives the handle of the stream."""
-
-    __slots__ = ("_communicator", "_entry", "_order")
-
-    def __init__(self, communicator: NcclCommunicator, call: str) -> None:
-        self._communicator, self._entry = communicator, _Queued(call)
-        self._order = communicator._device.in_order()
-
-    def __enter__(self) -> int:
-        communicator = self._communicator
-        with communicator._lock:
-            communicator._queued.append(self._entry)  # before: the library may wait for others when it connects them
-        try:
-            return self._order.__enter__()
-        except Exception as error:
-            raise self._broken(error) from error
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        try:
-            if error is None:
-                self._entry.event = self._communicator._device.event()
-        except Exception as found:  # noqa: BLE001  # CUDA's
-            error = found
-        self._order.__exit__(None, None, None)
-        if isinstance(error, Exception):  # NcclError
-            raise self._broken(error) from error
-
-    def _broken(self, error: Exception) -> DistributedError:
-        call = self._entry.call
-        self._communicator.abort(f"{call}: {base.error_text(error)}")
-        return DistributedError(f"{call}: {base.error_text(error)}", (), call)
 
 
 def _of_host(name: str) -> Any:
@@ -191,7 +171,7 @@ class NcclCommunicator(Communicator):
         self.channel = f"over NCCL {version_text(mine)}"
         self._uint8 = device.nccl.NCCL_UINT8
         self._reason: str | None = None
-        self._queued: collections.deque[_Queued] = collections.deque()
+        self._queued: collections.deque[Queued] = collections.deque()
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._device_bytes = 0
@@ -355,12 +335,12 @@ class NcclCommunicator(Communicator):
         finally:
             self._device.nccl.groupEnd()
 
-    def _queueing(self, call: str) -> _Queueing:
+    def _queueing(self, call: str) -> Queueing:
         """The block gives the stream work that ends when all ranks have come; the thread looks after it.
 
         An error in it ends all ranks, since others may have queued their part.
         """
-        return _Queueing(self, call)
+        return Queueing(self, call)
 
     # ---------------------------------------------------------------- what is queued
 

@@ -124,9 +124,11 @@ class WholeLoops(Searches):
         return forms["drawn_rows"]
 
     def fits_whole(self: Any, *matrices: Part) -> bool:
+        """May the whole of these be kept on every rank?"""
+        return self.replicates and self.has_room(*matrices)
+
+    def has_room(self: Any, *matrices: Part) -> bool:
         """Has every rank room for the whole of these?"""
-        if not self.replicates:
-            return False
         if self._room is None:
             self._room = self._room_for_whole()
         return sum(map(whole_bytes, matrices)) <= self._room

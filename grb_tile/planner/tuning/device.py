@@ -233,3 +233,7 @@ GPU_STRUCTURE_PRODUCT_NS = define(
 GPU_NODE_NS = define(2500, "ns", "a node beside its step: label propagation, PageRank, BFS", "H200: grid 64^3, rmat 16")
 GPU_BARRIER_NS = define(1500, "ns", "a barrier of the grid and the part of the blocks that come last", H200)
 GPU_STEP_PRODUCT_NS = define(10000, "ns", "a product of more bytes is faster by segments, in a kernel of its own", H200)
+GPU_BOUNDED_LOOKUPS = define(
+    1 << 24, "look-ups",
+    "a captured product of matrices that change has at most: rmat 16 (3.3e8) takes 6 ms a turn, 2 from Python", H200,
+)  # fmt: skip

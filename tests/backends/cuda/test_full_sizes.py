@@ -85,7 +85,7 @@ TESTS = {
     "test_prefix_sums.py::test_flagged_entries": "structure/prefix_sums.cuh OF_THREAD MOST_THREADS",
     "test_prefix_sums.py::test_ranges": "structure/gather.cuh SEARCHES",
     "test_program_copies.py::test_copies_in_one_launch_and_more": "programs/copy.cuh COPIES",
-    "../../distributed/test_searches.py::test_levels": "graph/bfs_ranks.cuh RANK_HUB RANK_HUBS",
+    "../../distributed/test_searches.py::test_levels": "graph/bfs_ranks.cuh RANK_HUB RANK_HUBS RANK_BITS_OF_LANE",
     "test_spmm_rounded.py::test_rows_of_tiles": "products/spmm_rounded.cuh TILE WORDS AT_ONCE FOUR",
 }  # fmt: skip
 

@@ -164,6 +164,72 @@ def test_a_loop_is_captured_for_what_it_reads():
             seen[k] += 1
 
 
+def test_a_name_that_hides_a_builtin_is_read():
+    """A global one and one of a function around it, each of another value in a later call."""
+
+    def made(abs, max):
+        def scaled(v):
+            for _ in gb.loop(max_turns=3):
+                v << v * abs + max
+            return v
+
+        return scaled
+
+    program = None
+    for pair in ((0.5, 1.0), (0.5, 1.0), (2.0, 1.0), (2.0, 3.0)):
+        function = made(*pair)
+        if program is None:
+            program, cells = (
+                gb.program(function),
+                dict(zip(function.__code__.co_freevars, function.__closure__, strict=True)),
+            )
+        cells["abs"].cell_contents, cells["max"].cell_contents = pair
+        assert agree(program(full(1.0)), function(full(1.0))), pair
+    assert "the first call of its kind" in program.explain()
+    glob = function_of("v", "for _ in gb.loop(max_turns=3):", "    v << v * sum", "return v")
+    program = gb.program(glob)
+    for value, says in ((2.0, "first call"), (2.0, "on the device"), (0.5, "first call"), (0.5, "on the device")):
+        glob.__globals__["sum"] = value
+        assert agree(program(full(1.0)), glob(full(1.0))) and says in program.explain(), value
+
+
+def test_every_reason_is_told():
+    """Of the latest call, whatever was told of the calls before."""
+    function = function_of("v, turns", "for _ in gb.loop(max_turns=turns):", "    v << v * 0.5", "return v")
+    program = gb.program(function)
+    for turns, reason in (
+        (3, "the first call of its kind"),
+        (1, "it ended before it was captured"),
+        (3, None),
+        (3, None),
+    ):
+        program(full(1.0), turns)
+        assert program.loops[0].reason == reason, turns
+    with gb.plan(force="rows"):
+        program(full(1.0), 3)
+        assert program.loops[0].reason == "a plan is forced"
+    with gb.Recorder():
+        program(full(1.0), 3)
+        assert program.loops[0].reason == "a Recorder records the calls"
+    program(full(1.0), 3)
+    assert program.loops[0].reason is None
+
+
+@pytest.mark.parametrize("wrong", ["turns=3", "max_turns=2, turns=3", "max_turns='2'", "max_turns=-1", "max_turns=True",
+                                   "lambda: v.nvals, max_turns=2, most=1"])  # fmt: skip
+def test_wrong_arguments_of_a_loop(wrong):
+    """In a program the same error as outside of one, in each call."""
+    function = function_of("v", "k = 0", f"for _ in gb.loop({wrong}):", "    v << v * 0.5", "    k += 1",
+                           "    if k > 5: break", "return v, k")  # fmt: skip
+    program = gb.program(function)
+    for _ in range(4):
+        with pytest.raises((TypeError, ValueError)) as plain:
+            function(full(1.0))
+        with pytest.raises(type(plain.value)), warnings.catch_warnings():
+            warnings.simplefilter("ignore", CaptureWarning)
+            program(full(1.0))
+
+
 def test_the_kinds_used_last_are_kept():
     """One that is used again and again stays, beside more others than are kept."""
 

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from backends.cuda.test_program_reports import function_of
 from backends.cuda.test_programs import on_the_device  # noqa: F401  (a fixture of each test)
 
 import grb_tile as gb
@@ -91,3 +92,55 @@ def test_numbers_that_are_read_before_they_are_bound():
                 assert same(x, last, first), (first, x, last)
         if type(first) is type(second):
             assert "turns on the device" in program.explain(), (first, second, program.explain())
+
+
+TESTS = {  # statements of a turn that test x and y, numbers of the device
+    "if": ["if x:", "    k += 1"],
+    "if not": ["if not x:", "    k += 1"],
+    "else": ["if x:", "    k += 1", "else:", "    k += 10"],
+    "elif": ["if x > 3:", "    k += 1", "elif x:", "    k += 10", "else:", "    k += 100"],
+    "and": ["if x and y:", "    k += 1"],
+    "or": ["if x or y:", "    k += 1"],
+    "not and": ["if not x and not y:", "    k += 1"],
+    "three": ["if x or y and not x:", "    k += 1"],
+    "continue": ["k += 1", "if x:", "    continue", "k += 10"],
+    "continue and what is never run": ["k += 1", "if x:", "    continue", "    k += 1000", "else:", "    k += 10"],
+    "what is never run": ["k += 1", "continue", "k += 1000"],
+    "break": ["k += 1", "if x:", "    break"],
+    "break in the middle": ["k += 1", "if not y:", "    break", "k += 10"],
+    "both": ["if x:", "    k += 1", "    if y:", "        continue", "    k += 10", "k += 100"],
+    "a comparison": ["if x < y:", "    k += 1", "if x == y:", "    k += 10", "if x != 0:", "    k += 100"],
+}
+
+
+@pytest.mark.parametrize("pair", [(-2.75, 0.0), (-0.0, 4.0), (float("nan"), 0.0), (0, -1)])
+def test_numbers_as_conditions(pair):
+    """A number is true unless it is 0, whatever its sign and size; NaN is true."""
+    a, b = (gb.Vector.from_dense([value] * 3) for value in pair)  # a turn writes them, so they are carried
+    for name, body in TESTS.items():
+        turn = [
+            "a << a.apply('identity')",
+            "b << b.apply('identity')",
+            "x = a.reduce('max').new().value",
+            "y = b.reduce('max').new().value",
+            *body,
+        ]
+        lines = ["for _ in gb.loop(max_turns=3):", *(f"    {line}" for line in turn)]
+        function = function_of("a, b", "k = 0", *lines, "return k")
+        program, wanted = gb.program(function), function(a, b)
+        for _ in range(3):
+            assert program(a, b) == wanted, (name, program.explain())
+        assert "on the device" in program.explain() or "ended before" in program.explain(), (name, program.explain())
+
+
+def test_while_of_every_number():
+    for value in VALUES:
+        if value != value:
+            continue
+        function = function_of("v, x", "k = 0", "while x:", "    k += 1", "    x = v.reduce('max').new().value",
+                               "    if k > 4: break", "return k, x")  # fmt: skip
+        v, program = gb.Vector.from_dense([value] * 3), gb.program(function)
+        first = type(value)(1)
+        for _ in range(3):
+            found, wanted = program(v, first), function(v, first)
+            assert found[0] == wanted[0] and same(found[1], wanted[1]), (value, program.explain())

@@ -215,7 +215,6 @@ REFUSED = {
         "copied to the device",
     ),
     "an object": (["        k += box['more']"], "`box`, of type dict"),
-    "a matrix": (["        B = A.apply('abs').new()", "        k += 1"], "`B` becomes a Matrix"),
     "a list that keeps": (["        k += 1", "        box['more'] = k"], "`box`, of type dict"),
 }
 

@@ -46,7 +46,7 @@ def instances():
         yield "structure/concat.cuh", name, "", ("void",)
     for moved in MOVED:
         yield "structure/gather.cuh", "gather", "", ("uint32_t", moved)
-        yield "structure/gather.cuh", "gather_bitmap", "", (moved,)
+        yield "structure/gather.cuh", "gather_region", "", (moved,)
     for key in ("uint32_t", "word"):
         yield "structure/radix_sort.cuh", "radix_histograms", "", (key,)
         yield "structure/radix_sort.cuh", "split_keys", "", (key, "int64_t", "int64_t")

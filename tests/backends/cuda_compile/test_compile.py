@@ -35,7 +35,7 @@ FILES = sorted(Path(__file__).parent.glob("instances_*.py"))
 COMMENT = re.compile(r"//[^\n]*")
 KERNEL = re.compile(r"__global__\s+void\s+(?:__\w+__\s*\((?:[^()]|\([^()]*\))*\)\s*)*(\w+)\s*\(")
 DYNAMIC = re.compile(r"extern\s+__shared__")
-SOME = 16  # instances that the quick run compiles
+SOME = 8  # instances that the quick run compiles
 TOGETHER = 24  # instances of a program that makes code
 
 

@@ -280,7 +280,7 @@ FAULTS = [
         ("tests/distributed/test_nccl.py",),
     ),
     Fault(
-        "grb_tile/programs/captured.py",
+        "grb_tile/programs/names.py",
         "a Scalar that a turn binds anew is refused",
         '        return "scalar"\n',
         "        pass\n",
@@ -324,8 +324,8 @@ FAULTS = [
     Fault(
         "grb_tile/programs/captured.py",
         "a matrix that stays is refused",
-        "elif is_matrix(value) and value is not self._fixed[k]:",
-        "elif is_matrix(value) and value is self._fixed[k]:",
+        "elif is_matrix(value) and value is not self._fixed[k] and",
+        "elif is_matrix(value) and value is self._fixed[k] and",
         REPORTS,
     ),
     Fault(

@@ -23,6 +23,20 @@ FAULTS = [
     ),
     Fault(
         "grb_tile/backends/distributed/pipes.py",
+        "what others announce is not compared",
+        "if any(head[: 8 * WORDS] != about for",
+        "if any(head[:0] != about[:0] for",
+        LAUNCHERS,
+    ),
+    Fault(
+        "grb_tile/backends/distributed/known.py",
+        "vectors of other positions are taken for those of the first operand",
+        "y.known.positions is not x.known.positions:",
+        "y.known.positions is None:",
+        ("tests/distributed/test_known.py",),
+    ),
+    Fault(
+        "grb_tile/backends/distributed/pipes.py",
         "the fault of a thread ends no process",
         "threading.current_thread() is not threading.main_thread()",
         "threading.current_thread() is threading.main_thread()",

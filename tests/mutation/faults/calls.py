@@ -105,9 +105,8 @@ FAULTS = [
     Fault(
         "grb_tile/operations/indexing.py",
         "a column written to a hypersparse matrix keeps old entries",
-        "    return new if empty else backend.union(backend.outside(c, *place), new, None)\n",
-        '    rest = c if c.format == "dcsr" and not by_row else backend.outside(c, *place)\n'
-        "    return new if empty else backend.union(rest, new, None)\n",
+        'covers = after.format == "bitmap" and after.words is None',
+        'covers = c.format == "dcsr" and not by_row',
     ),
     Fault(
         "grb_tile/operations/product_chains.py",

@@ -171,7 +171,7 @@ FAULTS = [
         SLABS + ("tests/backends/cuda/test_binned_columns.py",),
     ),
     Fault(
-        "grb_tile/backends/dense.py",
+        "grb_tile/backends/dense_regions.py",
         "a list that does not ascend is taken for a range",
         "len(I) - 1 and bool((I[1:] > I[:-1]).all()):",
         "len(I) - 1:",

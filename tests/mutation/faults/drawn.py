@@ -319,7 +319,7 @@ FAULTS = [
         ("tests/backends/cuda/test_scalar_functions.py",),
     ),
     Fault(
-        "kernels/graph/bfs_pull.cuh",
+        "kernels/graph/pull_four.cuh",
         "bfs, pull: one entry beyond those of a lane",
         "} else if (alone < end) {",
         "} else if (alone + 1 < end) {",

@@ -20,8 +20,8 @@ FAULTS = [
     Fault(
         "grb_tile/core/ss/formats.py",
         "an exported bitmap does not say how many entries it has",
-        '            info["bitmap"][indices] = True\n            info["nvals"] = v.nvals',
-        '            info["bitmap"][indices] = True',
+        '        if format == "bitmap":\n            info["nvals"] = v.nvals',
+        '        if format == "full":\n            info["nvals"] = v.nvals',
     ),
     Fault(
         "grb_tile/operators/vectorised.py",

@@ -8,6 +8,7 @@ STEPS = ("tests/backends/cuda/test_program_steps.py",)
 LOWERINGS = ("tests/backends/cuda/test_program_lowerings.py",)
 BRANCHES = ("tests/backends/cuda/test_program_branches.py",)
 LOOPS = ("tests/backends/cuda/test_program_loops.py",)
+MATRICES = ("tests/backends/cuda/test_program_matrices.py",)
 ITERATIONS = ("tests/backends/cuda/test_program_algorithms.py",)
 
 FAULTS = [
@@ -258,5 +259,68 @@ FAULTS = [
         'module.startswith("grb_tile") and not module.startswith("grb_tile.algorithms")',
         'module.startswith("grb_tile")',
         ITERATIONS,
+    ),
+    Fault(
+        "grb_tile/programs/bounds.py",
+        "a bound that is too small by one passes",
+        "return entries, found == store.nvals\n",
+        "return entries, found >= store.nvals - 1\n",
+        MATRICES,
+    ),
+    Fault(
+        "grb_tile/programs/bounds.py",
+        "positions outside the bound are forgotten",
+        "        if whole and not inside:\n",
+        "        if False:\n",
+        MATRICES,
+    ),
+    Fault(
+        "grb_tile/programs/bounds.py",
+        "the opposite of a position is itself",
+        "return self._ones(self.size, self.size, self._each(), T.values)",
+        "return self._ones(self.size, self.size, self._each(), self.ids.values)",
+        MATRICES,
+    ),
+    Fault(
+        "grb_tile/programs/bounded.py",
+        "a union forgets what lies outside the bound",
+        "x, y = (bound.project(each, not self._inside(mask)) for each in (x, y))\n        return BoundedMatrix(\n",
+        "x, y = (bound.project(each, False) for each in (x, y))\n        return BoundedMatrix(\n",
+        MATRICES,
+    ),
+    Fault(
+        "grb_tile/programs/bounded.py",
+        "rows of the second operand, which is not transposed",
+        "left, right = self._lines(A, at), self._lines(B, not bt)",
+        "left, right = self._lines(A, at), self._lines(B, bt)",
+        MATRICES,
+    ),
+    Fault(
+        "kernels/programs/bounded.cuh",
+        "a product takes positions without an entry",
+        "        if (!has_or_all(by_a ? B.words : A.words, other)) continue;\n",
+        "",
+        MATRICES,
+    ),
+    Fault(
+        "grb_tile/programs/running.py",
+        "a matrix that changes is taken for the one of the capture",
+        "if type(value) is Vector or type(value) is Matrix and (k < len(names) or name in written):",
+        "if type(value) is Vector or type(value) is Matrix and k < len(names):",
+        MATRICES,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/programs/turns.py",
+        "a captured turn takes labels that are no columns for none",
+        "            if doubt:\n",
+        "            if False:\n",
+        ("tests/backends/cuda/test_program_labels.py",),
+    ),
+    Fault(
+        "grb_tile/backends/cuda/programs/turns.py",
+        "a turn for the forms of nodes is one of the loop's",
+        "            with as_before(self.device, self._slots):\n",
+        "            if True:\n",
+        ("tests/backends/cuda/test_program_labels.py",),
     ),
 ]

@@ -49,7 +49,7 @@ FAULTS = [
         BFS,
     ),
     Fault(
-        "kernels/graph/bfs_pull.cuh",
+        "kernels/graph/pull_four.cuh",
         "the next-highest neighbours: the fourth is not looked at",
         "unsigned among = there(few.x, 0) | there(few.y, 1) | there(few.z, 2) | there(few.w, 3);",
         "unsigned among = there(few.x, 0) | there(few.y, 1) | there(few.z, 2);",

@@ -121,7 +121,7 @@ def _aggregate(device, A, labels, kind, weights, mask, best, gain=None, kept=Non
     """Launches: labels by column, rows binned, one for each bin.
 
     False where a label is not one of the columns: the composition of products names it.  That is one read-back, but for
-    MEX.
+    MEX; in a captured turn the loop is told (DeviceLoop.doubt).
     """
     listed = present = None
     count = A.nrows
@@ -138,9 +138,10 @@ def _aggregate(device, A, labels, kind, weights, mask, best, gain=None, kept=Non
     values = labels.values if labels.format == "bitmap" else convert(device, labels, "bitmap").values
     kernel = device.launcher.kernel(BINNING, "labels_of_columns")
     most = 2**31 - 1 if kind == "MEX" else A.ncols  # no colour that a row lacks is greater than the row is long
-    wrong = None if kind == "MEX" else device.counters()
+    captured = device.turns is not None and device.turns.capturing
+    wrong = None if kind == "MEX" else device.turns.doubt if captured else device.counters()
     kernel.over(A.ncols, (values, words, A.ncols, bool(labels.iso), most, label, wrong))
-    sent = None if wrong is None else SentWords(device, wrong)  # read at the end: the device computes meanwhile
+    sent = None if wrong is None or captured else SentWords(device, wrong)  # read at the end
     Votes(device, A, kind, weights).launch(label, listed, present, count, dense, best, gain, kept)
     return sent is None or not sent.read()[0]
 
@@ -219,7 +220,7 @@ def _of_rows(device, mask, n, values, dtype):
         return BitmapVector(n, dtype, None, values, n)
     pattern = mask.pattern
     if pattern.format == "bitmap":
-        result = BitmapVector(n, dtype, pattern.words, values, pattern.nvals)
+        result = pattern.with_values(dtype, values, False)  # its number of entries may be on the device
         pattern.shared = result.shared = True
         return result
     result = SparseVector(n, dtype, pattern.indices, values[pattern.indices])

@@ -25,8 +25,8 @@ CONTROL_WORDS = 12
 
 
 def window_bytes(starts: np.ndarray) -> int:
-    """Bytes of a rank's window that a search uses: bits of all vertices and of the most that a rank has, counts."""
-    return 8 * (2 * word_count(int(starts[-1])) + _widest(starts) + 4 * (starts.size - 1))
+    """Bytes of a rank's window that a search uses: two sets of all vertices, a box of each rank, counts."""
+    return 8 * (2 * word_count(int(starts[-1])) + (starts.size - 1) * (_widest(starts) + 4))
 
 
 def _widest(starts: np.ndarray) -> int:
@@ -74,7 +74,8 @@ class _Graph:
     ) -> _Graph:
         forms, key = forms_of(A), ("bfs_of_ranks", AT is None)
         found = forms.get(key)
-        if found is None or found.AT is not AT or found.rank != rank or not np.array_equal(found.starts, starts):
+        same = found is not None and found.AT is AT and found.rank == rank
+        if not same or found.starts is not starts and not np.array_equal(found.starts, starts):
             found = forms[key] = cls(device, A, AT, degrees, starts, rank)
         return found
 
@@ -85,7 +86,7 @@ class _Graph:
         self.AT, self.starts, self.rank = AT, starts, rank
         self.own = range(int(starts[rank]), int(starts[rank + 1]))
         of_rank = A if AT is None else AT
-        index = np.promote_types(A.indptr.dtype, of_rank.indptr.dtype)  # A' may have more entries here than A has
+        index = np.dtype(np.int32 if max(A.nvals, of_rank.nvals) < 2**31 else np.int64)
         self.start, into = A.indptr.astype(index, copy=False), of_rank.indptr.astype(index, copy=False)
         self.index = "int32_t" if index.itemsize == 4 else "int64_t"
         own, words = len(self.own), word_count(len(self.own))

@@ -129,6 +129,9 @@ class WholeLoops:
     def inner_loop(self, around):
         return self._find("programs.inner", "InnerLoop")(around)
 
+    def bounded_product(self, places, admitted, left, right, semiring):
+        return self._find("programs.bounded", "dot")(self.device, places, admitted, left, right, semiring)
+
     def count_as_vector(self, store):
         counter = store.counter
         return BitmapVector(1, INT64, None, counter[:1].view(np.int64), 1)

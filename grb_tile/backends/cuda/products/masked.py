@@ -8,7 +8,8 @@
                     so few lookups that a table costs more; needs B'
 
 Only methods whose form of B is stored are considered: nothing is transposed.  Workspace: 9 bytes for each stored row of
-the mask, C at all positions of the mask before those without a product are dropped, and 12 bytes for each word.
+the mask, C at all positions of the mask before those without a product are dropped, and 12 bytes for each word, which
+are kept with a matrix from its second product on.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ..structure.positions import empty_like, keep_flagged
 from ..structure.prefix_sums import stored_lines
 from ..structure.rows import entries_of_rows
 from .epilogue import AT_MASK, Epilogue, corners
-from .rows_as_words import HEADER, counts_matches, rows_as_words
+from .rows_as_words import HEADER, counts_matches, kept_as_words, rows_as_words
 from .spgemm import FORMS, MOST_BLOCKS, PRODUCTS, THREADS, TOTALS, Bins, power_between
 
 if TYPE_CHECKING:
@@ -194,8 +195,8 @@ class _Rows:
         entries = A.indices.shape[0] + (0 if BT is A else BT.indices.shape[0])
         if cost < tuning.GPU_WORD_CALL_NS + entries * tuning.GPU_WORD_FORM_NS:
             return None
-        words = rows_as_words(device, A)
-        other = words if BT is A else rows_as_words(device, BT)
+        words = kept_as_words(device, A)
+        other = words if BT is A else kept_as_words(device, BT)
         found = _Rows(device, words, None, other, self.epilogue, self.pattern, WORDS)
         found.one = self.one
         return found if found.lookups * tuning.GPU_WORD_NS < cost else None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....dtypes import UINT64
-from ....storage.store import Compressed, index_dtype
+from ....storage.store import Compressed, forms_of, index_dtype
 from ..structure.arrays import index_type
 from ..structure.prefix_sums import running_sums
 
@@ -26,6 +26,18 @@ HEADER = "products/masked_words.cuh"
 def counts_matches(s: Lowered) -> bool:
     """Is a product of two rows the number of their common columns, or whether there is one?"""
     return s.structure_only or s.counts
+
+
+def kept_as_words(device: Device, A: Compressed) -> Compressed:
+    """W(A), kept with A from the second time on: making it takes a tenth of the product of a graph with itself."""
+    forms = forms_of(A)
+    found = forms.get("as_words")
+    if found is None:
+        found = rows_as_words(device, A)
+        if "seen_as_words" in forms:
+            forms["as_words"] = found
+        forms["seen_as_words"] = True
+    return found
 
 
 def rows_as_words(device: Device, A: Compressed, first: Any = None) -> Compressed:

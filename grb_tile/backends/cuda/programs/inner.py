@@ -30,6 +30,7 @@ class InnerLoop(DeviceLoop):
         super().__init__(around.device)
         self._around = around
         self.one.wanted = False
+        self.doubt, self._cleared = around.doubt, []
         around.inner.append(self)
         self._stop_address = around._stop_address
 

@@ -6,11 +6,14 @@ reads `store()`, and what it leaves is copied back by `copy_arrays` where it lie
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ....exceptions import CaptureError
+from ....planner.choose_matvec_gpu import DirectionCosts
 from ....storage.convert import cached_transpose
 from ....storage.store import BitmapVector
 from ..runtime.array_block import layout
@@ -166,6 +169,15 @@ class Slot:
         return store, pairs
 
 
+@contextmanager
+def as_before(device: Any, slots: list[Slot]) -> Iterator[None]:
+    """After it the slots hold what they held before."""
+    kept = [slot.result() for slot in slots]
+    copy_arrays(device, [pair for _, pairs in kept for pair in pairs])
+    yield
+    copy_arrays(device, [pair for slot, (store, _) in zip(slots, kept, strict=True) for pair in slot.load(store)])
+
+
 def store_apart(device: Any, store: Any) -> Any:
     """The vector, over the same arrays, without what was found of it so far, and not to be written in place."""
     if store.nvals_if_read == 0:
@@ -260,3 +272,18 @@ def parts_of(store):
             found += [item, forms]
             todo += [x for x in forms.values() if hasattr(x, "forms")]
     return found
+
+
+class Choice:
+    """What decides on the direction of a turn: its first product that may run either way.
+
+    u, admitted: the slots of the vector that it multiplies and of its mask's pattern (None: no mask).
+    """
+
+    def __init__(self, costs: Callable[[], DirectionCosts], by_columns: Any, u: Slot, admitted: Slot | None) -> None:
+        self._make, self.by_columns, self.u, self.admitted = costs, by_columns, u, admitted
+        self.costs: Any = None
+
+    def weigh(self, device: Any) -> None:
+        """The costs as they are now: a form of the matrix may tell more of it than there was to know before."""
+        self.costs = device.upload(np.array(self._make(), np.float64))

@@ -12,8 +12,9 @@
 CaptureError, and the planner asks `direction` for the method of a product.
 
 Arrays of a captured turn come from a memory pool of the graph's own and stay there as long as the graph, and so does
-what calls leave for one another.  Where the launcher has no graphs (the emulation), turns run one by
-one under the same rules.  Kernels: kernels/programs/turns.cuh.
+what calls leave for one another.  Without graphs (the emulation) turns run one by one under the same rules.
+
+Kernels: kernels/programs/turns.cuh.
 """
 
 from __future__ import annotations
@@ -29,11 +30,10 @@ import numpy as np
 from ....dtypes import lookup_dtype
 from ....exceptions import CaptureError, GraphblasException
 from ....planner.choose_lowering import product_fits
-from ....planner.choose_matvec_gpu import DirectionCosts
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
 from .persistent import LOWERING, OneKernel
-from .slots import Form, Slot, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
+from .slots import Choice, Form, Slot, as_before, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
 
 PUSH, PULL = 0, 1
 _METHODS = {PUSH: "cols", PULL: "rows"}
@@ -45,21 +45,6 @@ _POLLED_S, _PAUSE_S = 1e-3, 5e-5  # the host looks at the last word as long as t
 
 class Wider(Exception):  # noqa: N818  # no error: the turn is run again
     """A turn left a vector that its slot does not hold, but a wider one does."""
-
-
-class Choice:
-    """What decides on the direction of a turn: its first product that may run either way.
-
-    u, admitted: the slots of the vector that it multiplies and of its mask's pattern (None: no mask).
-    """
-
-    def __init__(self, costs: Callable[[], DirectionCosts], by_columns: Any, u: Slot, admitted: Slot | None) -> None:
-        self._make, self.by_columns, self.u, self.admitted = costs, by_columns, u, admitted
-        self.costs: Any = None
-
-    def weigh(self, device: Any) -> None:
-        """The costs as they are now: a form of the matrix may tell more of it than there was to know before."""
-        self.costs = device.upload(np.array(self._make(), np.float64))
 
 
 class DeviceLoop:
@@ -89,6 +74,8 @@ class DeviceLoop:
         self._stop_address = self._address
         self.state = device.zeros(_STATE, np.int64)
         self._edges, self._heard = device.zeros(1, np.uint64), device.zeros(1, np.uint64)  # heard: of the stop word
+        self.doubt = device.zeros(1, np.uint64)  # not 0: a turn met what only a call from Python can do
+        self._cleared = [(self.doubt, None)]
         self.one = OneKernel()
 
     # ------------------------------------------------------------------ what it carries
@@ -129,7 +116,7 @@ class DeviceLoop:
 
     def load(self, stores: list) -> None:
         """What the loop begins with."""
-        pairs = []
+        pairs: list = list(self._cleared)
         for slot, store in zip(self._slots, self._here(stores), strict=True):
             if isinstance(store, np.generic):
                 pairs.append((slot.values, bits_of(store, slot.values.dtype)))
@@ -142,7 +129,9 @@ class DeviceLoop:
         vectors, numbers = self._slots[: self._vectors], [slot.values for slot in self._slots[self._vectors :]]
         counts, found = [None] * len(vectors), []
         if self._told:  # by the launch
-            found = list(self._found)
+            *found, doubt = self._found
+            if doubt:
+                raise CaptureError("programs: a turn met labels that are not among the columns")
             counts = [None if slot.count is None else found.pop(0) for slot in vectors]
         elif numbers:
             found = self.device.read(*(x.view(np.uint8 if x.dtype.itemsize == 1 else np.int64) for x in numbers))
@@ -330,8 +319,12 @@ class DeviceLoop:
             one.refuse("a loop is within it")
         else:
             one.consider(self, turn)
+        if one.kernel is None and one.wanted:  # the products of nodes have forms of their own
+            one.wanted = False
+            with as_before(self.device, self._slots):
+                for direction in (PUSH, PULL)[: 1 + self.can_pull()]:
+                    self._one(turn, direction, 1, False)
         if one.kernel is None and self.device.launcher.has_graphs:
-            one.wanted = False  # for the products of the nodes
             self._weigh_inner()
             with self._within(True):
                 self._record(turn)
@@ -440,7 +433,7 @@ class DeviceLoop:
         """
         device, vectors = self.device, self._slots[: self._vectors]
         arrays = [slot.count[:1] for slot in vectors if slot.count is not None]
-        arrays += [slot.values for slot in self._slots[self._vectors :]]
+        arrays += [*(slot.values for slot in self._slots[self._vectors :]), self.doubt]
         count = len(arrays)
         self._found_memory = memory = device.xp.cuda.alloc_pinned_memory(8 * max(count, 1))
         self._found = (ctypes.c_uint64 * count).from_address(memory.ptr)

@@ -10,7 +10,8 @@ from ....dtypes import cast as host_cast
 from ....exceptions import InvalidValue
 from ....operators import to_cuda
 from ....planner import tuning
-from ....storage.store import index_dtype
+from ....storage.convert import wants_dcsr
+from ....storage.store import Compressed, index_dtype
 from ..runtime.moves import copied
 from .arrays import (
     cast_array,
@@ -112,9 +113,16 @@ def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
         return NotImplemented
     few = _few_on_host((rows, cols), values, dup, dtype)
     if few is not None:
-        rows, cols = (device.upload(np.ascontiguousarray(x, np.int64)) for x in few[0])
+        rows, cols = few[0]
         values, iso = _uploaded(device, few[1], dtype)
-        result = compressed(device, nrows, ncols, dtype, rows, cols, values, iso)
+        cols = device.upload(cols.astype(index_dtype(ncols)))
+        if wants_dcsr(nrows, cols.shape[0]):
+            rows, starts = np.unique(rows, return_index=True)
+            indptr = device.upload(np.append(starts, cols.shape[0]).astype(np.int64))
+            result = Compressed(nrows, ncols, dtype, indptr, cols, values, iso, device.upload(rows.astype(np.int64)))
+        else:
+            rows = device.upload(np.ascontiguousarray(rows, np.int64))
+            result = compressed(device, nrows, ncols, dtype, rows, cols, values, iso)
         result.shared = iso
         return result
     given = callers = values

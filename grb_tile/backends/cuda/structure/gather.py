@@ -12,6 +12,7 @@ from ..runtime.late_vector import LateVector
 from .arrays import (
     as_type,
     compressed,
+    counted_later,
     empty_vector,
     gather,
     index_type,
@@ -28,6 +29,8 @@ from .positions import AND, join_words
 from .prefix_sums import listed
 from .rows import gather_columns, gather_rows
 from .sorting import pair_order, sorted_pairs, stable_order
+
+_ONE = range(1)
 
 # ---------------------------------------------------------------------- gather
 
@@ -48,13 +51,9 @@ def gather_vector(device, u, I):
             chosen, positions = device.array(chosen[::-1]), device.array(positions[::-1])
         values = _picked(device, u, chosen)
         return vector_of(device, size, u.dtype, positions, values, u.iso)
-    if type(I) is range and u.format == "bitmap" and u.words is None:
-        stop = I.stop if I.stop >= 0 else None  # of a range that descends to position 0
-        values = u.values[I.start : stop : I.step].copy()  # kernels read 16 bytes at a time, so no view of it
-        return BitmapVector(size, u.dtype, None, values, size)
-    wanted = positions_of(device, I)
     if u.format == "bitmap":
-        return _gather_bitmap(device, u, wanted)
+        return gather_region(device, u, I, _ONE, 1)
+    wanted = positions_of(device, I)
     at, hit = device.empty(size, np.int64), device.empty(size, np.bool_)
     kernel = device.launcher.kernel("structure/gather.cuh", "look_up", "", (index_type(u.indices),))
     kernel.over(size, (wanted, size, u.indices, u.indices.shape[0], at, hit))
@@ -103,22 +102,24 @@ def _picked(device, store, at):
     return gather(device, store.values, at)
 
 
-def _gather_bitmap(device, u, wanted):
-    size = wanted.shape[0]
-    values = None if u.iso else device.empty(size, u.values.dtype)
-    if u.words is None:
-        return BitmapVector(size, u.dtype, None, gather(device, u.values, wanted), size)
-    words, count = device.empty((size + 63) >> 6, np.uint64), device.counters()
-    kernel = device.launcher.kernel("structure/gather.cuh", "gather_bitmap", "", (moved_type(u.values),))
-    kernel.over((size + 63) & ~63, (wanted, size, u.words, u.values, words, values, count), block=64)
-    nvals = device.read(count)[0]
-    if nvals == 0:
-        return empty_vector(device, size, u.dtype)
-    if u.iso:
-        u.shared = True
-    result = BitmapVector(size, u.dtype, words, u.values if u.iso else values, nvals, u.iso)
-    result.shared = u.iso
-    return choose_format(device, result)
+def gather_region(device, u, I, J, width):
+    """Semantics: backends/indices.py.  One launch; nothing is read back where a bitmap costs no more than a list."""
+    across = len(J)
+    n = len(I) * across
+    if n == 0 or u.format != "bitmap" or u.dtype._is_udt:
+        return NotImplemented
+    axes = []
+    for K in (I, J):
+        axes += (None, K.start, K.step) if type(K) is range else (positions_of(device, K), 0, 0)
+    full = u.words is None
+    values = None if u.iso else device.empty(n, u.values.dtype)
+    words, count = (None, None) if full else (device.empty((n + 63) >> 6, np.uint64), device.counters())
+    kernel = device.launcher.kernel("structure/gather.cuh", "gather_region", "", (moved_type(u.values),))
+    kernel.over((n + 63) & ~63, (u.words, u.values, width, *axes, across, n, words, values, count), block=64)
+    if full:
+        return BitmapVector(n, u.dtype, None, u.values if u.iso else values, n, u.iso)
+    found = counted_later(device, n, u.dtype, words, u.values if u.iso else values, count, u.iso)
+    return conversions.share(u, found) if u.iso else found
 
 
 def gather_matrix(device, A, I, J):
@@ -187,6 +188,11 @@ def expand_matrix(device, A, I, J, nrows, ncols):
             return A
         indices = as_type(device, A.indices, index_dtype(ncols))
         return conversions.share(A, Compressed(nrows, ncols, A.dtype, A.indptr, indices, A.values, A.iso, A.rows))
+    if A.rows is not None and all(K is None or type(K) is range and K.step > 0 for K in (I, J)):
+        rows = A.rows if I is None else _through(device, A.rows, I)
+        cols = as_type(device, A.indices if J is None else _through(device, A.indices, J), index_dtype(ncols))
+        moved = Compressed(nrows, ncols, A.dtype, A.indptr, cols, A.values, A.iso, rows)
+        return choose_format(device, conversions.share(A, moved))
     rows, cols, values = row_ids(device, A), A.indices, A.values
     if I is not None:
         rows = _through(device, rows, I)

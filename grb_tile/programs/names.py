@@ -1,0 +1,95 @@
+"""What the names of a loop stand for: vectors, matrices, numbers of the host or of the device, nothing yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core.matrix import Matrix
+from ..core.number import Number
+from ..core.scalar import Scalar
+from ..core.transposed import TransposedMatrix
+from ..core.vector import Vector
+from ..dtypes import BOOL, FP64, INT64
+from ..exceptions import CaptureError
+
+NUMBERS = {bool: BOOL, int: INT64, float: FP64}
+
+
+class Undefined:
+    """The value of a name that is not bound yet."""
+
+
+UNDEFINED = Undefined()
+ONE_BRANCH = Undefined()  # of a name that one of two computed branches has bound
+
+
+def value_of(get: Callable) -> Any:
+    """What `get()` gives, UNDEFINED where its name is not bound."""
+    try:
+        return get()
+    except (NameError, ValueError):  # of a cell: "Cell is empty"
+        return UNDEFINED
+
+
+def negated(x: Any) -> Any:
+    """`not x`, of a Number too."""
+    if type(x) is not Number:
+        return not x
+    return Number(x.vector.apply("lnot").new()) if x.dtype is BOOL else x == 0
+
+
+def both(every: bool, first: Any, second: Callable[[], Any]) -> Any:
+    """`first and second()` (every) or `first or second()`; a number of the device does not keep the second from it."""
+    if type(first) is not Number:
+        return second() if bool(first) is every else first
+    other = second()
+    if type(other) is not Number:
+        return first if bool(other) is every else other
+    product = (first != 0).vector.ewise_mult((other != 0).vector, "land" if every else "lor")
+    return Number(product.new())
+
+
+def role_of(name: str, old: Any, new: Any, places: dict) -> str:
+    """What a name is to a turn: "object" (a vector that exists before the loop), "vector" (a new one in each turn),
+    "number", "scalar" (a gb.Scalar) or "constant"; "own" is one that each turn binds anew.  A matrix that changes is
+    as a vector.
+    """
+    if is_object(new):
+        return "object" if id(new) in places and id(old) in places else "vector"
+    if type(new) in NUMBERS or type(new) is Number and new is not old:
+        return "number"
+    if isinstance(new, Scalar) and new is not old:
+        return "scalar"
+    if new is old:
+        return "constant"
+    raise CaptureError(
+        f"programs: `{name}` becomes a {type(new).__name__}; a loop carries Vectors and numbers"
+        + ("; compute the expression: .new()" if hasattr(new, "new") else "")
+    )
+
+
+def is_object(value: Any) -> bool:
+    """Is it a Vector or a Matrix?"""
+    return type(value) is Vector or type(value) is Matrix
+
+
+def is_matrix(value: Any) -> bool:
+    """Is it a Matrix, transposed or not?"""
+    return isinstance(value, (Matrix, TransposedMatrix))
+
+
+def as_number(value: Any, dtype: Any, name: str, where: str = "turn") -> Number:
+    """The value of a name at the end of a turn, or of a branch, as a Number of its type."""
+    if type(value) is Number:
+        if value.dtype is not dtype:
+            raise CaptureError(
+                f"programs: `{name}` is {dtype.name} in one {where} and {value.dtype.name} in another; begin with a "
+                f"number of the latter type"
+            )
+        return value
+    if isinstance(value, Scalar):
+        value = value.value
+    if value is None or type(value) not in NUMBERS:
+        raise CaptureError(f"programs: `{name}` becomes a {type(value).__name__}")
+    return Number(Vector.from_scalar(value, 1, dtype))
