@@ -75,8 +75,8 @@ FAULTS = [
     Fault(
         "grb_tile/backends/distributed/layout.py",
         "every range is aligned",
-        "return not (self.starts[:-1] % GRAIN).any()",
-        "return not (self.starts[1:-1] % 32).any()",
+        "self.is_aligned = not (self.starts[:-1] % GRAIN).any()",
+        "self.is_aligned = not (self.starts[1:-1] % 32).any()",
         LAYOUTS,
     ),
     Fault(
@@ -189,9 +189,9 @@ FAULTS = [
     ),
     Fault(
         "grb_tile/backends/distributed/movement.py",
-        "a whole vector's count",
-        "    part._nvals = total\n",
-        "    part._nvals = local.nvals\n",
+        "each rank has as many entries as this one",
+        "positions.learn([count for count, _ in facts])",
+        "positions.learn([local.nvals for _ in facts])",
         LAYOUTS,
     ),
     Fault(
