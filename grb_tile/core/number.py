@@ -91,4 +91,9 @@ def combined(left: Any, right: Any, name: str) -> Any:
     if output_type(other) is kinds.Vector:
         size = other.size
         return left.spread(size).ewise_mult(other, name) if first else left.ewise_mult(right.spread(size), name)
+    if type(other) is kinds.Matrix and hasattr(other._store, "of_one_value"):  # it changes in the loop
+        number = left if first else right
+        store = other._store.of_one_value(number.dtype, number.vector._store.values)
+        spread = kinds.Matrix._from_store(store, number.dtype)
+        return spread.ewise_mult(other, name) if first else other.ewise_mult(spread, name)
     return NotImplemented

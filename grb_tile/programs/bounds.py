@@ -68,6 +68,11 @@ class BoundedMatrix:
         """`values` in the order of the positions."""
         return BoundedMatrix(self.bound, self.entries.with_values(dtype, values, iso))
 
+    def of_one_value(self, dtype: Any, values: Any) -> BoundedMatrix:
+        """The matrix with an entry at each position, values[0]."""
+        size = self.bound.size
+        return BoundedMatrix(self.bound, BitmapVector(size, dtype, None, values, size, iso=True))
+
     @property
     def values(self) -> Any:
         """In the order of the positions; of positions without an entry anything."""

@@ -109,7 +109,24 @@ def products(C, A, turns):
     return C
 
 
+def decomposed(C, T):
+    """T: the greatest k of a truss for each edge; k is a number of the loop, and a matrix is multiplied by it."""
+    plus_pair = gb.semiring.plus_pair[gb.dtypes.INT64]
+    k = 2
+    while C.nvals:
+        S = C.apply("second", right=0).new()
+        S("plus", mask=C.S) << plus_pair(C @ C.T)
+        keep = (S >= k - 2).new()
+        before = C.nvals
+        C(keep.V, replace=True) << C
+        T(C.S) << C * k
+        if C.nvals == before:
+            k += 1
+    return C, T, k
+
+
 CASES = {
+    decomposed: lambda k: (integers(21).apply("one").new(), gb.Matrix(int, N, N)),
     truss: lambda k: (integers(1), 4),
     rebound: lambda k: (integers(2), integers(3), 3 + k),
     reduced: lambda k: (integers(4, False), gb.Vector.from_dense(np.arange(N) + k), 4),
