@@ -146,7 +146,7 @@ FAULTS = [
         "a block without values counts as zero",
         "    if (parts[3 * b + 2]) {",
         "    if (true) {",
-        ELEMENTWISE,
+        (CUDA + "test_every_pair_of_forms.py",),
     ),
     Fault(
         "kernels/elementwise/reduce.cuh",

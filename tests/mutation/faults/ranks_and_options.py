@@ -299,4 +299,32 @@ FAULTS = [
         "        pass\n",
         OPTIONS_OF_PRIMITIVES,
     ),
+    Fault(
+        "grb_tile/backends/plain.py",
+        "bitmaps whose absent values differ",
+        "((from_bool(flags) & a) == a).all()",
+        "(from_bool(flags) == a).all()",
+        OPTIONS_OF_PRIMITIVES,
+    ),
+    Fault(
+        "grb_tile/backends/indices.py",
+        "short lists with repeats are taken",
+        "len(I) <= tuning.SHORT_INDEX and len(set(I.tolist())) == len(I)",
+        "len(I) <= tuning.SHORT_INDEX",
+        OPTIONS_OF_PRIMITIVES,
+    ),
+    Fault(
+        "grb_tile/backends/planned.py",
+        "sums of dense lines without a mask",
+        "return w if mask is None else self.restrict(w, mask)\n        ones",
+        "return w\n        ones",
+        OPTIONS_OF_PRIMITIVES,
+    ),
+    Fault(
+        "grb_tile/backends/select.py",
+        "use within a block leaves the block's",
+        "    if _here.get() is not None:\n        _here.set(backend.name)\n    backend.bind()",
+        "    backend.bind()",
+        OPTIONS_OF_PRIMITIVES,
+    ),
 ]
