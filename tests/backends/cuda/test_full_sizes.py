@@ -84,6 +84,9 @@ TESTS = {
     "test_first_of_rows.py::test_rows_of_all_lengths": "elementwise/first_of_rows.cuh ROWS AT_ONCE",
     "test_prefix_sums.py::test_flagged_entries": "structure/prefix_sums.cuh OF_THREAD MOST_THREADS",
     "test_prefix_sums.py::test_ranges": "structure/gather.cuh SEARCHES",
+    "test_program_lowerings.py::test_parts_of_as_many_blocks_as_a_warp_loads_at_once":
+        "elementwise/reduce.cuh TOGETHER",
+    "test_program_steps.py::test_as_many_numbers_as_a_block_has_room_for": "programs/persistent_names.cuh NUMBERS",
     "test_program_copies.py::test_copies_in_one_launch_and_more": "programs/copy.cuh COPIES",
     "../../distributed/test_searches.py::test_levels": "graph/bfs_ranks.cuh RANK_HUB RANK_HUBS RANK_BITS_OF_LANE",
     "test_spmm_rounded.py::test_rows_of_tiles": "products/spmm_rounded.cuh TILE WORDS AT_ONCE FOUR",
@@ -91,7 +94,8 @@ TESTS = {
 
 # Those that bound nothing: what a number means, bits of a word, shares at which a method is chosen.
 NO_SIZES = """
-    programs/turns.cuh STOP_TURNS; graph/bfs_ranks.cuh ARRIVAL_WORDS RANK_PUSH_SHARE RANK_FEW_LEFT RANK_SMALL_FRONTIER;
+    programs/turns.cuh STOP_TURNS; programs/persistent.cuh EVERY OWN_NUMBER;
+    graph/bfs_ranks.cuh ARRIVAL_WORDS RANK_PUSH_SHARE RANK_FEW_LEFT RANK_SMALL_FRONTIER;
     base/launch.cuh ALL_LANES POLLS; base/rounded.cuh DROPPED LEAST ABOVE;
     elementwise/merge.cuh ITEM_BITS BEGINS_LATE IN_A IN_B NUMBER; elementwise/one_pass.cuh SUMS;
     products/bit_tiles_build.cuh NONE; products/bitblock_build.cuh NONE; products/column_merge.cuh LEAST_DETECTABLE;

@@ -77,6 +77,12 @@ def test_loops_as_one_kernel(function, shape):
         assert ("one kernel" in program.explain()) == (k > 0), program.explain()
 
 
+@pytest.mark.skipif(not EMULATED, reason="a GPU has more blocks in all tests here")
+@pytest.mark.parametrize("shape", [(96, 32), (97, 32)], indirect=True)
+def test_parts_of_as_many_blocks_as_a_warp_loads_at_once(shape):
+    test_loops_as_one_kernel(pagerank, shape)
+
+
 def test_a_vector_for_one_block(shape):
     """Whose steps wait for each other without the grid, and whose reductions have no place for parts."""
 

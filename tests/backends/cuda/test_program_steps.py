@@ -118,6 +118,19 @@ def test_zeros_are_written_in_chunks_where_a_bitmap_is():
     assert step_of(Start(0, 24, None))[3:] == (1, (Touched(0, 24, True),), 0, False)
 
 
+@pytest.mark.parametrize("count", [255, 256, 257])
+def test_as_many_numbers_as_a_block_has_room_for(count):
+    starts = [Start(10_000 + 16 * k, 8, None) for k in range(count)]
+    writers = [
+        Step("equals_number", ("programs/numbers.cuh", "equals_number", "", ()), (0, 3, each.start), 1,
+             (Touched(0, 8, False), Touched(each.start, each.start + 8, True)))
+        for each in starts
+    ]  # fmt: skip
+    own = OwnNumbers([writers], starts)
+    assert sum(own.has(each.start) for each in starts) == min(count, 256)
+    assert all(place - OWN <= 8 * 255 for _, place, _ in own.table)
+
+
 def test_numbers_that_every_block_has():
     """Those that steps of one block alone write; what several write is fetched, in the level after them."""
     header = "programs/numbers.cuh"

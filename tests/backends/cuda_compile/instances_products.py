@@ -180,6 +180,7 @@ def instances():
             yield "products/tiles.cuh", "tiled_rows", text, ("S", word, start, index, masked)
             yield "products/tiles.cuh", "join_chunks", text, ("S", word, masked)
             yield "products/matmul_dot.cuh", "dot_places", text, ("int32_t", "int32_t", "int32_t", "S")
+            yield "programs/bounded.cuh", "dot_bounded", text, ("int64_t", index, "int32_t", "S")
             types = (("int32_t", "int32_t", "int32_t"), ("int64_t", "int32_t", "int64_t"))[number % 8 // 4]
             for form, lanes in (("BY_WARP", "4"), ("BY_ATOMICS", "32")):
                 yield "products/masked_rows.cuh", "masked_rows", text, (*types, "S", form, lanes, "Stored<S>")
