@@ -16,14 +16,60 @@ namespace grb {
 using word = unsigned long long;  // 64 presence bits; the type that CUDA's atomics take
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
+#ifdef GRB_STEPS
+GRB_DEVICE int64_t thread_number() { return int64_t(step_block) * blockDim.x + threadIdx.x; }
+#else
 GRB_DEVICE int64_t thread_number() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
+#endif
 GRB_DEVICE int64_t thread_count() { return int64_t(gridDim.x) * blockDim.x; }
 GRB_DEVICE int lane_number() { return threadIdx.x & 31; }
 GRB_DEVICE int64_t warp_number() { return thread_number() >> 5; }
 GRB_DEVICE int64_t warp_count() { return thread_count() >> 5; }
 
+// The items of a thread, of n in all: first_item(n), and others item_step() apart, below item_end(n).  A step of a
+// persistent kernel may divide positions among the blocks in chunks of words of 64 (Turns::set of
+// programs/persistent.cuh), the same ones in each array; then n is the number of positions or of words.
+#ifdef GRB_STEPS
+GRB_DEVICE int64_t first_item(int64_t n) {
+  if (chunk_words == 0) return thread_number();
+  return (n == chunk_words ? chunk_first : chunk_first * 64) + threadIdx.x;
+}
+GRB_DEVICE int64_t item_step() { return chunk_words == 0 ? thread_count() : blockDim.x; }
+GRB_DEVICE int64_t item_end(int64_t n) {
+  if (chunk_words == 0) return n;
+  const int64_t end = n == chunk_words ? chunk_end : chunk_end * 64;
+  return end < n ? end : n;
+}
+GRB_DEVICE int64_t first_run(int64_t length) {
+  if (chunk_words == 0) return warp_number() * length;
+  return chunk_first + (threadIdx.x >> 5) * length;
+}
+GRB_DEVICE int64_t run_step(int64_t length) {
+  return (chunk_words == 0 ? warp_count() : int64_t(blockDim.x >> 5)) * length;
+}
+GRB_DEVICE int64_t run_end(int64_t words) { return chunk_words == 0 ? words : chunk_end; }
+#else
+GRB_DEVICE int64_t first_item(int64_t) { return thread_number(); }
+GRB_DEVICE int64_t item_step() { return thread_count(); }
+GRB_DEVICE int64_t item_end(int64_t n) { return n; }
+GRB_DEVICE int64_t first_run(int64_t length) { return warp_number() * length; }
+GRB_DEVICE int64_t run_step(int64_t length) { return warp_count() * length; }
+GRB_DEVICE int64_t run_end(int64_t words) { return words; }
+#endif
+
+#ifdef GRB_STEPS
+#define GRB_LOOP _Pragma("unroll 1")  // a turn's code should stay in the instruction cache
+#else
+#define GRB_LOOP
+#endif
 #define GRB_EACH(i, n) \
-  for (int64_t i = grb::thread_number(), grb_step = grb::thread_count(), grb_end = (n); i < grb_end; i += grb_step)
+  GRB_LOOP for (int64_t i = grb::first_item(n), grb_step = grb::item_step(), grb_end = grb::item_end(n); i < grb_end; \
+       i += grb_step)
+// Runs of `length` neighbouring words of a bitmap for each warp: `first` is the run's first word, and `end` what its
+// words are below.
+#define GRB_EACH_RUN(first, end, length, words) \
+  GRB_LOOP for (int64_t first = grb::first_run(length), grb_step = grb::run_step(length), end = grb::run_end(words); \
+       first < end; first += grb_step)
 #define GRB_EACH_WARP(i, n) \
   for (int64_t i = grb::warp_number(), grb_step = grb::warp_count(), grb_end = (n); i < grb_end; i += grb_step)
 

@@ -150,8 +150,31 @@ template <class T, class Op> GRB_DEVICE T block_reduce(T value, Op op, T* shared
 // *count += the sum of the block's values, modulo 2^64; one atomic a block, because those of one address take turns.
 GRB_DEVICE void add_to_count(unsigned long long found, unsigned long long* count) {
   __shared__ unsigned long long sums[32];
-  found = block_reduce(found, [](unsigned long long p, unsigned long long q) { return p + q; }, sums);
+  const auto plus = [](unsigned long long p, unsigned long long q) { return p + q; };
+  const int warps = blockDim.x >> 5;
+  found = warp_reduce(found, plus);
+  if (lane_number() == 0) sums[threadIdx.x >> 5] = found;
+  const bool some = __syncthreads_or(lane_number() == 0 && found != 0);
+  if (threadIdx.x < 32 && some) found = warp_reduce(lane_number() < warps ? sums[lane_number()] : 0ull, plus);
+#ifdef GRB_STEPS
+  if (counts_apart) {
+    if (threadIdx.x == 0) count[blockIdx.x] = found;
+    return;
+  }
+#endif
   if (threadIdx.x == 0 && found) atomicAdd(count, found);
+}
+// parts[block] = the sum of the block's values; parts null: nothing.  The block calls together.
+GRB_DEVICE void store_part(unsigned long long value, word* parts) {
+  __shared__ unsigned long long of_warps[32];
+  if (parts == nullptr) return;
+  const auto plus = [](unsigned long long p, unsigned long long q) { return p + q; };
+  value = warp_reduce(value, plus);
+  if (lane_number() == 0) of_warps[threadIdx.x >> 5] = value;
+  __syncthreads();
+  if (threadIdx.x >= 32) return;
+  value = warp_reduce(lane_number() < int(blockDim.x >> 5) ? of_warps[lane_number()] : 0ull, plus);
+  if (threadIdx.x == 0) parts[blockIdx.x] = value;
 }
 // Exclusive sum: thread k gets the sum of the counts of threads 0 .. k-1, `total` the whole block's.  `shared` holds 33
 // values and may be reused at once.
@@ -202,10 +225,6 @@ template <class C> GRB_DEVICE C warp_append(bool take, C* count) {
 // Is this block the last of the grid to call?  It sees what thread 0 of every block wrote before; *finished, which was
 // 0, is 0 again.  The block calls together, once in a kernel.
 GRB_DEVICE bool is_last_block(word* finished) {
-#ifdef GRB_STEPS
-  step_barrier();  // in place of a count and fences, and of the barrier after the step
-  return blockIdx.x == 0;
-#endif
   __shared__ int is_last;
   if (threadIdx.x == 0) {
     __threadfence();

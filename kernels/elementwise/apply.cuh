@@ -13,13 +13,15 @@
 
 namespace grb {
 
-template <class X, class D, class Op> __global__ void apply_values(const X* x, const word* words, int64_t n, D* out) {
+template <class X, class D, class Op>
+GRB_DEVICE void apply_values_at(int64_t k, const X* x, const word* words, int64_t, D* out) {
   Op op;
-  GRB_EACH(k, n) {
-    D value = D();
-    if (has_or_all(words, k)) value = op(x[k]);
-    out[k] = value;
-  }
+  D value = D();
+  if (has_or_all(words, k)) value = op(x[k]);
+  out[k] = value;
+}
+template <class X, class D, class Op> __global__ void apply_values(const X* x, const word* words, int64_t n, D* out) {
+  GRB_EACH(k, n) apply_values_at<X, D, Op>(k, x, words, n, out);
 }
 
 template <class I> struct position { int64_t i, j; };

@@ -28,6 +28,18 @@ struct Plus {
   GRB_DEVICE int64_t operator()(int64_t p, int64_t q) const { return p + q; }
 };
 
+// Do two bitmaps agree at position k?  As in a fused pass of a persistent kernel (programs/persistent.cuh).
+template <class I, class J, class Test>
+GRB_DEVICE Part<int64_t> agreeing_at(int64_t k, const I*, const word* u_words, const typename Test::A* u, bool u_iso,
+                                     int64_t, const J*, const word* v_words, const typename Test::X* v, bool v_iso,
+                                     int64_t, int64_t rel, int64_t tol, word*, word*, word*) {
+  Test test;
+  memcpy(&test.rel, &rel, 8);
+  memcpy(&test.tol, &tol, 8);
+  const bool here = has_or_all(u_words, k), there = has_or_all(v_words, k);
+  return {here && there ? int64_t(test(u[u_iso ? 0 : k], v[v_iso ? 0 : k])) : int64_t(here == there), true};
+}
+
 template <class I, class J, class Test>
 __global__ void __launch_bounds__(1024)
 agreeing(const I* u_indices, const word* u_words, const typename Test::A* u, bool u_iso, int64_t n,

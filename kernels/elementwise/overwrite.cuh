@@ -28,10 +28,9 @@ __global__ void overwrite_words(word* words, T* values, const word* t_words, con
   const unsigned* allowed = reinterpret_cast<const unsigned*>(mask);
   unsigned long long changed = 0;
   const T one = t_values[0];
-  const int64_t halves = (size + 31) >> 5;
-  GRB_EACH_WARP(batch, (halves + 31) >> 5) {
-    const int64_t half = batch * 32 + lane_number();
-    const int64_t left = size - half * 32;
+  GRB_EACH_RUN(first, end, 16, (size + 63) >> 6) {
+    const int64_t half = first * 2 + lane_number();
+    const int64_t left = half < end * 2 ? size - half * 32 : 0;
     const unsigned inside = left >= 32 ? ~0u : left > 0 ? (1u << left) - 1 : 0;
     const unsigned fresh = inside == 0 ? 0 : (there == nullptr ? ~0u : there[half]) & inside;
     const unsigned open =
@@ -45,7 +44,7 @@ __global__ void overwrite_words(word* words, T* values, const word* t_words, con
     }
     for (unsigned which = __ballot_sync(ALL_LANES, fresh != 0); which; which &= which - 1) {
       const int turn = __ffs(int(which)) - 1;
-      const int64_t i = (batch * 32 + turn) * 32 + lane_number();
+      const int64_t i = (first * 2 + turn) * 32 + lane_number();
       if (__shfl_sync(ALL_LANES, fresh, turn) >> lane_number() & 1) values[i] = t_iso ? one : t_values[i];
     }
   }

@@ -20,23 +20,29 @@ template <class P> GRB_DEVICE int64_t entry_at(const P* at, const word* words, i
 }
 
 template <class P, class X, class Y, class D, class Op>
+GRB_DEVICE void combine_at(int64_t k, const P* at_x, const P* at_y, const word* words_x, const word* words_y, int64_t,
+                           const X* x, bool iso_x, const Y* y, bool iso_y, const D* lone_x, const D* lone_y,
+                           const X* left_default, const Y* right_default, D* out) {
+  Op op;
+  int64_t a = entry_at(at_x, words_x, k), b = entry_at(at_y, words_y, k);
+  D value = D();
+  if (a >= 0 && b >= 0) value = op(x[iso_x ? 0 : a], y[iso_y ? 0 : b]);
+  else if (a >= 0) {
+    if (right_default != nullptr) value = op(x[iso_x ? 0 : a], *right_default);
+    else if (lone_x != nullptr) value = lone_x[iso_x ? 0 : a];
+  } else if (b >= 0) {
+    if (left_default != nullptr) value = op(*left_default, y[iso_y ? 0 : b]);
+    else if (lone_y != nullptr) value = lone_y[iso_y ? 0 : b];
+  }
+  out[k] = value;
+}
+template <class P, class X, class Y, class D, class Op>
 __global__ void combine(const P* at_x, const P* at_y, const word* words_x, const word* words_y, int64_t n, const X* x,
                         bool iso_x, const Y* y, bool iso_y, const D* lone_x, const D* lone_y, const X* left_default,
                         const Y* right_default, D* out) {
-  Op op;
-  GRB_EACH(k, n) {
-    int64_t a = entry_at(at_x, words_x, k), b = entry_at(at_y, words_y, k);
-    D value = D();
-    if (a >= 0 && b >= 0) value = op(x[iso_x ? 0 : a], y[iso_y ? 0 : b]);
-    else if (a >= 0) {
-      if (right_default != nullptr) value = op(x[iso_x ? 0 : a], *right_default);
-      else if (lone_x != nullptr) value = lone_x[iso_x ? 0 : a];
-    } else if (b >= 0) {
-      if (left_default != nullptr) value = op(*left_default, y[iso_y ? 0 : b]);
-      else if (lone_y != nullptr) value = lone_y[iso_y ? 0 : b];
-    }
-    out[k] = value;
-  }
+  GRB_EACH(k, n)
+    combine_at<P, X, Y, D, Op>(k, at_x, at_y, words_x, words_y, n, x, iso_x, y, iso_y, lone_x, lone_y, left_default,
+                               right_default, out);
 }
 
 // The same of bitmaps, without an operator: common[k] where both are present (y's value when common is null).  Values

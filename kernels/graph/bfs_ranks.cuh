@@ -195,7 +195,7 @@ template <class P> struct RankSearch {
     const unsigned* old = reinterpret_cast<const unsigned*>(seen(g.rank, side));
     word count = 0;
     const int64_t groups = (words + 1) >> 1, warps = spread_warps();
-    const int span = groups >= 12 * warps ? 8 : groups >= 3 * warps ? 4 : groups >= warps ? 2 : 1;   // read together
+    const int span = groups >= 3 * warps ? 4 : groups >= warps ? 2 : 1;      // groups whose words are read together
     auto reach = [&](int v, int) { level[v] = depth; };
     auto leaves = [](int, int64_t) { return false; };
     for (int64_t begin = spread_warp() * span; begin < groups; begin += warps * span) {
@@ -274,7 +274,7 @@ template <class P> struct RankSearch {
   // The edges of an own vertex that is to be expanded; a hub is listed.
   GRB_DEVICE word enter(RankSlot* counters, int64_t v) {
     const word degree = word(g.out_start[v + 1] - g.out_start[v]);
-    if (degree >= RANK_HUB) {
+    if (degree >= RANK_HUB && load_l2(&counters->hubs) < RANK_HUBS) {      // of very many most need no atomic
       const word k = atomicAdd(&counters->hubs, word(1));
       if (k < RANK_HUBS) g.hubs[k] = int(v);
     }

@@ -74,8 +74,9 @@ __global__ void high_degree_rows(const int64_t* counts, int64_t size, int64_t sl
   }
 }
 
-// Merges products into the accumulator.  RED: the new rows are found later (words_of_sums).
-template <class I, class S, bool MASKED, bool RED> struct Merger {
+// Merges products into the accumulator.  RED: the new rows are found later (words_of_sums).  degrees: null, or row
+// pointers by which the entries of the new rows are counted.
+template <class I, class D, class S, bool MASKED, bool RED> struct Merger {
   const I* cols;
   const typename S::A* a_values;
   const word* mask;
@@ -83,6 +84,8 @@ template <class I, class S, bool MASKED, bool RED> struct Merger {
   typename S::Z* w;
   word* words;
   int found;                         // rows that were new to this lane
+  const D* degrees;
+  word edges;
   HighDegreeRows<typename S::Z> high;          // RED
 
   // Rows and values of the entries p[u] of A where in[u].
@@ -152,6 +155,7 @@ template <class I, class S, bool MASKED, bool RED> struct Merger {
       for (int u = 0; u < EDGES_AHEAD; u++) {
         if (in[u] && !(seen[u] >> (row[u] & 31) & 1)) {
           found++;
+          if (degrees != nullptr) edges += degrees[row[u] + 1] - degrees[row[u]];
           if constexpr (S::any && !S::structure_only) w[row[u]] = product(a[u], x[u], row[u], k[u]);
         }
       }

@@ -71,7 +71,7 @@ template <class P, class XI, class X> struct ChunkOfX {
 
 // Merges edges from .. stop-1 of a chunk; one warp.
 template <class I, class P, class XI, class S, bool MASKED, bool BITMAP, bool RED>
-GRB_DEVICE void merge_edges(Merger<I, S, MASKED, RED>& merger, const ChunkOfX<P, XI, typename S::X>& chunk, P from,
+GRB_DEVICE void merge_edges(Merger<I, P, S, MASKED, RED>& merger, const ChunkOfX<P, XI, typename S::X>& chunk, P from,
                             P stop) {
   int lane = lane_number();
   for (int t = chunk.entry_of_edge(from); from < stop; t += 32) {
@@ -201,20 +201,21 @@ GRB_DEVICE P scan_chunk(const ColumnRanges<P>& columns, const XI* names, int64_t
 
 // counts[0] += rows that are new.  x is a list (x_indices, x_values), a bitmap (x_words; BITMAP), or full (both null).
 // x_count: entries, or positions of a bitmap.  few: every block scans all of x, a list of at most CHUNK entries and
-// EACH for each thread.
+// EACH for each thread.  degrees, edges: null; or row pointers, and for each block the sum of their rows' lengths over
+// the new rows that it found (not RED).
 template <class I, class P, class XI, class S, bool MASKED, bool BITMAP, bool RED>
 __global__ void __launch_bounds__(512, 2)
 merge_columns(const P* indptr, const int64_t* rows, int64_t stored, const I* cols, const typename S::A* a_values,
               int64_t size, const XI* x_indices, const word* x_words, const typename S::X* x_values,
               int64_t x_count, const word* mask, int64_t complement, typename S::Z* w, word* words,
               unsigned long long* counts, typename S::Z* next_w, word* next_words, unsigned long long* next_counts,
-              int64_t few) {
+              int64_t few, const P* degrees, word* edges) {
   __shared__ P sums[32], ends[CHUNK<P, BITMAP>], at[CHUNK<P, BITMAP>];
   __shared__ XI found_names[BITMAP ? CHUNK<P, BITMAP> : 1];
   __shared__ int bits_before[32], members_fit;
   clear<S>(next_w, next_words, next_counts, size);
   const ColumnRanges<P> columns{indptr, rows, stored};
-  Merger<I, S, MASKED, RED> merger{cols, a_values, mask, complement != 0, w, words, 0, {}};
+  Merger<I, P, S, MASKED, RED> merger{cols, a_values, mask, complement != 0, w, words, 0, degrees, 0, {}};
   int64_t units = BITMAP ? (x_count + 63) >> 6 : x_count, each = few ? units : (units + gridDim.x - 1) / gridDim.x;
   int64_t unit = few ? 0 : blockIdx.x * each, last = unit + each < units ? unit + each : units;
   int warp = threadIdx.x >> 5, warps = blockDim.x >> 5, capacity = EACH * blockDim.x;
@@ -230,7 +231,7 @@ merge_columns(const P* indptr, const int64_t* rows, int64_t stored, const I* col
       count = last - unit < capacity ? int(last - unit) : capacity;
       unit += count;
     }
-    P sum = scan_chunk(columns, names, first, count, ends, at, sums);
+    P sum = count > 0 ? scan_chunk(columns, names, first, count, ends, at, sums) : P(0);
     int64_t share = few ? int64_t(warps) * gridDim.x : warps, which = few ? int64_t(blockIdx.x) * warps + warp : warp;
     share = ((sum + share - 1) / share + 31) & ~int64_t(31);
     int64_t from = which * share;
@@ -246,6 +247,7 @@ merge_columns(const P* indptr, const int64_t* rows, int64_t stored, const I* col
   } else {
     add_to_count(merger.found, counts);
   }
+  store_part(merger.edges, edges);
 }
 
 // Exclusive scan of the chunks' edges: chunk_end[c] = edges of chunks 0 .. c; returns all edges.  After a grid barrier.
@@ -275,7 +277,7 @@ merge_evenly(const P* indptr, const int64_t* rows, int64_t stored, const I* cols
   __shared__ int bits_before[32];
   clear<S>(next_w, next_words, next_counts, size);
   const ColumnRanges<P> columns{indptr, rows, stored};
-  Merger<I, S, MASKED, RED> merger{cols, a_values, mask, complement != 0, w, words, 0, {}};
+  Merger<I, P, S, MASKED, RED> merger{cols, a_values, mask, complement != 0, w, words, 0, nullptr, 0, {}};
   if constexpr (RED) {
     extern __shared__ word high_memory[];
     typename S::Z* high_sums = reinterpret_cast<typename S::Z*>(high_memory);

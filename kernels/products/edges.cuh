@@ -26,10 +26,9 @@ __global__ void edges_of(const I* indices, int64_t n, const P* indptr, unsigned 
 template <class P>
 __global__ void edges_of_members(const word* words, int64_t size, const P* indptr, unsigned long long* sum) {
   unsigned long long mine = 0;
-  const int64_t n = (size + 63) / 64;
-  for (int64_t first = warp_number() * WORDS_OF_WARP; first < n; first += warp_count() * WORDS_OF_WARP) {
+  GRB_EACH_RUN(first, end, WORDS_OF_WARP, (size + 63) >> 6) {
     const int64_t w = first + lane_number();
-    const word held = lane_number() < WORDS_OF_WARP && w < n ? words ? words[w] : ~word(0) : word(0);
+    const word held = lane_number() < WORDS_OF_WARP && w < end ? words ? words[w] : ~word(0) : word(0);
     for_each_lane(held != 0, [&](int k) {
       const word bits = shuffle(held, k);
 #pragma unroll

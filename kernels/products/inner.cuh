@@ -31,8 +31,8 @@ inner_product(const I* u_indices, const word* u_words, const typename S::A* u, i
               const J* v_indices, const word* v_words, const typename S::X* v, int64_t count,
               word* parts, word* finished, word* out) {
   Total<S> total;
-  const int64_t step = thread_count();
-  for (int64_t first = thread_number(); first < n && !total.finished(); first += AHEAD * step) {
+  const int64_t step = item_step(), end = item_end(n);
+  for (int64_t first = first_item(n); first < end && !total.finished(); first += AHEAD * step) {
     typename S::A a[AHEAD] = {};
     typename S::X x[AHEAD] = {};
     int64_t k[AHEAD];
@@ -40,7 +40,7 @@ inner_product(const I* u_indices, const word* u_words, const typename S::A* u, i
 #pragma unroll
     for (int b = 0; b < AHEAD; b++) {
       int64_t p = first + b * step, q = -1;
-      there[b] = p < n && has_or_all(u_words, p);
+      there[b] = p < end && has_or_all(u_words, p);
       if (there[b]) {
         if constexpr (is_same<I, void>) k[b] = p;
         else k[b] = u_indices[p];

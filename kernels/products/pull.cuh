@@ -165,7 +165,7 @@ GRB_DEVICE void probe_together(const PullProduct<P, S>& product, int row0, int64
 // A warp for each deferred row of at most `huge` more entries.  Returns how many this lane found.
 template <class P, class S>
 GRB_DEVICE int probe_deferred(const PullProduct<P, S>& product, const int* deferred, int rows, int64_t limit,
-                              int64_t huge) {
+                              int64_t huge, const P* degrees, unsigned long long& lengths) {
   int found = 0;
   for (int k = threadIdx.x >> 5; k < rows; k += blockDim.x >> 5) {
     const int row = deferred[k];
@@ -175,6 +175,7 @@ GRB_DEVICE int probe_deferred(const PullProduct<P, S>& product, const int* defer
     if (lane_number() == 0 && at < end) {
       product.write_deferred(row, at);
       found++;
+      if (degrees != nullptr) lengths += degrees[row + 1] - degrees[row];
     }
   }
   return found;
@@ -184,7 +185,7 @@ GRB_DEVICE int probe_deferred(const PullProduct<P, S>& product, const int* defer
 // it while others write.
 template <class P, class S>
 GRB_DEVICE int probe_huge(const PullProduct<P, S>& product, const int* deferred, int rows, int64_t limit, int64_t huge,
-                          unsigned long long& met) {
+                          unsigned long long& met, const P* degrees, unsigned long long& lengths) {
   int found = 0;
   const int warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
   for (int k = 0; k < rows; k++) {
@@ -207,20 +208,32 @@ GRB_DEVICE int probe_huge(const PullProduct<P, S>& product, const int* deferred,
     if (threadIdx.x == 0 && met != none) {
       product.write_deferred(row, P(met));
       found++;
+      if (degrees != nullptr) lengths += degrees[row + 1] - degrees[row];
     }
     __syncthreads();
   }
   return found;
 }
 
-// halves: 32-bit words of the result, x and the mask (null: everything); groups of R of them.
+// The sum of the lengths of a lane's rows whose bits are set.
+template <int R, class P> GRB_DEVICE unsigned long long lengths_of(const P* degrees, int row0, unsigned rows) {
+  unsigned long long sum = 0;
+#pragma unroll
+  for (int k = 0; k < R; k++)
+    if (rows >> k & 1) sum += degrees[row0 + 32 * k + 1] - degrees[row0 + 32 * k];
+  return sum;
+}
+
+// halves: 32-bit words of the result, x and the mask (null: everything); groups of R of them.  degrees, edges: null; or
+// row pointers, and for each block the sum of their rows' lengths over the rows that it found.
 template <class P, class S, int R>
 __global__ void __launch_bounds__(1024)
 matvec_pull(const P* __restrict__ start, const int32_t* __restrict__ cols, const typename S::A* __restrict__ a_values,
             const unsigned* __restrict__ live, const int32_t* __restrict__ top_neighbour,
             const int32_t* __restrict__ next_neighbours, const word* __restrict__ x_words,
             const typename S::X* __restrict__ x_values, const word* __restrict__ mask, bool complement, int64_t halves,
-            int64_t limit, int64_t huge, typename S::Z* __restrict__ w, word* w_words, unsigned long long* count) {
+            int64_t limit, int64_t huge, typename S::Z* __restrict__ w, word* w_words, unsigned long long* count,
+            const P* degrees, word* edges) {
   __shared__ int deferred_rows[DEFERRED], deferred_count;
   __shared__ unsigned long long met;
   const unsigned* allowed = reinterpret_cast<const unsigned*>(mask);
@@ -231,7 +244,7 @@ matvec_pull(const P* __restrict__ start, const int32_t* __restrict__ cols, const
   const unsigned flip = complement ? ~0u : 0u;
   const int lane = lane_number();
   const int64_t groups = (halves + R - 1) / R, warps = warp_count();
-  unsigned long long found = 0;
+  unsigned long long found = 0, lengths = 0;
   if (threadIdx.x == 0) deferred_count = 0;
   __syncthreads();
   for (int64_t first = int64_t(threadIdx.x >> 5) * gridDim.x + blockIdx.x; first < groups; first += warps * 32) {
@@ -260,6 +273,7 @@ matvec_pull(const P* __restrict__ start, const int32_t* __restrict__ cols, const
       probe_rows<R>(product, row0, near, open, hits, late);
       __syncwarp();
       probe_together(product, row0, limit, deferred, late, hits);
+      if (degrees != nullptr) lengths += lengths_of<R>(degrees, row0, hits);
 #pragma unroll
       for (int k = 0; k < R; k++) {
         unsigned fresh = __ballot_sync(ALL_LANES, hits >> k & 1);
@@ -272,9 +286,10 @@ matvec_pull(const P* __restrict__ start, const int32_t* __restrict__ cols, const
   }
   __syncthreads();
   const int rows = deferred_count < DEFERRED ? deferred_count : DEFERRED;
-  found += probe_deferred(product, deferred_rows, rows, limit, huge);
-  found += probe_huge(product, deferred_rows, rows, limit, huge, met);
+  found += probe_deferred(product, deferred_rows, rows, limit, huge, degrees, lengths);
+  found += probe_huge(product, deferred_rows, rows, limit, huge, met, degrees, lengths);
   add_to_count(found, count);
+  store_part(lengths, edges);
 }
 
 }  // namespace grb

@@ -109,11 +109,12 @@ matvec_rows(const R* __restrict__ rows, const P* __restrict__ starts, const P* _
   unsigned long long found = 0;
   GRB_EACH_WARP(task, warps) {
     int c = 0;
-    while (task >= bins[c]) c++;
+#pragma unroll
+    for (int k = 0; k < CLASSES - 1; k++) c += task >= bins[k];  // independent loads
     int64_t inside = task - (c == 0 ? int64_t(0) : bins[c - 1]);
     if (c > 0) {
       int lanes = 64 >> c, sub = lane_number() & (lanes - 1);
-      int64_t place = bins[8 + c] + inside * (32 / lanes) + lane_number() / lanes;
+      int64_t place = bins[8 + c] + (inside << (c - 1)) + (lane_number() >> (6 - c));
       int64_t row = 0, first = 0, stop = 0;
       if (rows == nullptr) row = place;
       if (place < bins[16 + c]) {

@@ -39,8 +39,13 @@ struct Copy {
   }
 };
 
+template <class T> GRB_DEVICE void copy_at(int64_t k, void* to, const void* from) {
+  static_cast<T*>(to)[k] = static_cast<const T*>(from)[k];
+}
+
 // flag: where it is not null and *flag is false nothing is copied.  COUNT: how many copies there are, the first ones.
-template <int COUNT = COPIES>
+// EACH_WORD: in a step that divides positions in chunks, how many 8 bytes of each array belong to 64 positions.
+template <int COUNT = COPIES, int EACH_WORD = 0>
 __global__ void copy_arrays(int64_t words, const bool* flag,
                             void* to0, const void* from0, int64_t bytes0, int64_t number0,
                             void* to1, const void* from1, int64_t bytes1, int64_t number1,
@@ -56,7 +61,14 @@ __global__ void copy_arrays(int64_t words, const bool* flag,
       Copy(to4, from4, bytes4, number4), Copy(to5, from5, bytes5, number5),
       Copy(to6, from6, bytes6, number6), Copy(to7, from7, bytes7, number7)};
   if (flag != nullptr && !*flag) return;
-  GRB_EACH(i, words) {
+  int64_t first = thread_number(), step = thread_count(), end = words;
+#ifdef GRB_STEPS
+  if constexpr (EACH_WORD > 0) {
+    first = chunk_first * EACH_WORD + threadIdx.x, step = blockDim.x;
+    end = chunk_end * EACH_WORD < words ? chunk_end * EACH_WORD : words;
+  }
+#endif
+  for (int64_t i = first; i < end; i += step) {
     word held[COUNT];
 #pragma unroll
     for (int k = 0; k < COUNT; k++) held[k] = i * 8 < copies[k].bytes ? copies[k].read(i) : 0;

@@ -2,7 +2,7 @@
 //
 // Callers: backends/cuda/elementwise/compare.py, mapping.py, structure/arrays.py.  Launch: Kernel.over(1 or n, ...).
 #pragma once
-#include "base/launch.cuh"
+#include "base/warp.cuh"
 
 namespace grb {
 
@@ -20,5 +20,15 @@ template <class T> __global__ void number_or(const T* found, const word* present
 template <class T> __global__ void repeat_number(const T* value, int64_t n, T* out) {
   GRB_EACH(k, n) out[k] = value[0];
 }
+
+#ifdef GRB_STEPS
+// out[0] += the sum of the counts that each block of a persistent kernel has left in `parts`.  One warp.
+template <int = 0> __global__ void sum_counts(const word* parts, word* out) {
+  word found = 0;
+  for (unsigned b = lane_number(); b < launched_blocks(); b += 32) found += parts[b];
+  found = warp_sum(found);
+  if (lane_number() == 0) out[0] += found;
+}
+#endif
 
 }  // namespace grb

@@ -55,14 +55,18 @@ GRB_DEVICE void set_handle(word handle, bool value) {
 // Counts the turn that ended (begun: one did), and decides on the next.
 //   test, width     the condition, `width` bytes that are not all 0 where it holds; null: it holds
 //   stop            page-locked: the host asks for the end; read in every STOP_TURNS-th turn
-//   count, edges    entries of the vector that the products of a turn multiply, edges at these; edges becomes 0
+//   heard           null; or a word of the device, by which the first block passes on what it read of `stop`, where
+//                   every block of a persistent kernel runs this for itself, and all must come to the same end
+//   count, edges    entries of the vector that the products of a turn multiply, edges at these
+//   cleared         null, or `edges`, which becomes 0
 //   admitted        entries of the mask's pattern, or null
 //   figures         DirectionCosts; null: one direction, that of the state
 //   numbers         TurnState; begun false: that of the page-locked `initial`
 //   both, push, pull  handles of the nodes, 0 for none
 template <int = 0>
-__global__ void end_turn(const uint8_t* test, int64_t width, const volatile word* stop, const word* count, word* edges,
-                         const word* admitted, const double* figures, int64_t* numbers,
+__global__ void end_turn(const uint8_t* test, int64_t width, const volatile word* stop, volatile word* heard,
+                         const word* count, const word* edges, word* cleared, const word* admitted,
+                         const double* figures, int64_t* numbers,
                          const volatile int64_t* initial, bool begun, word both, word push, word pull) {
   if (thread_number() != 0) return;
   auto costs = reinterpret_cast<const DirectionCosts*>(figures);
@@ -76,11 +80,15 @@ __global__ void end_turn(const uint8_t* test, int64_t width, const volatile word
   }
   bool goes = test == nullptr;  // width 0 otherwise: it does not hold
   for (int64_t b = 0; b < width; b++) goes = goes || test[b] != 0;
-  goes = goes && state->left > 0 && (state->turns % STOP_TURNS != 0 || *stop == 0);
+  const int64_t since = state->turns % STOP_TURNS;
+  if (heard == nullptr) goes = goes && (since != 0 || *stop == 0);
+  else if (since == 0 && blockIdx.x == 0) *heard = begun ? *stop : 0;
+  else if (since == STOP_TURNS / 2) goes = goes && *heard == 0;  // there is a barrier in each of the turns between
+  goes = goes && state->left > 0;
   if (costs != nullptr) {
     double met = double(*edges), open = costs->open_rows(admitted ? double(*admitted) : 0);
     state->direction = costs->columns(met, double(*count)) < costs->rows(met, open) ? PUSH : PULL;
-    *edges = 0;
+    if (cleared != nullptr) *cleared = 0;
   }
   state->goes = goes;
   set_handle(both, goes);

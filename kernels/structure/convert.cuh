@@ -22,8 +22,11 @@ __global__ void positions_to_words(const I* indices, const T* values, int64_t n,
 }
 
 // out[k] = (To) in[k] with SuiteSparse's typecast.
+template <class From, class To> GRB_DEVICE void cast_values_at(int64_t k, const From* in, int64_t, To* out) {
+  out[k] = cast<To>(in[k]);
+}
 template <class From, class To> __global__ void cast_values(const From* in, int64_t n, To* out) {
-  GRB_EACH(k, n) out[k] = cast<To>(in[k]);
+  GRB_EACH(k, n) cast_values_at<From, To>(k, in, n, out);
 }
 
 // out[k] = start + step * places[k] (places null: k): a range, places in one, or indices in another type.

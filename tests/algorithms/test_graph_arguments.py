@@ -13,6 +13,9 @@ from test_every_graph_function import BACKENDS
 
 import grb_tile as gb
 from grb_tile import graph
+from grb_tile.backends.cpu.graph import compiled
+from grb_tile.backends.cpu.jit import cache as jit
+from grb_tile.backends.outcome import LoopOutcome
 from grb_tile.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 from grb_tile.graph import communities
 from support.seeds import generator
@@ -55,6 +58,13 @@ FLAGS = {
     "random_walks": (lambda **f: graph.random_walks(SQUARE, [0], 2, 1, **f), ("weighted",)),
     "mode": (lambda **f: graph.mode(SQUARE, OWN, **f), ("weighted",)),
 }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def loops_are_compiled():
+    """Else the CPU has none for the first calls."""
+    for name, constants in compiled.KERNELS:
+        assert jit.plain_kernel(name, **constants).load() is not None, name
 
 
 def orders(n):
@@ -325,3 +335,82 @@ def test_symmetry_of_rectangles_and_structures():
         A = gb.Matrix.from_coo([0], [0], 1, nrows=rows, ncols=columns)
         assert not graph.is_symmetric(A) and not graph.is_symmetric_structure(A)
         assert not graph.is_symmetric(gb.Matrix(int, rows, columns))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_labels_and_colours_of_every_type_and_mask(backend):
+    """Small, unsigned and Boolean labels count as INT64; rows outside of a mask have no entry."""
+    rng = generator("types of labels", backend)
+    D = (rng.random((N, N)) < 0.4).astype(float)
+    A = gb.Matrix.from_coo(*np.nonzero(D), 1.0, nrows=N, ncols=N)
+    some = gb.Vector.from_coo([0, 2, 5, 8], [True, False, True, True], size=N)
+    masks = ((None, range(N)), (some.S, (0, 2, 5, 8)), (~some.S, (1, 3, 4, 6, 7)), (some.V, (0, 5, 8)),
+             (~some.V, (1, 2, 3, 4, 6, 7)))  # fmt: skip
+    with BACKENDS[backend]():
+        for dtype in ("BOOL", "INT8", "UINT8", "INT32", "UINT64", "INT64"):
+            own = rng.integers(0, 2 if dtype == "BOOL" else N, N)
+            labels, ones = gb.Vector.from_dense(own).dup(dtype), gb.Vector.from_scalar(1.0, N)
+            sums = graph.sum_of_own(A, labels).to_dense().tolist()
+            assert sums == [float(D[i, own == own[i]].sum()) for i in range(N)], dtype
+            votes = graph.mode(A, labels).to_dict()
+            counts = [np.bincount(own[D[i] > 0], minlength=N) for i in range(N)]
+            assert votes == {i: int(np.argmax(counts[i])) for i in range(N) if D[i].any()}, dtype
+            assert graph.best_move(A, labels, ones, ones, ones)[0].dtype == "INT64"
+            least = [min(set(range(N + 1)) - set(own[D[i] > 0].tolist())) for i in range(N)]
+            for mask, rows in masks:
+                assert graph.mex(A, labels, mask=mask).to_dict() == {i: least[i] for i in rows}, (dtype, mask)
+        for wrong in (gb.Vector.from_scalar(1.5, N), gb.Vector.from_scalar(1j, N)):
+            for call in (lambda v: graph.mex(A, v), lambda v: graph.mode(A, v), lambda v: graph.sum_of_own(A, v)):
+                with pytest.raises(TypeError, match="expected INT64, got F"):
+                    call(wrong)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_passes_of_one_result_and_of_several(backend):
+    @graph.one_pass
+    def one(x):
+        return x + 1.0
+
+    @graph.one_pass
+    def total(x):
+        return (x + 1.0).sum()
+
+    @graph.one_pass
+    def mixed(x):
+        return x.max(), x * 2.0, x.sum()
+
+    with BACKENDS[backend]():
+        x = gb.Vector.from_dense([1.0, 5.0, 3.0])
+        assert one(x).to_dense().tolist() == [2.0, 6.0, 4.0] and total(x).value == 12.0
+        greatest, doubled, whole = mixed(x)
+        assert (greatest.value, doubled.to_dense().tolist(), whole.value) == (5.0, [2.0, 10.0, 6.0], 9.0)
+
+
+def test_what_a_report_says():
+    rows = [{"frontier": 1, "direction": "push"}, {"frontier": 4, "direction": "pull"},
+            {"frontier": 7, "direction": "pull, rows"}, {"frontier": 2}]  # fmt: skip
+    for seconds, took in ((None, ""), (0.5, ", 500.000 ms")):
+        report = graph.LoopReport(LoopOutcome("cpu", "by level", lambda: rows, "csr", 14, seconds))
+        assert repr(report) == f"14 reached in 4 levels (2 pulled), cpu{took}" and report.expanded == 14
+
+
+def test_arrays_of_local_moves_have_a_number_for_each_vertex():
+    from grb_tile.graph import local_moves
+
+    good, rule = np.ones(N), (None, 0.0, 0.0)
+    x = np.zeros(N, np.int64)
+    for size in (N - 1, N + 1):
+        for wrong in ({"u": np.ones(size)}, {"k": np.ones(size)}, {"x": np.zeros(size, np.int64)}):
+            given = {"x": x, "u": good, "k": good} | wrong
+            (name,) = wrong
+            for call in (
+                lambda g: local_moves.move_rounds(SQUARE, g["x"], g["u"], g["k"], rule, 1, 0),
+                lambda g: local_moves.settle(SQUARE, g["x"], g["u"], g["k"], (*rule, None)),
+                lambda g: local_moves.join_rounds(SQUARE, g["x"], g["k"], 1.0, 1, 0),
+            ):
+                if name != "u" or call.__code__.co_names.count("join_rounds") == 0:
+                    with pytest.raises(DimensionMismatch, match=f"{name}: expected {N} numbers"):
+                        call(given)
+    for wrong in (-1, N):
+        with pytest.raises(IndexOutOfBound, match="x: expected numbers from 0 to 8"):
+            local_moves.join_rounds(SQUARE, np.full(N, wrong), good, 1.0, 1, 0)

@@ -112,6 +112,10 @@ def test_lines_that_are_reduced_and_spread(backend):
                 op = getattr(monoid, text)["INT64"]
                 wanted = REFERENCE.reduced(x, turned, op, axis)
                 assert_same(to_sparse(made.reduced(a, turned, op, axis)), to_sparse(wanted))
+                some = REFERENCE.build_vector(wanted.size, np.array([0, 3]), np.array([True]), None, dtypes.BOOL)
+                for mask in (StoredMask(some), StoredMask(some, True)):
+                    masked = REFERENCE.reduced(x, turned, op, axis, mask)
+                    assert_same(to_sparse(made.reduced(a, turned, op, axis, mask)), to_sparse(masked))
             for axis, size in ((0, NROWS), (1, NCOLS)):
                 values = rng.integers(1, 9, size)
                 full = BitmapVector(size, dtypes.INT64, None, values, size)
@@ -195,12 +199,13 @@ def test_indices_at_their_bounds():
 def test_the_last_of_repeated_indices_wins(size):
     """By a table of all positions, and without one."""
     rng = np.random.default_rng(16)
-    for count in (2, 7, 60, 300):
-        index = rng.integers(0, 40, count)
+    assert last_of_each(np.array([3, 1]), size)[1] is None and last_of_each(np.arange(60), size)[1] is None
+    for count in (2, 3, 4, 7, 8, 9, 16, 33, 60, 300):
+        index = rng.integers(0, count + count // 2, count) % 40
+        index[-1] = index[0]
         found, places = last_of_each(index, size)
         if places is None:
-            assert found is index and len(set(index.tolist())) == count
-            continue
+            raise AssertionError(f"{index} has a repeated index")
         wanted = {at: k for k, at in enumerate(index.tolist())}
         assert found.tolist() == sorted(wanted) and places.tolist() == [wanted[at] for at in sorted(wanted)]
         v, x = gb.Vector(int, size), np.arange(count)
@@ -230,6 +235,23 @@ def test_sums_and_maxima_of_numbers_that_are_none(monkeypatch):
                 )
                 assert np.isclose(found[1].value, x.sum(), equal_nan=True)
                 assert np.array_equal(found[3].to_dense(), x, equal_nan=True)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "numpy", "reference"])
+def test_what_stands_at_absent_positions_is_no_value(backend):
+    """Bitmaps of the same entries, with other values at all, some or none of the positions without one."""
+    made, n = select.named(backend), 130
+    words = to_bitmap(REFERENCE.build_vector(n, np.arange(0, n, 3), np.arange(44), None, dtypes.INT64)).words
+    op = binary.eq["INT64"]
+    for turn in range(4):
+        x, y = np.arange(n), np.arange(n)
+        absent = np.flatnonzero(np.arange(n) % 3)
+        y[absent[:: (1, 2, 7, 10**6)[turn]]] += 1
+        a, b = (BitmapVector(n, dtypes.INT64, words, values, 44) for values in (x, y))
+        assert made.is_equal(a, b, op) and made.is_equal(a, b, op, (0.0, 0.0)), turn
+        z = y.copy()
+        z[63] += 1
+        assert not made.is_equal(a, BitmapVector(n, dtypes.INT64, words, z, 44), op)
 
 
 # ---------------------------------------------------------------- which backend
@@ -288,6 +310,18 @@ def test_blocks_and_threads_have_backends_of_their_own():
             thread.join()
     assert seen == [before[1].name, "numpy"] * 3
     assert (gb.config.get("backend"), select.current()) == before
+
+
+def test_use_holds_in_the_block_around_it_and_after():
+    before = select.current().name
+    try:
+        with select.using("numpy"):
+            assert select.use("reference") is select.current() and select.current().name == "reference"
+        assert select.current().name == "reference"
+        select.use("numpy")
+        assert select.current().name == "numpy"
+    finally:
+        select.use(before)
 
 
 def test_a_backend_of_a_block_alone():

@@ -288,6 +288,7 @@ def model_table():
         "triangles, kron 21 (3 x 10^10 products)": model.matmul(3e10, 91_000_000, 1),
         "BFS over ranks, kron 21": model.bfs(1 << 21, 182_000_000, 6),
         "BFS over ranks, rmat 26": model.bfs(1 << 26, 31 << 26, 8),
+        "BFS by kernels of ranks, rmat 26": model.bfs_in_kernels(1 << 26, 31 << 26, 8),
         "components over ranks, rmat 25": model.components(1 << 25, 31 << 25, 8),
         "BFS over ranks, roads (24 M vertices)": model.bfs(24_000_000, 58_000_000, 6000),
     }

@@ -6,9 +6,9 @@ from distributed.test_arguments import own, raised
 
 import grb_tile as gb
 from grb_tile import dist
-from grb_tile.backends.distributed import communicator, connect, environment
+from grb_tile.backends.distributed import building, communicator, connect, environment
 from grb_tile.backends.distributed.alone import Alone
-from grb_tile.backends.distributed.layout import Rows
+from grb_tile.backends.distributed.layout import Rows, equal_ranges
 from grb_tile.backends.select import current
 from grb_tile.exceptions import InvalidValue
 
@@ -196,3 +196,50 @@ def test_whether_errors_name_the_lines(text, checks, monkeypatch):
     assert Alone().checks is checks
     monkeypatch.delenv(communicator.CHECK_VARIABLE)
     assert Alone().checks is False
+
+
+@pytest.mark.parametrize("ranks", [("a", "a", "b"), ("a", "b", "b"), ("b", "a", "b", "b")])
+def test_an_error_names_the_ranks_that_are_at_another_call(ranks):
+    accounts = [communicator.Account(call, call, None, "") for call in ranks]
+    few = min(set(ranks), key=ranks.count)
+    error = communicator.failure(accounts, "nvals")
+    assert error.ranks == tuple(rank for rank, call in enumerate(ranks) if call == few)
+    assert all(f"in {call}" in str(error) for call in set(ranks))
+
+
+def test_wrong_sizes_are_named():
+    for name in ("first_row", "nrows"):
+        for wrong in ("1", 1.5, -1):
+            given = {name: wrong}
+            says = raised(
+                Exception, lambda world, given=given: dist.from_local(own(lambda: gb.Vector(int, 4)), **given)
+            )
+            assert name in says and ("nrows" if name == "first_row" else "first_row") not in says
+
+
+def test_operands_know_their_entries_after_they_were_read():
+    def call(world):
+        A = dist.rmat(7, 3, seed=4, weights=(1, 9))
+        u = gb.Vector.from_coo(np.arange(0, 128, 3), np.arange(0, 128, 3) * 1.0, size=128)
+        for product in (A.mxv, lambda x: x.vxm(A), lambda x: x.outer(x), lambda x: A.T.mxv(x)):
+            product(u).new()
+            assert u.nvals == 43 and u.dup().nvals == 43 and (u * 2).new().nvals == 43
+        count = A.nvals
+        A.mxm(A, "any_pair").new()
+        assert A.nvals == count == A.dup().nvals == sum(part.nvals for part in [A.gather()])
+
+    dist.run(3, call, timeout=20)
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_from_how_many_entries_rows_are_shared_by_them(more):
+    """BALANCED_FROM entries, all in the first rows: below it the ranges are of equal length."""
+    count, length = building.BALANCED_FROM + more, 6400
+    equal = equal_ranges(length, 2)
+
+    def call(world):
+        mine = np.arange(world.rank, count, 2)
+        A = dist.from_coo(mine % 64, mine // 64, 1.0, nrows=length, ncols=100)
+        return A._store.layout.starts.tolist() == equal
+
+    assert dist.run(2, call, timeout=20) == [more < 0] * 2

@@ -26,7 +26,7 @@ EDGES_OF_POSITION = 1
 class Rows:
     """The ranges of all ranks, and `first`, `stop`: that of this rank."""
 
-    __slots__ = ("all_positions", "first", "is_aligned", "lengths", "rank", "starts", "stop")
+    __slots__ = ("all_positions", "first", "has_whole_words", "is_aligned", "lengths", "rank", "starts", "stop")
 
     def __init__(self, starts: Sequence[int], rank: int) -> None:
         self.starts = np.asarray(starts, np.int64)
@@ -34,6 +34,8 @@ class Rows:
         self.first, self.stop = int(self.starts[rank]), int(self.starts[rank + 1])
         self.lengths: list[int] = np.diff(self.starts).tolist()
         self.all_positions = Positions(self.lengths)  # of full vectors
+        inner = self.starts[self.starts != self.starts[-1]]
+        self.has_whole_words = not (inner % GRAIN).any()  # is each word of bits one rank's alone?
         self.is_aligned = not (self.starts[:-1] % GRAIN).any()  # do all ranges begin at a word of a bitmap?
 
     @property

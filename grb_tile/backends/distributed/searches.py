@@ -28,8 +28,7 @@ class Searches:
         if not self.comm.moves_devices or self.size == 1 or not hasattr(self.local, "bfs_of_ranks"):
             return False
         layout = self.part(A).layout
-        within_words = (layout.starts % GRAIN != 0) & (layout.starts != layout.length)
-        return layout.length < LARGEST and not within_words.any() and (AT is None or self.part(AT).layout == layout)
+        return layout.has_whole_words and layout.length < LARGEST and (AT is None or self.part(AT).layout == layout)
 
     def search(self: Any, A, AT, source, max_level):
         """bfs of one source for its levels, where can_search; NotImplemented where devices have no memory for it."""

@@ -127,3 +127,31 @@ def test_cores_of_cliques_of_each_size():
             assert core == [size - 1] * size + [1, 1, 0], size
             both = gb.graph.core_numbers(A.select("triu").new(), A.select("triu").new().T.new()).to_dense().tolist()
             assert both == core, size
+
+
+@pytest.mark.parametrize("few", [2, 31, 33, 64, 100])
+def test_cores_of_complete_bipartite_graphs(few):
+    """The side of lower degree goes first, and each of its rows takes an edge from every vertex of the other side."""
+    for many in (few + 1, few + 40, 2 * few + 7):
+        i, j = (part.reshape(-1) for part in np.indices((few, many)))
+        rows, columns = np.concatenate([i, few + j]), np.concatenate([few + j, i])
+        A = gb.Matrix.from_coo(rows, columns, 1.0, nrows=few + many, ncols=few + many)
+        with using_shim():
+            assert gb.graph.core_numbers(A).to_dense().tolist() == [few] * (few + many), many
+
+
+def test_a_host_backend_takes_operands_of_a_device(given):
+    """In each place: operand, second operand, mask, one in a list."""
+    with using_shim():
+        host, op = select.named("cpu"), binary.minus["INT64"]
+        for x, y in itertools.product(list(given.values())[:7:2], repeat=2):
+            a, b, mask = shim().copy_here(x), shim().copy_here(y), StoredMask(y)
+            for pattern in (StoredMask(b), StoredMask(b, True)):
+                wanted = mask if not pattern.complement else ~mask
+                assert_same(host.restrict(x, pattern), REFERENCE.restrict(x, wanted))
+                assert_same(host.restrict(a, pattern), REFERENCE.restrict(x, wanted))
+                assert_same(host.union(a, y, op, pattern), REFERENCE.union(x, y, op, wanted))
+                assert_same(host.intersect(x, b, op, mask=pattern), REFERENCE.intersect(x, y, op, wanted))
+                assert_same(
+                    host.apply(x, unary.ainv["INT64"], pattern), REFERENCE.apply(x, unary.ainv["INT64"], wanted)
+                )

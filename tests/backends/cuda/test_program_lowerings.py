@@ -23,7 +23,7 @@ from cuda_emulation.launcher import EmulatedKernel
 from grb_tile.backends.cuda.programs import persistent
 from grb_tile.planner import tuning
 
-N = 300  # more than the threads of a block
+N = 700  # more than the threads of a block; words of presence are no numbers of a block
 SHAPES = [(1, 64), (2, 32), (3, 64), (5, 32)] if EMULATED else [(1, 1024), (1, 256)]
 
 
@@ -90,7 +90,7 @@ def test_a_vector_for_one_block(shape):
 
     program = gb.program(settled)
     for turns in (9, 9, 9, 2, 7):
-        v, w = (gb.Vector.from_dense(np.arange(30.0)) for _ in range(2))
+        v, w = (gb.Vector.from_dense(np.arange(100.0)) for _ in range(2))
         assert agree(program(v, turns), settled(w, turns))
     assert "one kernel" in program.explain()
 

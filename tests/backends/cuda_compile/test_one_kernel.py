@@ -2,8 +2,8 @@
 
 import pytest
 
-from grb_tile.backends.cuda.programs.persistent import Source
-from grb_tile.backends.cuda.programs.steps import ALL, Step
+from grb_tile.backends.cuda.programs.persistent import Recorded, Source
+from grb_tile.backends.cuda.programs.steps import ALL, EVERY, OWN, Step
 from grb_tile.backends.cuda.runtime import compile as jit
 from grb_tile.backends.cuda.runtime.kernel_groups import recorded
 from grb_tile.planner.device_limits import LIMITS
@@ -18,8 +18,16 @@ def steps():
         if instance[1] in NAMES:
             found.setdefault(instance[1], instance)
     assert len(found) == len(NAMES)
-    own = [("programs/copy.cuh", "copy_arrays", "", ("2",)), ("programs/turns.cuh", "end_turn", "", ())]
-    return [Step(instance[1], instance, (0,) * 40, ALL, None) for instance in (*found.values(), *own)]
+    reduction = found["reduce_values"]
+    own = [
+        ("programs/copy.cuh", "copy_arrays", "", ("2",)), ("programs/copy.cuh", "copy_arrays", "", ("1", "8")),
+        (reduction[0], "reduce_parts", *reduction[2:]), ("programs/numbers.cuh", "sum_counts", "", ()),
+        ("programs/turns.cuh", "end_turn", "", ()),
+    ]  # fmt: skip
+    return [
+        Step(instance[1], instance, (0,) * 40, (ALL, EVERY)[k % 2], None, 5 * (1 - k % 2))
+        for k, instance in enumerate((*found.values(), *own))
+    ]
 
 
 @pytest.mark.parametrize("arch", LIMITS)
@@ -31,7 +39,8 @@ def test_one_kernel(arch):
         pytest.skip(f"no NVRTC: {error}")
     source, body = Source([0, 0, 8]), steps()
     tell = Step("tell_host", ("programs/turns.cuh", "tell_host", "", ()), (0,) * 5, 1, None)
-    text = source.text(body[-1:], [[body[:4], body[4:]], [body]], [tell])
+    bodies = {"cols": [body[:4], body[4:]], "rows": [body]}
+    text = source.text(Recorded([body[-1:]], bodies, [tell], False, [(64, OWN, 8)], OWN))
     name, cubin = jit.compile_cubin(
         *jit.source_text(source.headers(), "run_turns", text), arch, jit.options_for(LIMITS[arch])
     )

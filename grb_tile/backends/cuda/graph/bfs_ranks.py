@@ -74,7 +74,8 @@ class _Graph:
     ) -> _Graph:
         forms, key = forms_of(A), ("bfs_of_ranks", AT is None)
         found = forms.get(key)
-        if found is None or found.AT is not AT or found.rank != rank or not np.array_equal(found.starts, starts):
+        same = found is not None and found.AT is AT and found.rank == rank
+        if not same or found.starts is not starts and not np.array_equal(found.starts, starts):
             found = forms[key] = cls(device, A, AT, degrees, starts, rank)
         return found
 

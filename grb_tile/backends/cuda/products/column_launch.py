@@ -37,7 +37,7 @@ HIGH_DEGREE_BYTES = 192 << 10  # of shared memory for the sums of high-degree ro
 REST_BYTES = 16 << 10  # of shared memory that these sums leave free
 _EACH, _CHUNK, _MOST_CHUNKS = 8, {4: 4096, 8: 2048}, 1024  # as in products/columns.cuh
 _KEPT_WORKSPACE = 1 << 24  # entries of x up to which the workspace for its chunks is kept
-_FEW, _NOT_FEW = (1,), (0,)
+_FEW, _NOT_FEW = (1, 0, 0), (0, 0, 0)  # and no edges are counted
 _NO_ACCUMULATOR = 0, 0, 0  # the addresses of one to clear meanwhile: none
 _NO_SLOTS = 0, 0  # of high-degree rows: address of their numbers, how many
 _WORD = np.dtype(np.uint64)
@@ -111,7 +111,7 @@ class Merge:
         if evenly or red:
             blocks = min(blocks, kernel.resident_blocks(block, shared), _MOST_CHUNKS)
         found = self._launches[which] = kernel.launch(
-            19 if evenly else 13, blocks, block, shared, cooperative=evenly or red, fixed=self._fixed
+            19 if evenly else 15, blocks, block, shared, cooperative=evenly or red, fixed=self._fixed
         )
         return found
 

@@ -42,6 +42,7 @@ def pull(device, A, x_words, x_values, s, mask, complement):
     words, found = device.empty(halves >> 1, np.uint64), device.counters()
     kernel.over(threads, (
         *fixed, x_words, x_values if s.reads_x else None, mask, complement, halves, LIMIT, HUGE, w, words, found,
+        None, None,
     ), BLOCK, device.launcher.processors)  # fmt: skip
     return w, words, found
 

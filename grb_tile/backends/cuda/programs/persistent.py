@@ -1,7 +1,7 @@
 """A loop of a program as one persistent kernel: its turn's launches one after the other, with grid barriers between.
 
     found = Persistent(loop, turn)     # Raises: CaptureError where a launch cannot be a step
-    if found.is_ready(): found.load(); found.launch()
+    if found.is_ready(): found.load(); found.launch(stream)
 
 The launches of a turn are recorded (steps.py) and their kernels called as functions, so there is no second text of any
 operation.  A barrier takes about 1 us where the launch of a kernel in a graph takes 3 to 11 with its latencies, so
@@ -14,20 +14,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ....exceptions import CaptureError, JitError
 from ....planner.choose_lowering import one_kernel_pays
+from .fused import Group
+from .numbers import OwnNumbers
 from .slots import clear_memory
-from .steps import Recorder, Step, bytes_of, has_barrier, levels, places_of, starts_of
+from .steps import (
+    EVERY,
+    Recorder,
+    Step,
+    bytes_of,
+    copies_numbers,
+    is_own,
+    levels,
+    places_of,
+    runs_by_warp,
+    starts_of,
+    step_of,
+    wraps,
+)  # fmt: skip
+from .turn_products import resolved, with_edges, without_next
 
 LAUNCH = {"threads": 512, "per_processor": 2}
 # persistent: "auto", where the planner expects a gain; "always"; "never".  cycles: are those of each level counted?
 # Tests and benchmarks set them.
 LOWERING: dict[str, Any] = {"persistent": "auto", "cycles": False}
 MOST_LEVELS = 64  # whose cycles are counted
+MOST_SHAPES = 16  # of steps: `shapes` of persistent.cuh
 MOST_WORDS = 4000  # of all arguments: 32 KiB, what drivers for CUDA 12.1 and later take
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"[^\n]*$', re.MULTILINE)
 
@@ -40,22 +57,23 @@ class Persistent:
         self._held: list = []
         launcher = device.launcher
         most = LAUNCH["per_processor"] * launcher.processors
-        begin, bodies, tell = _recorded(loop, turn, self._held, most)
+        recorded = _recorded(loop, turn, self._held, most)
         if LOWERING["persistent"] == "auto":
-            self._check_gain(list(bodies.values()), device.profile)
+            self._check_gain(list(recorded.bodies.values()), device.profile)
         control = device.zeros(2, np.uint32)
         self._cycles = device.zeros(MOST_LEVELS, np.int64) if LOWERING["cycles"] else None
         cycles = 0 if self._cycles is None else int(self._cycles.data.ptr)
-        source = Source([int(control.data.ptr), int(loop.state.data.ptr), cycles])
-        text = source.text(begin, list(bodies.values()), tell)
+        source = Source([int(control.data.ptr), recorded.state, cycles])
+        text = source.text(recorded)
         if len(source.words) > MOST_WORDS:
             raise CaptureError(f"programs: the steps of a turn take {len(source.words)} arguments")
         self._launcher, self._key = launcher, (source.headers(), "run_turns", text, ())
-        every = [step for ordered in bodies.values() for level in ordered for step in level]
-        self._sizes = [step.blocks for step in every if has_barrier(step)]
-        self._words, self._most, self._kernel = tuple(map(_signed, source.words)), most, None
+        self._words, self._most = tuple(map(_signed, source.words)), most
         self._held.append(control)
-        self.levels = {name: [[s.name for s in level] for level in ordered] for name, ordered in bodies.items()}
+        self.levels = {
+            name: [[s.name for s in level] for level in ordered] for name, ordered in recorded.bodies.items()
+        }
+        self.barriers = {name: len(found) - (not recorded.barrier) for name, found in self.levels.items()}
 
     def is_ready(self) -> bool:
         """Is the kernel compiled?  Else it is being compiled from now on.  Always, where it is forced."""
@@ -69,13 +87,13 @@ class Persistent:
         kernel = self._launcher.kernel(*self._key)
         threads = self._launcher.threads(LAUNCH["threads"])
         blocks = min(kernel.resident_blocks(threads), self._most)
-        if blocks < 1 or any(size < blocks for size in self._sizes):
+        if blocks < 1:
             raise CaptureError(f"programs: no {blocks} blocks for the steps of a turn")
-        self._kernel, self._shape = kernel, (blocks, threads)
+        self._launch = kernel.launch(0, blocks, threads, cooperative=True, fixed=self._words)
 
-    def launch(self) -> None:
-        """Queue it on the current stream."""
-        self._kernel(*self._shape, self._words, cooperative=True)
+    def launch(self, stream: Any) -> None:
+        """Queue it on the stream."""
+        self._launch(stream.ptr)
 
     def cycles(self, device: Any) -> list[int]:
         """Of the levels of all turns since it was made, those of each direction one after the other."""
@@ -136,7 +154,7 @@ class OneKernel:
             return
         self._waiting, self.kernel = None, found
         self.nodes = {name: sum(map(len, levels)) for name, levels in found.levels.items()}
-        phases = ", ".join(str(len(levels)) for levels in found.levels.values())
+        phases = ", ".join(map(str, found.barriers.values()))
         self.text = f"one kernel, {phases} grid barriers a turn"
 
 
@@ -144,37 +162,68 @@ def _signed(word):
     return word - (1 << 64) if word >> 63 else word
 
 
+class Recorded(NamedTuple):
+    """A loop as steps in levels: before the first turn, in one of each direction, after the last.
+
+    barrier: is one of the grid at the end of a turn?  numbers: OwnNumbers.table.  state: where the TurnState is.
+    """
+
+    begin: list[list[Step]]
+    bodies: dict[str, list[list[Step]]]
+    tell: list[Step]
+    barrier: bool
+    numbers: list[tuple[int, int, int]]
+    state: int
+
+
 def _recorded(loop, turn, held, most):
-    """(steps before the first turn, {direction: levels of a turn}, steps after the last); most: blocks of the grid."""
+    """The Recorded of the loop; most: blocks of the grid."""
     device = loop.device
     recorder, found = Recorder(device.launcher, most), []
 
     def note(function):
         with recorder:
             function()
-        found.append((recorder.steps, recorder.clears))
-
-    def made_of(starts):
-        with recorder:
-            clear_memory(device, [(item.start, item.count) for item in starts if item.step is None])
-        return recorder.steps + [item.step for item in starts if item.step is not None]
+        found.append(starts_of(recorder.steps, recorder.clears))
 
     with loop.set_aside(held):
         for function in loop.parts(turn):
             _without_launching(device, held, lambda function=function: note(function))
     if recorder.reason is not None:
         raise CaptureError(f"programs: {recorder.reason}")
-    (begin, _), *bodies, (tell, _) = found
-    made = {}
-    for name, (steps, clears) in zip(loop.directions(), bodies, strict=True):
-        starts, rest = starts_of(steps, clears)
-        ordered = levels(rest)
-        early, within, before = places_of(ordered, starts)
-        begin = begin + made_of(early)
-        for k, items in within.items():
-            ordered[k] = made_of(items) + ordered[k]
-        made[name] = [made_of(before)] * bool(before) + ordered
-    return begin, made, tell
+    (starts, begin), *bodies, (_, tell) = found
+    known = [with_edges(steps) for steps in resolved([without_next(steps) for _, steps in bodies])]
+    bodies = list(zip([items for items, _ in bodies], known, strict=True))
+    own = OwnNumbers([steps for _, steps in bodies], [item for items, _ in bodies for item in items])
+    state = int(loop.state.data.ptr)
+    if not own.has(state):
+        raise CaptureError("programs: too many numbers for each block")
+    begin, made, barrier = _made_of(device, recorder, starts) + begin, {}, False
+    rewritten = own.without_unread([own.rewritten(steps) for _, steps in bodies], loop.kept_numbers())
+    for name, (starts, _), steps in zip(loop.directions(), bodies, rewritten, strict=True):
+        ordered = levels(steps)
+        places = places_of(ordered, [own.start(item) for item in starts])
+        begin += _made_of(device, recorder, [item for item in places.early if not is_own(item.start)])
+        for k, items in places.after.items():
+            ordered[k] = ordered[k] + [step_of(item) for item in items]
+        for k, items in places.within.items():
+            if k >= 0:
+                ordered[k] = _made_of(device, recorder, items) + ordered[k]
+        if -1 in places.within:
+            ordered.insert(0, _made_of(device, recorder, places.within[-1]))
+        made[name], barrier = ordered, barrier or places.barrier or len(ordered) == 1
+    barrier = barrier or any(wraps(s[-1], t[0]) for s in made.values() for t in made.values())
+    return Recorded(levels(begin), made, tell, barrier, own.table, own.place(state))
+
+
+def _made_of(device, recorder, starts):
+    """The steps that write what arrays start with, those of the blocks' own numbers apart."""
+    found = []
+    for own in (True, False):
+        with recorder:
+            clear_memory(device, [(x.start, x.count) for x in starts if x.step is None and is_own(x.start) == own])
+        found += [step._replace(blocks=EVERY) if own else step for step in recorder.steps]
+    return found + [item.step for item in starts if item.step is not None]
 
 
 def _without_launching(device, held, function):
@@ -206,58 +255,131 @@ class Source:
         self.words = words
         self._instances: dict[tuple, int] = {}
         self._headers: dict[str, None] = {}
-        self._calls: dict[int, int] = {}
+        self._shapes: dict[str, int] = {}
 
     def headers(self) -> str:
         """All that the text needs, in their order."""
         return " ".join(["programs/persistent_names.cuh", *self._headers, "programs/persistent.cuh"])
 
-    def text(self, begin: list[Step], bodies: list[list[list[Step]]], tell: list[Step]) -> str:
-        """The steps' namespaces and run_turns.  bodies: levels of a turn that pushes, of one that pulls."""
-        lines, number = [*self._lines([begin]), "bool pushes;", "while (turns.next(pushes)) {"], 0
-        for k, ordered in enumerate(bodies):
-            if len(bodies) > 1:
+    def text(self, loop: Recorded) -> str:
+        """The steps' namespaces and run_turns."""
+        table = f"w + {len(self.words)}, {len(loop.numbers)}"
+        self.words += [word for number in loop.numbers for word in number]
+        lines, number = self._lines(loop.begin, once=True), 0
+        lines += [f"turns.load_numbers({table});", "bool pushes;"]
+        if self.words[2]:
+            lines.append("turns.mark(w[2], -1);")
+        lines.append("while (turns.next(pushes)) {")
+        for k, ordered in enumerate(loop.bodies.values()):
+            if len(loop.bodies) > 1:
                 lines.append("if (pushes) {" if k == 0 else "} else {")
-            lines += self._lines(ordered, number if self.words[2] else None)
+            lines += self._lines(ordered, loop.barrier, number if self.words[2] else None)
             number += len(ordered)
-        lines += ["}"] * (len(bodies) > 1) + ["}", *self._lines([tell]), "turns.leave();"]
-        spaces = [self._namespace(key, number) for key, number in self._instances.items()]
-        body, shape = "\n  ".join(lines), f"{LAUNCH['threads']}, {LAUNCH['per_processor']}"
+        lines += ["}"] * (len(loop.bodies) > 1) + ["}", "turn_barrier();", f"turns.store_numbers({table});"]
+        lines += [*self._lines([loop.tell], False, once=True), "turns.leave();"]
+        spaces = [self._namespace(*key, number) for key, number in self._instances.items()]
+        made = [f"make_shape({k}, {shape});" for shape, k in self._shapes.items()]
+        if len(made) > MOST_SHAPES:
+            raise CaptureError(f"programs: the steps of a turn divide vectors in {len(made)} ways")
+        body, shape = "\n  ".join([*made, *lines]), f"{LAUNCH['threads']}, {LAUNCH['per_processor']}"
+        count = len(self.words)
         return (
-            "using namespace grb;\n" + "\n".join(spaces) + "\nnamespace grb {\ntemplate <int = 0>\n"
-            f"GRB_ENTRY({shape}) void run_turns(GRB_CONSTANT const Words<{len(self.words)}> words) {{\n"
+            "using namespace grb;\n" + "\n".join(spaces) + "\nnamespace grb {\n"
+            f"GRB_OF_BLOCK word arguments[{count}];\n"
+            f"template <int = 0>\nGRB_ENTRY({shape}) void run_turns(GRB_CONSTANT const Words<{count}> words) {{\n"
             "  const word* w = words.of;\n  Turns turns(w[0], w[1]);\n"
+            f"  for (int k = threadIdx.x; k < {count}; k += blockDim.x) arguments[k] = w[k];\n"
             f"  {body}\n}}\n}}\n"
         )  # fmt: skip
 
-    def _lines(self, ordered, counted=None):
-        """The calls of the steps, with a barrier of the grid after each level; counted: number of the first level."""
-        lines, blocks = ["turns.mark(w[2], -1);"] * (counted is not None), None
+    def _lines(self, ordered, last_barrier=True, counted=None, once=False):
+        """The calls of the steps, with a barrier of the grid after each level, or each but the last.
+
+        counted: number of the first level, whose cycles are counted.  once: are they called once in a launch?
+        """
+        lines, before, alone = [], None, False
         for place, level in enumerate(ordered):
+            done = 0
             for k, step in enumerate(level):
-                if step.blocks != blocks:
-                    lines.append(f"turns.set_blocks({step.blocks}u);")
-                    blocks = step.blocks
-                elif k > 0:
+                if k < done:
+                    continue
+                group = None if once else Group.of(level[k:])
+                done = k + (1 if group is None else group.steps)
+                shape = f"{step.blocks}u, {step.chunk}u, {str(step.apart).lower()}"
+                by_warp = step.blocks == EVERY and runs_by_warp(step)
+                if alone and not by_warp:
+                    lines.append("}")
+                    alone = False
+                if alone:
+                    lines.append("__syncwarp();")
+                elif shape == before:
                     lines.append("__syncthreads();")
-                number = self._instances.setdefault(step.instance, len(self._instances))
-                self._calls[number] = self._calls.get(number, 0) + 1
-                lines.append(f"if (turns.has_part()) step_{number}::run(w + {len(self.words)});")
-                self.words += step.words
-            if not (level and has_barrier(level[-1])):
-                lines.append("turns.barrier();")
+                else:
+                    lines.append(f"set_shape({self._shapes.setdefault(shape, len(self._shapes))});")
+                if by_warp and not alone:
+                    lines.append("if (threadIdx.x < 32) {")
+                    alone = True
+                before = shape
+                lines += [self._call(step, once)] if group is None else self._pass(group)
+            if alone:
+                lines.append("}")
+                alone = False
+            if last_barrier or place + 1 < len(ordered):
+                lines.append("turn_barrier();")
             if counted is not None:
                 lines.append(f"turns.mark(w[2], {counted + place});")
         return lines
 
-    def _namespace(self, instance, number):
-        header, name, functors, template = instance
+    def _pass(self, group):
+        """The loop over the positions of several steps."""
+        at, before, within, after = len(self.words), [], [], []
+        self.words += group.words
+        for k, item in enumerate(group.items):
+            number = self._instances.setdefault((item.key, None), len(self._instances))
+            call = f"step_{number}::at<{', '.join(map(str, item.words))}>(w + {at}, k)"
+            if item.key[-1] is None:
+                within.append(f"{call};")
+            else:
+                before.append(f"step_{number}::Total total_{k} = {{}};")
+                within.append(f"step_{number}::add(total_{k}, {call});")
+                after.append(f"step_{number}::end(total_{k}, w[{at + item.parts}]);")
+        end = f"min(chunk_end * 64, {group.positions}ll)"
+        return [
+            "{", *before, f"const int64_t end = {end};",
+            "GRB_LOOP for (int64_t k = chunk_first * 64 + threadIdx.x; k < end; k += blockDim.x) {", *within, "}",
+            *after, "}",
+        ]  # fmt: skip
+
+    def _call(self, step, once):
+        part, at = "if (blockIdx.x == 0) " * (step.blocks == 1), len(self.words)
+        self.words += step.words
+        if copies_numbers(step):
+            return f"{part}if (threadIdx.x < 32) copy_numbers(arguments + {at});"
+        number = self._instances.setdefault((step.instance, once), len(self._instances))
+        return f"{part}step_{number}::run(w + {at});"
+
+    def _namespace(self, instance, once, number):
+        header, name, functors, template = instance[:4]
         for file in (*header.split(), *_INCLUDE.findall(functors)):
             self._headers[file] = None
         text = _INCLUDE.sub("", functors)
-        inline = (
-            "GRB_DEVICE" if self._calls[number] == 1 else "static __device__ __noinline__"
-        )  # else compiled so often
+        if once is None:
+            called = (
+                f"template <int... WORD> GRB_DEVICE auto at(const grb::word* w, int64_t k) {{ "
+                f"return grb::Item<&{name}<{', '.join(template)}>>::template at<WORD...>(w, k); }}"
+            )
+            if instance[4] is not None:
+                kind, operator = instance[4]
+                called += (
+                    f"\nusing Total = grb::Part<{kind}>;\n"
+                    "GRB_DEVICE void add(Total& total, const Total& more) {\n"
+                    f"  grb::fold<{kind}, {operator}>(total, more);\n}}\n"
+                    "GRB_DEVICE void end(const Total& total, grb::word parts) {\n"
+                    "  auto of_blocks = static_cast<grb::word*>(grb::address_of(parts));\n"
+                    f"  grb::reduce_grid(total.value, total.any, of_blocks, nullptr, nullptr, {operator}());\n}}"
+                )
+            return f"namespace step_{number} {{\n{text}\n{called}\n}}"
+        inline = "static __device__ __noinline__" if once else "GRB_DEVICE"
         return (
             f"namespace step_{number} {{\n{text}\n{inline} void run(const grb::word* w) {{ "
             f"grb::Step<&{name}<{', '.join(template)}>>::run(w); }}\n}}"

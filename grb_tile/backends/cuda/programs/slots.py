@@ -6,13 +6,14 @@ reads `store()`, and what it leaves is copied back by `copy_arrays` where it lie
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ....exceptions import CaptureError
+from ....planner.choose_matvec_gpu import DirectionCosts
 from ....storage.convert import cached_transpose
 from ....storage.store import BitmapVector
 from ..runtime.array_block import layout
@@ -271,3 +272,18 @@ def parts_of(store):
             found += [item, forms]
             todo += [x for x in forms.values() if hasattr(x, "forms")]
     return found
+
+
+class Choice:
+    """What decides on the direction of a turn: its first product that may run either way.
+
+    u, admitted: the slots of the vector that it multiplies and of its mask's pattern (None: no mask).
+    """
+
+    def __init__(self, costs: Callable[[], DirectionCosts], by_columns: Any, u: Slot, admitted: Slot | None) -> None:
+        self._make, self.by_columns, self.u, self.admitted = costs, by_columns, u, admitted
+        self.costs: Any = None
+
+    def weigh(self, device: Any) -> None:
+        """The costs as they are now: a form of the matrix may tell more of it than there was to know before."""
+        self.costs = device.upload(np.array(self._make(), np.float64))

@@ -30,38 +30,21 @@ import numpy as np
 from ....dtypes import lookup_dtype
 from ....exceptions import CaptureError, GraphblasException
 from ....planner.choose_lowering import product_fits
-from ....planner.choose_matvec_gpu import DirectionCosts
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
 from .persistent import LOWERING, OneKernel
-from .slots import Form, Slot, as_before, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
+from .slots import Choice, Form, Slot, as_before, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
 
 PUSH, PULL = 0, 1
 _METHODS = {PUSH: "cols", PULL: "rows"}
 _STATE = 5  # numbers of TurnState: turns, pulled, goes, direction, left
 _STOP, _DONE, _TURNS, _PULLED, _INITIAL = 0, 1, 2, 3, 4  # page-locked words
 MOST_FORMS = 4  # times that a loop begins again
-_POLLED_S = 1e-3  # the host looks at the last word without a pause as long as this
-_PAUSE_S = 5e-5
+_POLLED_S, _PAUSE_S = 1e-3, 5e-5  # the host looks at the last word as long as the first, then after such pauses
 
 
 class Wider(Exception):  # noqa: N818  # no error: the turn is run again
     """A turn left a vector that its slot does not hold, but a wider one does."""
-
-
-class Choice:
-    """What decides on the direction of a turn: its first product that may run either way.
-
-    u, admitted: the slots of the vector that it multiplies and of its mask's pattern (None: no mask).
-    """
-
-    def __init__(self, costs: Callable[[], DirectionCosts], by_columns: Any, u: Slot, admitted: Slot | None) -> None:
-        self._make, self.by_columns, self.u, self.admitted = costs, by_columns, u, admitted
-        self.costs: Any = None
-
-    def weigh(self, device: Any) -> None:
-        """The costs as they are now: a form of the matrix may tell more of it than there was to know before."""
-        self.costs = device.upload(np.array(self._make(), np.float64))
 
 
 class DeviceLoop:
@@ -89,7 +72,8 @@ class DeviceLoop:
         self._told = False  # has the latest launch told counts and numbers?
         self._found: Any = ()
         self._stop_address = self._address
-        self.state, self._edges = device.zeros(_STATE, np.int64), device.zeros(1, np.uint64)
+        self.state = device.zeros(_STATE, np.int64)
+        self._edges, self._heard = device.zeros(1, np.uint64), device.zeros(1, np.uint64)  # heard: of the stop word
         self.doubt = device.zeros(1, np.uint64)  # not 0: a turn met what only a call from Python can do
         self._cleared = [(self.doubt, None)]
         self.one = OneKernel()
@@ -226,7 +210,7 @@ class DeviceLoop:
 
     def _end(self, test, begun=True, both=0, push=0, pull=0):
         """Queue the kernel that ends a turn, or begins the first."""
-        device, choice = self.device, self._choice
+        device, choice, recorder = self.device, self._choice, self.device.launcher.recorder
         if test is True:
             pointer, width = None, 0
         elif test is False:
@@ -236,14 +220,17 @@ class DeviceLoop:
         count = admitted = costs = None
         if choice is not None:
             u = choice.u.store()
+            if recorder is not None:
+                recorder.clear(self._edges)
             add_edges(device, choice.by_columns, None, self._source_of(u.words), u.size, self._edges)
-            count = self._source_of(choice.u.count)
+            count, costs = self._source_of(choice.u.count), choice.costs
             admitted = choice.admitted and self._source_of(choice.admitted.count)
-            costs = choice.costs
         kernel = device.launcher.kernel("programs/turns.cuh", "end_turn")
+        # in one kernel every block runs it, from numbers that only the first may read or clear
+        heard, cleared = (None, self._edges) if recorder is None else (int(self._heard.data.ptr), None)
         kernel(1, 32, (
-            pointer, width, self._stop_address, count, self._edges, admitted, costs, self.state, self._initial, begun,
-            both, push, pull,
+            pointer, width, self._stop_address, heard, count, self._edges, cleared, admitted, costs, self.state,
+            self._initial, begun, both, push, pull,
         ))  # fmt: skip
 
     def _source_of(self, array):
@@ -360,6 +347,11 @@ class DeviceLoop:
         """Of the bodies."""
         return [_METHODS[PUSH], _METHODS[PULL]] if self.can_pull() else [_METHODS[PUSH]]
 
+    def kept_numbers(self) -> list[int]:
+        """Addresses of the numbers that a turn leaves to the next one and to the host."""
+        arrays = [a for slot in self._slots for a in (slot.count, slot.values) if a is not None]
+        return [int(a.data.ptr) for a in (*arrays, self.state)]
+
     def parts(self, turn: Callable) -> list[Callable]:
         """What is queued before the first turn, in a turn of each direction, and after the last one."""
 
@@ -464,7 +456,7 @@ class DeviceLoop:
         words, stream = self._words, self._start(PUSH, left)
         if self.one.kernel is not None:
             self._graph, self._of_graph = None, []  # which has run until now
-            self.one.kernel.launch()
+            self.one.kernel.launch(stream)
         else:
             self._graph.launch(stream)
         try:
