@@ -67,7 +67,7 @@ SAMPLED = {
     "backends/cuda": 10,
     "backends/test_agree_with_reference.py": 2,
     "backends/test_composed_primitives.py": 2,
-    "conformance": 5,
+    "conformance": 8,
     "laws": 6,
     "planner/test_matvec_work.py": 2,
     "operators/test_types.py": 3,

@@ -92,7 +92,8 @@ def bfs(n: int, nvals: int, levels: float) -> Task:
 def bfs_in_kernels(n: int, nvals: int, levels: float) -> Task:
     """A search by a launch on each rank (distributed/searches.py): all meet once or twice a level."""
     shared = n * tuning.RANKS_SEARCH_NS + tuning.RANKS_LOOP_NS
-    return bfs(n, nvals, levels)._replace(divided=shared, exchanges=0, calls_ns=2 * tuning.RANKS_MEETING_NS)
+    calls = 2 * tuning.RANKS_MEETING_NS + tuning.RANKS_SEARCH_CALLS_NS / levels
+    return bfs(n, nvals, levels)._replace(divided=shared, exchanges=0, calls_ns=calls)
 
 
 def components(n: int, nvals: int, levels: float) -> Task:

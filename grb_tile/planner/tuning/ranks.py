@@ -31,7 +31,8 @@ RANKS_SSSP_NS = define(0.2, "ns a vertex", "paths by one device: three searches'
 RANKS_LEVEL_NS = define(2_500, "ns a level", "of a search with levels by the thousand: USA-road-NE", _LOOPS)
 RANKS_CALLS_NS = define(150_000, "ns a turn", "ten GraphBLAS calls of a loop, which a whole loop does not make", _LOOPS)
 RANKS_PRODUCT_NS = define(250_000, "ns", "of calls before the kernel of a product over two devices: kron 21", _H200S)
-RANKS_SEARCH_NS = define(0.03, "ns a vertex", "a search by kernels of two devices: rmat 26", _H200S)
+RANKS_SEARCH_NS = define(0.023, "ns a vertex", "a search by kernels of two devices: rmat 26", _H200S)
+RANKS_SEARCH_CALLS_NS = define(200_000, "ns", "of calls around such a search: kron 21, rmat 26", _H200S)
 RANKS_MEETING_NS = define(
     5_000, "ns", "of kernels of two devices: two barriers of a grid, a flag there and back", _H200S
 )

@@ -11,6 +11,7 @@ import grb_tile as gb
 from cuda_emulation.backend import shim, using_shim
 from grb_tile import binary, dtypes, monoid, select as selects, unary
 from grb_tile.backends import select
+from grb_tile.storage import bits
 from grb_tile.storage.convert import to_bitmap, to_sparse
 from grb_tile.storage.store import BitmapVector, StoredMask
 from support import seeds
@@ -154,4 +155,20 @@ def test_a_host_backend_takes_operands_of_a_device(given):
                 assert_same(host.intersect(x, b, op, mask=pattern), REFERENCE.intersect(x, y, op, wanted))
                 assert_same(
                     host.apply(x, unary.ainv["INT64"], pattern), REFERENCE.apply(x, unary.ainv["INT64"], wanted)
+                )
+
+
+def test_blocks_without_entries_have_no_say_in_a_reduction():
+    """Entries in one place of a long bitmap, and values of which 0 would be the least or the greatest."""
+    n = 20_000
+    for at in ([0], [n - 1], range(9_000, 9_010), [5, n - 5]):
+        for sign in (-1, 1):
+            values = np.full(n, 7 * sign)
+            found = BitmapVector(n, I64, bits.from_bool(np.isin(np.arange(n), list(at))), values, len(at))
+            for text in ("max", "min", "plus"):
+                op = getattr(monoid, text)["INT64"]
+                assert shim().reduce(found, op) == (7 * sign * len(at) if text == "plus" else 7 * sign), (
+                    at,
+                    sign,
+                    text,
                 )

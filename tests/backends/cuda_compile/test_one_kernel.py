@@ -4,6 +4,7 @@ import pytest
 
 from grb_tile.backends.cuda.programs.persistent import Recorded, Source
 from grb_tile.backends.cuda.programs.steps import ALL, EVERY, OWN, Step
+from grb_tile.backends.cuda.programs.touched import parameters_of
 from grb_tile.backends.cuda.runtime import compile as jit
 from grb_tile.backends.cuda.runtime.kernel_groups import recorded
 from grb_tile.planner.device_limits import LIMITS
@@ -24,7 +25,11 @@ def steps():
         (reduction[0], "reduce_parts", *reduction[2:]), ("programs/numbers.cuh", "sum_counts", "", ()),
         ("programs/turns.cuh", "end_turn", "", ()),
     ]  # fmt: skip
-    return [
+    passed = [
+        Step(name, found[name], (1000,) * len(parameters_of(found[name][0], name)), ALL, None, 16)
+        for name in ("combine", "cast_values", "agreeing", "reduce_values")
+    ]
+    return passed + [
         Step(instance[1], instance, (0,) * 40, (ALL, EVERY)[k % 2], None, 5 * (1 - k % 2))
         for k, instance in enumerate((*found.values(), *own))
     ]
@@ -41,6 +46,7 @@ def test_one_kernel(arch):
     tell = Step("tell_host", ("programs/turns.cuh", "tell_host", "", ()), (0,) * 5, 1, None)
     bodies = {"cols": [body[:4], body[4:]], "rows": [body]}
     text = source.text(Recorded([body[-1:]], bodies, [tell], False, [(64, OWN, 8)], OWN))
+    assert text.count("::at<") == 8  # of four steps in each body
     name, cubin = jit.compile_cubin(
         *jit.source_text(source.headers(), "run_turns", text), arch, jit.options_for(LIMITS[arch])
     )

@@ -55,8 +55,8 @@ FAULTS = [
     Fault(
         "kernels/elementwise/reduce.cuh",
         "the last block combines 32 blocks",
-        "b < gridDim.x; b += blockDim.x)",
-        "b < min(gridDim.x, 32u); b += blockDim.x)",
+        "b < blocks; b += blockDim.x)",
+        "b < min(blocks, 32u); b += blockDim.x)",
         PRODUCTS,
     ),
     Fault(

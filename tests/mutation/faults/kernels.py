@@ -144,15 +144,15 @@ FAULTS = [
     Fault(
         "kernels/elementwise/reduce.cuh",
         "a block without values counts as zero",
-        "      if (parts[3 * b + 2]) {",
-        "      if (true) {",
-        ELEMENTWISE,
+        "    if (parts[3 * b + 2]) {",
+        "    if (true) {",
+        (CUDA + "test_every_pair_of_forms.py",),
     ),
     Fault(
         "kernels/elementwise/reduce.cuh",
         "absent positions are added",
-        "there[b] = k < n && has_or_all(words, k);",
-        "there[b] = k < n;",
+        "there[b] = k < end && has_or_all(words, k);",
+        "there[b] = k < end;",
         ELEMENTWISE,
     ),
     Fault(

@@ -260,4 +260,11 @@ FAULTS = [
         "x == nullptr ? X() : x[iso && kept == nullptr ? 0 : k]",
         EVERY_PAIR_OF_FORMS,
     ),
+    Fault(
+        "kernels/graph/cores.cuh",
+        "the remainder of a row",
+        "for (; e < end; e += threads) lose_edge(near[e], k, counters);",
+        "if (e < end) lose_edge(near[e], k, counters);",
+        EVERY_PAIR_OF_FORMS,
+    ),
 ]

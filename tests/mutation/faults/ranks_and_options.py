@@ -75,8 +75,8 @@ FAULTS = [
     Fault(
         "grb_tile/backends/distributed/layout.py",
         "every range is aligned",
-        "return not (self.starts[:-1] % GRAIN).any()",
-        "return not (self.starts[1:-1] % 32).any()",
+        "self.is_aligned = not (self.starts[:-1] % GRAIN).any()",
+        "self.is_aligned = not (self.starts[1:-1] % 32).any()",
         LAYOUTS,
     ),
     Fault(
@@ -190,8 +190,8 @@ FAULTS = [
     Fault(
         "grb_tile/backends/distributed/movement.py",
         "a whole vector's count",
-        "    part._nvals = total\n",
-        "    part._nvals = local.nvals\n",
+        "positions.learn([count for count, _ in facts])",
+        "positions.learn([local.nvals for _ in facts])",
         LAYOUTS,
     ),
     Fault(
@@ -297,6 +297,34 @@ FAULTS = [
         "an unregistered backend stays after its block",
         "        _made.pop(name, None)\n",
         "        pass\n",
+        OPTIONS_OF_PRIMITIVES,
+    ),
+    Fault(
+        "grb_tile/backends/plain.py",
+        "bitmaps whose absent values differ",
+        "((from_bool(flags) & a) == a).all()",
+        "(from_bool(flags) == a).all()",
+        OPTIONS_OF_PRIMITIVES,
+    ),
+    Fault(
+        "grb_tile/backends/indices.py",
+        "short lists with repeats are taken",
+        "len(I) <= tuning.SHORT_INDEX and len(set(I.tolist())) == len(I)",
+        "len(I) <= tuning.SHORT_INDEX",
+        OPTIONS_OF_PRIMITIVES,
+    ),
+    Fault(
+        "grb_tile/backends/planned.py",
+        "sums of dense lines without a mask",
+        "return w if mask is None else self.restrict(w, mask)\n        ones",
+        "return w\n        ones",
+        OPTIONS_OF_PRIMITIVES,
+    ),
+    Fault(
+        "grb_tile/backends/select.py",
+        "use within a block leaves the block's",
+        "    if _here.get() is not None:\n        _here.set(backend.name)\n    backend.bind()",
+        "    backend.bind()",
         OPTIONS_OF_PRIMITIVES,
     ),
 ]

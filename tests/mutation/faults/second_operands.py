@@ -48,8 +48,8 @@ FAULTS = [
     Fault(
         "kernels/products/edges.cuh",
         "the last word of a warp's is left out",
-        "lane_number() < WORDS_OF_WARP && w < n",
-        "lane_number() < WORDS_OF_WARP - 1 && w < n",
+        "lane_number() < WORDS_OF_WARP && w < end",
+        "lane_number() < WORDS_OF_WARP - 1 && w < end",
         ("tests/backends/cuda/test_edges.py",),
     ),
     Fault(

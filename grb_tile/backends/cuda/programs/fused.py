@@ -84,7 +84,7 @@ def _positions(step):
         return 0
     if step.name in _ITEMS:
         return step.words[POSITIONS[step.name]]
-    if step.name == COPIES and step.words[1] == 0 and (step.touched or ())[0].unit > 8:
+    if step.name == COPIES and step.words[1] == 0 and step.touched and step.touched[0].unit > 8:
         counts = {size // (step.touched[0].unit // 64) for _, _, size, _ in copies_of(step.words)}
         if len(counts) == 1 and all(source for _, source, *_ in copies_of(step.words)) and _apart(step):
             return counts.pop()
