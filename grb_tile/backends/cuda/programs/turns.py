@@ -29,6 +29,7 @@ import numpy as np
 
 from ....dtypes import lookup_dtype
 from ....exceptions import CaptureError, GraphblasException
+from ....planner import tuning
 from ....planner.choose_lowering import product_fits
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
@@ -319,10 +320,10 @@ class DeviceLoop:
             one.refuse("a loop is within it")
         else:
             one.consider(self, turn)
-        if one.kernel is None and one.wanted:  # the products of nodes have forms of their own
+        if one.kernel is None and one.wanted:  # the products of nodes have forms of their own, after some products
             one.wanted = False
             with as_before(self.device, self._slots):
-                for direction in (PUSH, PULL)[: 1 + self.can_pull()]:
+                for direction in (PUSH, PULL)[: 1 + self.can_pull()] * (tuning.BUILD_AFTER + 1):
                     self._one(turn, direction, 1, False)
         if one.kernel is None and self.device.launcher.has_graphs:
             self._weigh_inner()
