@@ -23,8 +23,9 @@ import numpy as np
 from ..dtypes import BOOL, INT64
 from ..exceptions import CaptureError
 from ..operators import get_typed_op
-from ..storage.store import BitmapVector, Compressed, SparseVector, StoredMask, index_dtype
+from ..storage.store import BitmapVector, Compressed, Dense, SparseVector, StoredMask, index_dtype
 
+MOST_ROWS = 1 << 26  # of a matrix with few rows that have entries: half a GB of row pointers for each form
 MOST_WIDENED = 6  # times that bounds get more positions before a loop is captured
 
 
@@ -130,7 +131,7 @@ class Bound:
         self.size = pattern.indices.shape[0]
         self.ids = pattern.with_values(INT64, backend.xp.arange(self.size, dtype=np.int64), False)
         self._made: dict[str, Any] = {}
-        self._projected: dict[int, tuple] = {}
+        self._projected: dict[tuple, tuple] = {}
 
     def _kept(self, name, make):
         if name not in self._made:
@@ -201,11 +202,12 @@ class Bound:
             if store.bound is not self:
                 raise CaptureError("programs: matrices of two loops meet")
             return store.entries
-        key = id(store.indices if store.iso else store)  # a value may be written at a mask that stays
+        parts = _parts_of(store)
+        key = tuple(map(id, parts))
         if key not in self._projected:
             make_ahead(self._backend)
             entries, inside = self._entries_of(store)
-            self._projected[key] = (store, store.indices), self._backend.convert(entries, "bitmap"), inside
+            self._projected[key] = (store, parts), self._backend.convert(entries, "bitmap"), inside
         _, entries, inside = self._projected[key]
         if whole and not inside:
             raise Outside(pattern_of(self._backend, store))
@@ -260,6 +262,15 @@ class Bound:
         return Compressed(pattern.nrows, pattern.ncols, u.dtype, indptr, pattern.indices[at], u.values, u.iso)
 
 
+def _parts_of(store):
+    """The objects that tell a matrix apart; of one value, which may be written at a mask that stays: its pattern."""
+    if not store.iso:
+        return (store,)
+    if type(store) is Dense:
+        return store.flat.words, store.by_columns
+    return store.indices, store.indptr, store.rows
+
+
 def make_ahead(backend: Any) -> None:
     """Raises: CaptureError in a captured turn, after which what is kept would not be there."""
     if backend.turns is not None and backend.turns.capturing:
@@ -268,9 +279,10 @@ def make_ahead(backend: Any) -> None:
 
 def pattern_of(backend: Any, store: Any) -> Compressed:
     """The pattern of a matrix, by rows.  Raises: CaptureError for one with few rows that have entries."""
-    store = backend.convert(backend.to_device(store), "csr") if store.format != "csr" else backend.to_device(store)
-    if store.format != "csr":
+    if store.format == "dcsr" and store.nrows > MOST_ROWS:
         raise CaptureError("programs: a matrix that changes in the loop and has few rows with entries")
+    store = backend.to_device(store)
+    store = store if store.format == "csr" else backend.convert(store, "csr")
     return store.with_values(BOOL, backend.xp.ones(1, np.bool_), True)
 
 
@@ -278,7 +290,7 @@ def joined(backend: Any, patterns: list) -> Compressed:
     """The union of patterns."""
     found = patterns[0]
     for other in patterns[1:]:
-        if other.indices is not found.indices:
+        if other.indices is not found.indices or other.indptr is not found.indptr:
             both = pattern_of(backend, backend.union(found, other, get_typed_op("lor", BOOL, kind="binary")))
             found = both if both.nvals > found.nvals else found  # whose arrays operands may share
     return found

@@ -1,7 +1,7 @@
 // C<M> = T and C(I, J) = T in place: the words and values of bitmap C change only at positions of M, T or the region.
 //
-// Callers: backends/cuda/elementwise/overwrite.py, region.py.  Values are moved as unsigned integers of their size (16
-//   bytes: ulonglong2).
+// Callers: backends/cuda/elementwise/overwrite.py, structure/index_lists.py (last_places).  Values are moved as
+//   unsigned integers of their size (16 bytes: ulonglong2).
 // words: null of a full C, which stays full.
 // *count is the number of C's entries after the kernel: its value before, plus `known` (added once), plus the change.
 // Precondition: T has entries only at positions of M.

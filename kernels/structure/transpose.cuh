@@ -1,7 +1,6 @@
 // Row pointers (CSR) from the sorted row numbers of entries (COO), and the start and length of given rows.
 //
-// Callers: backends/cuda/structure/arrays.py (line_starts); structure/rows.py, products/columns.py (pick_rows),
-//   structure/rows.py (assigned_rows).
+// Callers: backends/cuda/structure/arrays.py (line_starts), structure/rows.py (pick_rows, assigned_rows).
 // Launch: one thread for each row, with one binary search.
 #pragma once
 #include "base/views.cuh"

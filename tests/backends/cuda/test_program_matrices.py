@@ -14,6 +14,7 @@ from backends.cuda.test_programs import N, agree, matrix, on_the_device  # noqa:
 import grb_tile as gb
 from grb_tile.exceptions import CaptureWarning
 from grb_tile.planner import tuning
+from grb_tile.storage.store import Dense
 from support import seeds
 
 
@@ -346,3 +347,69 @@ def test_random_programs(case):
         assert same(found, wanted), (text, program.explain())
         assert same(kept[0], kept[1]), (text, program.explain())
     print(text, program.explain())
+
+
+WIDE = 200_000  # rows, few of which have entries: their numbers are an array of their own
+ENTRIES = [3, 8, 12, 4, 9, 13], [1, 2, 3, 1, 2, 3]
+
+
+def spread():
+    """P and Q, which have one array of columns, in other rows."""
+    S = gb.Matrix.from_coo([0, 5, 9], [1, 2, 3], 1, nrows=WIDE - 9, ncols=WIDE)
+    P, Q = gb.Matrix(int, WIDE, WIDE), gb.Matrix(int, WIDE, WIDE)
+    P[3 : WIDE - 6, :] << S
+    Q[4 : WIDE - 5, :] << S
+    assert P._store.indices is Q._store.indices
+    return P, Q
+
+
+def test_matrices_that_stay_and_share_their_columns():
+    def function(C, P, Q):
+        for _ in gb.loop(max_turns=3):
+            C("plus") << C.ewise_mult(P, "second")
+            C("times") << C.ewise_mult(Q, "first")
+        return C
+
+    program, (P, Q) = gb.program(function, strict=True), spread()
+    for k in range(3):
+        C, D = (gb.Matrix.from_coo(*ENTRIES, [1, 2, 3, 4, 5, 6 + k], nrows=WIDE, ncols=WIDE) for _ in range(2))
+        assert same(program(C, P, Q), function(D, P, Q))
+    assert "turns on the device" in program.explain()
+
+
+def test_matrices_that_change_and_share_their_columns():
+    def function(C, D):
+        for _ in gb.loop(max_turns=3):
+            C << C.apply("plus", right=1)
+            D << D.apply("plus", right=2)
+        return C, D
+
+    program = gb.program(function, strict=True)
+    for _ in range(3):
+        assert same(program(*spread()), function(*spread()))
+    assert "within 6 positions" in program.explain()
+
+
+def by_structure(C, A):
+    for _ in gb.loop(max_turns=3):
+        C(A.S) << 4
+        C("plus") << C.ewise_mult(C, "times")
+    return C
+
+
+def by_value(C, A):
+    for _ in gb.loop(max_turns=3):
+        C(A.V) << 4
+        C("plus") << C.ewise_mult(C, "times")
+    return C
+
+
+@pytest.mark.parametrize("function", [by_structure, by_value])
+def test_a_value_at_a_dense_mask_that_stays(function):
+    A = gb.Matrix.from_dense(np.arange(36).reshape(6, 6) % 5, missing_value=0)
+    assert type(A._store) is Dense and A.nvals == 28
+    program = gb.program(function, strict=True)
+    for _ in range(3):
+        C, D = (gb.Matrix.from_dense(np.arange(36).reshape(6, 6)) for _ in range(2))
+        assert same(program(C, A), function(D, A))
+    assert "turns on the device" in program.explain()

@@ -1,9 +1,13 @@
 """Structure primitives of the CUDA backend, their kernels run as fibers, against the NumPy backend."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from backends import agree, samples
 
+import grb_tile as gb
 from cuda_emulation.backend import shim, using_shim
 from grb_tile import binary, dtypes
 from grb_tile.backends import select
@@ -245,3 +249,20 @@ def test_a_program_in_the_language():
         v[4:8] << 7
         assert v.to_dict() == {0: 1, 3: 2, 4: 7, 5: 7, 6: 7, 7: 7}
     assert v.to_dict() == {0: 1, 3: 2, 4: 7, 5: 7, 6: 7, 7: 7}  # and on the host again
+
+
+@pytest.mark.parametrize("op", ["times", "any"])
+def test_a_view_that_nobody_asked_for_its_count_is_freed_at_once(op):
+    """It holds the arrays of the whole vector."""
+    with using_shim() as backend:
+        v = gb.Vector.from_coo(np.arange(0, 1000, 2), np.arange(500.0), size=1000)
+        whole = backend.convert(v.apply("one").new()._store if op == "any" else v._store, "bitmap")
+        gc.collect()
+        gc.disable()
+        try:
+            view = backend.view_of_range(whole, 128, 512)
+            freed = weakref.ref(view)
+            del view
+            assert freed() is None
+        finally:
+            gc.enable()

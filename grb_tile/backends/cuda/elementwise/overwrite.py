@@ -80,7 +80,7 @@ def put(device, c, at, values, iso):
 
 
 def put_region(device, c, t, I, J, width, accum):
-    """Semantics: backends/protocol.py.  In one launch, and two more for a list that may have a position twice."""
+    """Semantics: backends/indices.py.  In one launch, and two more for a list that may have a position twice."""
     across, size, dtype = len(J), c.size, c.dtype
     n = len(I) * across
     if dtype._is_udt or device.turns is not None or n >= 1 << 31:

@@ -37,7 +37,9 @@ def _has_blas(device):
         try:
             one @ one
             found = True
-        except (ImportError, OSError, RuntimeError):
+        except (ImportError, OSError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and type(error) is not RuntimeError:  # of CUDA: memory, for example
+                raise
             found = False
         device.prepared["blas"] = found
     return found

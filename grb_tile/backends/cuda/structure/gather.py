@@ -72,9 +72,16 @@ def view_of_range(device, u, start, stop):
         return empty_vector(device, 0, u.dtype)
     u.shared = True
 
+    made: list = []  # a counter that has the view itself would keep both until the garbage collector runs
+
     def words():
-        found = u.words[start >> 6 : (stop + 63) >> 6]
-        return found.copy() if start & 64 else found  # kernels may read 16 bytes at a time
+        if not made:
+            found = u.words[start >> 6 : (stop + 63) >> 6]
+            made.append(found.copy() if start & 64 else found)  # kernels may read 16 bytes at a time
+        return made[0]
+
+    def count():
+        return _count(device, words(), size)
 
     def arrays():
         return u.values[start:stop], words()
@@ -82,17 +89,17 @@ def view_of_range(device, u, start, stop):
     if u.words is None:
         result = BitmapVector(size, u.dtype, None, u.values if u.iso else u.values[start:stop], size, u.iso)
     elif u.iso:
-        result = LateVector(device, size, u.dtype, words(), u.values, lambda: _count(device, result), True)
+        result = LateVector(device, size, u.dtype, words(), u.values, count, True)
     else:
-        result = LateVector.of_arrays(device, size, u.dtype, arrays, lambda: _count(device, result), size // 2)
+        result = LateVector.of_arrays(device, size, u.dtype, arrays, count, size // 2)
     result.shared = True
     return result
 
 
 @on_device
-def _count(device, u):
+def _count(device, words, size):
     """The array of the number of entries of a bitmap."""
-    return join_words(device, u.words, u.words, u.size, AND)[1]
+    return join_words(device, words, words, size, AND)[1]
 
 
 def _picked(device, store, at):
