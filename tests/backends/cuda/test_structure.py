@@ -266,3 +266,16 @@ def test_a_view_that_nobody_asked_for_its_count_is_freed_at_once(op):
             assert freed() is None
         finally:
             gc.enable()
+
+
+def test_matrices_in_other_rows_that_share_their_columns():
+    """What has the same arrays of columns and of pointers has not the same structure."""
+    with using_shim():
+        S = gb.Matrix.from_coo([0, 5, 9], [1, 2, 3], [4, 5, 6], nrows=199_991, ncols=9)
+        P, Q = gb.Matrix(int, 200_000, 9), gb.Matrix(int, 200_000, 9)
+        P[3:199_994, :] << S
+        Q[4:199_995, :] << S
+        assert P._store.indices is Q._store.indices and P._store.indptr is Q._store.indptr
+        assert P.ewise_mult(Q).new().nvals == 0 and P.ewise_add(Q).new().nvals == 6
+        P(P.S) << Q
+        assert P.nvals == 0
