@@ -9,13 +9,12 @@ import warnings
 import numpy as np
 import pytest
 from backends.cuda.test_program_lowerings import shape  # noqa: F401  (a fixture)
-from backends.cuda.test_programs import N, agree, matrix, on_the_device  # noqa: F401  (one is a fixture of each test)
+from backends.cuda.test_programs import N, agree, drawn, matrix, on_the_device  # noqa: F401  (a fixture of each test)
 
 import grb_tile as gb
 from grb_tile.exceptions import CaptureWarning
 from grb_tile.planner import tuning
 from grb_tile.storage.store import Dense
-from support import seeds
 
 
 def integers(seed, symmetric=True, entries=None):
@@ -321,15 +320,8 @@ ENDS = ("if k > 9: break", "if C.isequal(D): break", "if C.nvals < 60: break", "
 @pytest.mark.parametrize("case", [0, 1, 2, 3, *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 60))])
 def test_random_programs(case):
     """A loop of statements at random: the same matrices, vectors and numbers as turn by turn."""
-    rng = seeds.generator("program with matrices", case)
-    body = [f"        {STATEMENTS[k]}" for k in rng.integers(0, len(STATEMENTS), int(rng.integers(2, 6)))]
-    body.append(f"        {ENDS[rng.integers(0, len(ENDS))]}")
-    lines = ["def drawn(A, C, D, v, turns):", "    k = 1", "    for turn in gb.loop(max_turns=turns):", *body]
-    text, file = "\n".join([*lines, "    return C, D, v, k"]) + "\n", f"<matrices {case}>"
-    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    scope = {"gb": gb}
-    exec(compile(text, file, "exec"), scope)
-    function, A = scope["drawn"], integers(case, case % 2 == 0)
+    text, function = drawn("program with matrices", case, STATEMENTS, ENDS, "C, D, v", most=5)
+    A = integers(case, case % 2 == 0)
     program = gb.program(function)
     for turns in (4, 4, 4, 1, 6):
         kept = [

@@ -433,13 +433,13 @@ STATEMENTS = (
 ENDS = ("if k > 40: break", "if not a.isequal(b): break", "if c.nvals < 20 or k == 7: break", "k += 1", "k += 1")
 
 
-def drawn(name, case):
-    """(the text of a loop of statements at random, its function)"""
+def drawn(name, case, statements=STATEMENTS, ends=ENDS, carried="a, b, c", most=6):
+    """(the text of a loop of at most `most` statements at random, its function (A, *carried, turns))"""
     rng = seeds.generator(name, case)
-    body = [f"        {STATEMENTS[k]}" for k in rng.integers(0, len(STATEMENTS), int(rng.integers(2, 7)))]
-    body.append(f"        {ENDS[rng.integers(0, len(ENDS))]}")
-    lines = ["def drawn(A, a, b, c, turns):", "    k = 1", "    for turn in gb.loop(max_turns=turns):", *body]
-    text, file = "\n".join([*lines, "    return a, b, c, k"]) + "\n", f"<{name} {case}>"
+    body = [f"        {statements[k]}" for k in rng.integers(0, len(statements), int(rng.integers(2, most + 1)))]
+    body.append(f"        {ends[rng.integers(0, len(ends))]}")
+    lines = [f"def drawn(A, {carried}, turns):", "    k = 1", "    for turn in gb.loop(max_turns=turns):", *body]
+    text, file = "\n".join([*lines, f"    return {carried}, k"]) + "\n", f"<{name} {case}>"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
     scope = {"gb": gb}
     exec(compile(text, file, "exec"), scope)

@@ -11,13 +11,12 @@ import argparse
 import statistics
 import sys
 import time
-import traceback
 import warnings
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[3]), str(Path(__file__).resolve().parent)]
 import numpy as np
-from bench_program_loops import agree
+from bench_program_loops import agree, record, told
 from device_graphs import rmat
 
 import grb_tile as gb
@@ -303,30 +302,13 @@ def main():
     parser.add_argument("--record", action="store_true")
     options = parser.parse_args()
     gb.config.set(backend="cuda")
-    end = time.perf_counter() + options.seconds
-    lines = [HEAD, "|" + "---|" * (HEAD.count("|") - 1)]
-    print("\n".join(lines), flush=True)
-    for graph in options.graphs.split(","):
-        case = Case(graph)
-        for name in case.texts:
-            if options.only not in name:
-                continue
-            if time.perf_counter() > end:
-                print(f"no time is left for {name}, {graph}", flush=True)
-                continue
-            try:
-                line = row_of(name, graph, case, options.calls)
-            except Exception as error:  # noqa: BLE001  # the other rows still tell something
-                traceback.print_exc()
-                line = f"| {name} | {graph} | {type(error).__name__}: {str(error)[:300]} |"
-            print(line, flush=True)
-            lines.append(line)
+    rows = (
+        (lambda n=name, g=graph, c=case: row_of(n, g, c, options.calls), name, graph)
+        for graph in options.graphs.split(",") for case in [Case(graph)] for name in case.texts if options.only in name
+    )  # fmt: skip
+    lines = told(rows, HEAD, time.perf_counter() + options.seconds)
     if options.record:
-        RESULTS.write_text(
-            "# Algorithms as GraphBLAS texts on a GPU\n\n"
-            f"{current().describe_device()}; `tests/benchmarks/gpu/bench_program_algorithms.py`: medians of\n"
-            f"{options.calls} whole calls.\n\n" + "\n".join(lines) + "\n"
-        )
+        record(RESULTS, "Algorithms as GraphBLAS texts on a GPU", Path(__file__).name, options.calls, lines)
 
 
 if __name__ == "__main__":

@@ -168,6 +168,33 @@ def algorithm_row(name, graph, G, calls):
 LOOPS = ((searches, 3), (restarted, 4), (short, 10), (first_near, 30))
 
 
+def told(rows, head, end):
+    """The lines of a table, printed as they come, while perf_counter() is at most `end`.
+
+    rows: (the function that makes a line, its name, the graph's).
+    """
+    lines = [head, "|" + "---|" * (head.count("|") - 1)]
+    print("\n".join(lines), flush=True)
+    for make, name, graph in rows:
+        if time.perf_counter() > end:
+            print(f"no time is left for {name}, {graph}", flush=True)
+            continue
+        try:
+            line = make()
+        except Exception as error:  # noqa: BLE001  # the other rows still tell something
+            traceback.print_exc()
+            line = f"| {name} | {graph} | {type(error).__name__}: {str(error)[:300]} |"
+        print(line, flush=True)
+        lines.append(line)
+    return lines
+
+
+def record(path, title, benchmark, calls, lines):
+    """Write the table to `path`."""
+    head = f"{current().describe_device()}; `tests/benchmarks/gpu/{benchmark}`: medians of\n{calls} whole calls."
+    path.write_text(f"# {title}\n\n{head}\n\n" + "\n".join(lines) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--graphs", default="small,grid64,rmat20", help=", ".join(GRAPHS))
@@ -177,8 +204,6 @@ def main():
     options = parser.parse_args()
     gb.config.set(backend="cuda")
     end = time.perf_counter() + options.seconds
-    lines = [HEAD, "|" + "---|" * (HEAD.count("|") - 1)]
-    print("\n".join(lines), flush=True)
     graphs = {graph: GRAPHS[graph]() for graph in options.graphs.split(",")}
     of = {graph: alg.Graph(A, directed=False) for graph, A in graphs.items()}
     rows = [
@@ -189,23 +214,9 @@ def main():
         (lambda f=function, g=graph, A=A, m=most: row_of(f, g, A, m, options.calls), function.__name__, graph)
         for graph, A in graphs.items() for function, most in LOOPS
     ]  # fmt: skip
-    for make, name, graph in rows:
-        if time.perf_counter() > end:
-            print("no time is left", flush=True)
-            break
-        try:
-            line = make()
-        except Exception as error:  # noqa: BLE001  # the other rows still tell something
-            traceback.print_exc()
-            line = f"| {name} | {graph} | {type(error).__name__}: {str(error)[:300]} |"
-        print(line, flush=True)
-        lines.append(line)
+    lines = told(rows, HEAD, end)
     if options.record:
-        RESULTS.write_text(
-            "# Loops within loops as programs on a GPU\n\n"
-            f"{current().describe_device()}; `tests/benchmarks/gpu/bench_program_loops.py`: medians of\n"
-            f"{options.calls} whole calls.\n\n" + "\n".join(lines) + "\n"
-        )
+        record(RESULTS, "Loops within loops as programs on a GPU", Path(__file__).name, options.calls, lines)
 
 
 if __name__ == "__main__":
