@@ -127,13 +127,12 @@ class Captured:
 
     def _as_search(self, carried, stores):
         """The values after the loop, run as a search from these stores; None where there is none, see Search.run."""
-        search, values = self.search, list(carried.values)
-        found = search.run(carried.vectors, stores, values[search.depth])
-        if found is None:
+        values = list(carried.values)
+        turns = self.search.run(carried.vectors, stores, values)
+        if turns is None:
             self.search = None
             return None
-        self.pulled = None  # levels are a matter of the search, whose plan has them
-        self.turns, values[search.depth] = found
+        self.turns, self.pulled = turns, None  # directions are a matter of the search, whose plan has them
         return tuple(values)
 
     @contextmanager

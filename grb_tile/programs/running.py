@@ -129,7 +129,7 @@ class Loop:
             if make is None:
                 self.reason = f"the backend {current().name} runs it"
                 return None
-            key = id(current()), carried.signature()
+            key = id(current()), most is None, carried.signature()
             known = self.captured.get(key, self)
             if known is self:
                 self.captured[key] = 0
