@@ -43,7 +43,8 @@ class Search(NamedTuple):
     """level, frontier: places among the vectors of the loop.  depth: place of the number among its names.
 
     latest: places of names that stand for the number with which the latest turn began, as `for depth in gb.loop(...)`
-    leaves one.  ahead: is it added to before the assignment?  A: the matrix, whose rows are out-edges, or in-edges (transposed).
+    leaves one.  ahead: is it added to before the assignment?  A: the matrix, whose rows are out-edges, or in-edges
+    (transposed).
     """
 
     level: int
