@@ -18,7 +18,7 @@ from .assign import assign, fill
 from .expression import Computable, MatrixExpression, VectorExpression
 from .index import Resolved
 from .mask import Mask, check_mask
-from .number import Number
+from .number import Number, spread_like
 from .pending_writes import write_part
 from .recipes import RepositionRecipe
 
@@ -225,7 +225,7 @@ def update(self, expr: Any, desc: ops.Descriptor = ops.PLAIN, input_mask: Mask |
     """self << expr as `desc` says, for a Matrix or a Vector and anything that may stand right of `<<`."""
     if type(expr) is not self._expression_type:
         if type(expr) is Number:
-            expr = expr.spread(self.size, self.dtype)
+            expr = spread_like(expr, self)
         if type(expr) in _NUMBERS and input_mask is None and recorder.active is None and fill(self, expr, desc):
             return
         expr = _to_expression(self, expr, desc, input_mask)
