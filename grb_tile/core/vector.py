@@ -16,7 +16,8 @@ from ..dtypes import FP64, lookup_dtype
 from ..operators import get_typed_op
 from ..storage.constructors import column_matrix, empty_vector, full_vector
 from ..storage.store import BitmapVector
-from . import elements, kinds, recipes, recorder
+from ..storage.turn_array import TurnArray
+from . import elements, kinds, recipes, recorder, tracing, turn_arrays
 from .arguments import (
     check_options,
     dimension,
@@ -197,6 +198,9 @@ class Vector(VectorItems, Stored):
         >>> v.to_dict()
         {1: 5, 3: 13}
         """
+        if type(indices) is TurnArray or type(values) is TurnArray:
+            turn_arrays.build(self, indices, values, dup_op, clear, size)
+            return
         indices = indices_array(indices, "indices")
         values, _ = values_array(values, self.dtype)
         check_lengths(indices, values)
@@ -248,6 +252,9 @@ class Vector(VectorItems, Stored):
         >>> gb.Vector.from_coo([0, 2, 2], [1, 5, 6], size=4, dup_op=gb.binary.max).to_dict()
         {0: 1, 2: 6}
         """
+        if type(indices) is TurnArray or type(values) is TurnArray:
+            found = turn_arrays.type_of(values, dtype)
+            return turn_arrays.built(cls(found, size or 0, name=name), indices, values, size, dup_op)
         indices = indices_array(indices, "indices")
         values, dtype = values_array(values, dtype, subarray_after=1)
         if size is None:
@@ -328,6 +335,8 @@ class Vector(VectorItems, Stored):
         """
         if opts:
             check_options(opts)
+        if type(values) is TurnArray:
+            return leave_out(turn_arrays.of_dense(values, dtype, name), missing_value, "Vector.from_dense")
         given = values
         values, dtype = values_array(given, dtype, subarray_after=1)
         if values.ndim == 0:
@@ -361,6 +370,8 @@ class Vector(VectorItems, Stored):
         >>> [x.tolist() for x in v.to_coo()]
         [[0, 1], [1, 2]]
         """
+        if tracing.active is not None and turn_arrays.in_turn(self):
+            return turn_arrays.entries(self, indices, values, dtype)
         return self._positions_and_values((indices,), values, dtype)
 
     def to_dict(self) -> dict[int, Any]:
@@ -382,6 +393,8 @@ class Vector(VectorItems, Stored):
         """
         if opts:
             check_options(opts)
+        if tracing.active is not None and turn_arrays.in_turn(self):
+            return turn_arrays.dense(self, fill_value, dtype)
         if self.nvals == self._size:
             return full_array(self._store, dtype)
         if fill_value is None:

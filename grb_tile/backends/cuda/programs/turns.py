@@ -132,7 +132,7 @@ class DeviceLoop:
         if self._told:  # by the launch
             *found, doubt = self._found
             if doubt:
-                raise CaptureError("programs: a turn met labels that are not among the columns")
+                raise CaptureError("programs: a turn met labels that are not among the columns, or positions out of bounds")
             counts = [None if slot.count is None else found.pop(0) for slot in vectors]
         elif numbers:
             found = self.device.read(*(x.view(np.uint8 if x.dtype.itemsize == 1 else np.int64) for x in numbers))
@@ -298,6 +298,11 @@ class DeviceLoop:
         """Queue the kernel that takes the state from _start and decides on the first turn."""
         self._copied = {}
         self._end(test, begun=False, **handles)
+
+    @property
+    def stop_address(self) -> PinnedAddress:
+        """Of the page-locked word that ends the loop where it is not 0."""
+        return self._stop_address
 
     @property
     def has_graph(self) -> bool:
@@ -487,6 +492,7 @@ class DeviceLoop:
             self.turns += 1
             self.pulled += direction == PULL
             goes, direction = self._one(turn, direction, left - self.turns + 1, True)
+            goes = goes and not self._words[_STOP]  # as end_turn reads it in a graph
         self._tell()
         self.device.synchronize()
         self._told = True
