@@ -14,6 +14,8 @@ from ..storage.turn_array import TurnArray
 from . import elements, kinds, tracing
 from .arguments import literal
 from .build import build_operator, refuse_with_scalar
+from .index import Resolved
+from .number import Number
 
 
 def in_turn(vector: Any) -> bool:
@@ -39,6 +41,29 @@ def dense(vector: Any, fill: Any, dtype: Any) -> TurnArray:
     elif dtype is not store.dtype:
         store = current().cast(store, dtype)
     return TurnArray(store)
+
+
+def spread_over(target: Any, resolved: Any, number: Number) -> tuple[Any, Any]:
+    """(the indices as a region, the Vector with the number everywhere in it) of `target[indices] << number`."""
+    if target.ndim != 1:
+        raise CaptureError("programs: a number of the loop is written into a part of a Matrix")
+    axis = resolved.indices[0]
+    if type(axis.index) is int:
+        resolved = Resolved(target, slice(axis.index, axis.index + 1))
+    if type(axis.index) is not TurnArray:
+        return resolved, number.spread(*resolved.shape, target.dtype)
+    spread = number.spread(axis.index.store.size, target.dtype)
+    return resolved, TurnArray(spread._store, repeated=True)
+
+
+def assigned(resolved: Any, value: TurnArray) -> Any:
+    """The Vector of `target[indices] << value`.  Raises: CaptureError where there is no value for each position."""
+    index = resolved.indices[0].index
+    if value.is_index or len(resolved.indices) != 1 or type(index) is TurnArray and not index.fits(value):
+        raise CaptureError("programs: an array of the loop that has no value for each of the positions is assigned")
+    if type(index) is not TurnArray and value.shape != resolved.shape:
+        raise CaptureError("programs: an array of another size than the region is assigned")
+    return kinds.Vector._from_store(value.store)
 
 
 def type_of(values: Any, dtype: Any) -> Any:

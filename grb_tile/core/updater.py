@@ -12,7 +12,7 @@ from .. import operations as ops
 from ..config import config
 from ..exceptions import OutOfMemory
 from ..operators import OpBase, TypedOpBase, find_opclass, from_string, get_typed_op
-from . import elements, kinds, recorder, tracing
+from . import elements, kinds, recorder, tracing, turn_arrays
 from .arguments import check_options, expect_op, expect_type, literal, output_type
 from .assign import assign, fill
 from .expression import Computable, MatrixExpression, VectorExpression
@@ -100,6 +100,8 @@ class Updater(ops.Descriptor):
     def _assign(self, resolved, value, is_submask):
         if self.input_mask is not None:
             raise TypeError("`input_mask` argument may only be used for extract")
+        if type(value) is Number:
+            resolved, value = turn_arrays.spread_over(self.parent, resolved, value)
         if not resolved.shape and self.mask is None:
             if self.accum is None:
                 self.parent._assign_element(resolved, value)

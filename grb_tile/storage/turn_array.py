@@ -16,16 +16,16 @@ from ..exceptions import CaptureError
 class TurnArray:
     """The values of the entries of a vector on the device, or their positions (is_index), in order.
 
-    store: the vector, whose arrays nobody writes any more.
+    store: the vector, whose arrays nobody writes any more.  repeated: its one value stands for any number of elements.
     """
 
-    __slots__ = ("store", "is_index")
+    __slots__ = ("store", "is_index", "repeated")
     __hash__ = None  # type: ignore[assignment]
     ndim = 1
 
-    def __init__(self, store: Any, is_index: bool = False) -> None:
+    def __init__(self, store: Any, is_index: bool = False, repeated: bool = False) -> None:
         store.shared = True
-        self.store, self.is_index = store, is_index
+        self.store, self.is_index, self.repeated = store, is_index, repeated
 
     @property
     def dtype(self) -> Any:
@@ -54,7 +54,7 @@ class TurnArray:
 
     def fits(self, other: TurnArray) -> bool:
         """Has the other array an element for each of this one's?"""
-        if self.has_gaps or other.has_gaps:
+        if not other.repeated and (self.has_gaps or other.has_gaps):
             return self.store is other.store
         return self.store.size == other.store.size
 
