@@ -72,6 +72,10 @@ class Captured:
         if stop or left == 1 or not carried.test(*values):
             return tuple(values)
         self.settle(carried, values)
+        begun = dict(zip(map(id, carried.vectors), before, strict=True))
+        for role, home, value in zip(self.roles, self.homes, carried.values, strict=True):
+            if role == "object":  # of vectors that a turn exchanges, what a later call begins with
+                before[home] = begun[id(value)]
         before += [carried.values[k]._store if is_object(carried.values[k]) else None for k in self.vectors]
         after = [vector._store for vector in carried.vectors] + [values[k]._store for k in self.vectors]
         made = any(map(is_matrix, values))

@@ -488,6 +488,16 @@ def _some(n, step):
     return Vector.from_coo(list(range(0, n, step)), [True] * len(range(0, n, step)), size=n)
 
 
+def same(found, wanted):
+    """Are results near those of another run?"""
+    found, wanted = (x if isinstance(x, tuple) else (x,) for x in (found, wanted))
+    return all(
+        a.isclose(b, rel_tol=1e-7, abs_tol=1e-9) if isinstance(a, (gb.Vector, gb.Matrix))
+        else abs(a - b) <= 1e-7 * abs(b)
+        for a, b in zip(found, wanted, strict=True)
+    )  # fmt: skip
+
+
 LOOPS = {
     "search tree": (search_tree, lambda A: (A, 0)),
     "tree by numbers": (tree_by_numbers, lambda A: (A, 0)),
