@@ -54,6 +54,11 @@ class Captured:
         self._kept = [value for _, value in carried.read if not isinstance(value, Vector)]  # their ids stay theirs
         self._stores = [(matrix, matrix._store) for matrix in carried.fixed]
 
+    @property
+    def stores(self) -> list[tuple]:
+        """(matrix, its store) of those that it reads."""
+        return self._stores
+
     def holds(self) -> bool:
         """Are the matrices as they were?"""
         return all(matrix._store is store for matrix, store in self._stores)

@@ -21,7 +21,7 @@ def search_tree(A, source):
     q = Vector(int, A.nrows)
     q[source] = source
     while q.nvals > 0:
-        q(~parents.S, replace=True) << semiring.min_secondi(q @ A)
+        q(~parents.S, replace=True) << semiring.ss.min_secondi(q @ A)
         parents(q.S) << q
     return parents
 
