@@ -484,8 +484,6 @@ def _condition(test):
         every = isinstance(test.op, ast.And)
         found = _condition(test.values[-1])
         for value in reversed(test.values[:-1]):
-            found = ast.Call(
-                ast.Name(BOTH, ast.Load()), [ast.Constant(every), _condition(value), _function(found)], []
-            )
+            found = ast.Call(ast.Name(BOTH, ast.Load()), [ast.Constant(every), _condition(value), _function(found)], [])
         return found
     return _Conditions().visit(test)

@@ -22,7 +22,6 @@ from grb_tile.cli.timing import timed
 from support.textbook_loops import LOOPS, same
 
 
-
 def rmat(scale):
     """2^scale vertices, 16 edges each."""
     import device_graphs

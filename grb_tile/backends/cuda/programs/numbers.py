@@ -18,7 +18,15 @@ from .steps import EVERY, OWN, Start, Step, is_own, uses
 from .touched import ANYWHERE, COPIES, FEW_BYTES, POSITIONS, Touched, parameters_of
 
 # As a step of one block they give the same whoever runs them.
-_REPEATABLE = {*(POSITIONS.keys() - ANYWHERE.keys()), COPIES, "equals_number", "number_or", "end_turn", "reduce_parts", "sum_counts"}
+_REPEATABLE = {
+    *(POSITIONS.keys() - ANYWHERE.keys()),
+    COPIES,
+    "equals_number",
+    "number_or",
+    "end_turn",
+    "reduce_parts",
+    "sum_counts",
+}
 _MOST_BYTES = 2048  # NUMBERS of kernels/programs/persistent_names.cuh
 
 

@@ -1,6 +1,7 @@
 """u(p) and t(p) = x in a turn, at positions p that are a vector's values (kernels/programs/positions.cuh).
 
-A position outside its dimension is told in DeviceLoop.doubt; while nothing is captured it raises the call's own error.
+A position outside its dimension, and one that comes twice where it must not, is told in DeviceLoop.doubt: the loop ends,
+and runs from Python, where the call raises its error.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ....dtypes import INT64
-from ....exceptions import CaptureError, IndexOutOfBound
-from ....operators import get_typed_op, registered
+from ....exceptions import CaptureError
+from ....operators import get_typed_op, registered, typed_semiring
 from ....storage.store import BitmapVector, StoredMask
 from ....storage.turn_array import TurnArray
 from ..elementwise.elementwise import restrict
@@ -34,11 +35,9 @@ def gather(device: Any, u: Any, I: TurnArray) -> Any:
     values = device.empty(n, u.dtype.np_type)
     words, count = (None, None) if full else (device.empty((n + 63) >> 6, np.uint64), device.counters())
     kernel = device.launcher.kernel(HEADER, "gather_at", "", (I.store.dtype.cuda_type, moved_type(values)))
-    told = _Told(device, I, u.size)
     kernel.over((n + 63) & ~63, (
-        at, n, u.words, u.values, bool(u.iso), u.size, words, values, count, *told.arguments,
+        at, n, u.words, u.values, bool(u.iso), u.size, words, values, count, *_told(device),
     ), block=64)  # fmt: skip
-    told.look()
     if full:
         return BitmapVector(n, u.dtype, None, values, n)
     return LateVector(device, n, u.dtype, words, values, count)
@@ -71,23 +70,20 @@ def _scattered(device, x, I, size, name, from_end=False, once=False, first=False
     at, n, pick = _positions(device, I), store.size, name is None and not x.iso
     own = INT64 if pick else x.dtype
     by = ("min" if first else "max") if pick else name or "any"
-    try:
-        semiring = get_typed_op(registered("semiring", f"{by}_second"), own, kind="semiring")
-        s = lowered_plain(device, semiring, own, True, own, bool(x.iso) and not pick)
-    except (AttributeError, KeyError, TypeError):
-        s = None
+    monoid = getattr(get_typed_op(registered("binary", by), own, kind="binary"), "monoid", None)
+    semiring = None if monoid is None else typed_semiring(monoid, "second")
+    s = None if semiring is None else lowered_plain(device, semiring, own, True, own, bool(x.iso) and not pick)
     if s is None or s.dtype is not own or not s.merges_by_atomics or not (s.has_start or s.structure_only):
         raise CaptureError(f"programs: entries at positions of the loop cannot be combined by {name} of {own.name}")
-    words, count, told = device.zeros((size + 63) >> 6, np.uint64), device.counters(), _Told(device, I, size, once)
+    words, count = device.zeros((size + 63) >> 6, np.uint64), device.counters()
     values = None if s.structure_only else device.empty(size, own.np_type)
     if values is not None:
         s.kernel(device.launcher, "products/columns.cuh", "fill_start", ("S",)).over(size, (values, size))
     kernel = s.kernel(device.launcher, HEADER, "scatter_at", (I.store.dtype.cuda_type, "S"))
     kernel.over(n, (
         at, store.words, n, None if pick or s.structure_only else x.values, size, from_end, once, words, values, count,
-        *told.arguments,
+        *_told(device),
     ))  # fmt: skip
-    told.look()
     if s.structure_only:
         return LateVector(device, size, x.dtype, words, x.values, count, True)
     if pick:
@@ -104,17 +100,6 @@ def _positions(device, I):
     return repeated(device, store.values, store.size) if store.iso else store.values
 
 
-class _Told:
-    """What a kernel tells of positions that are none: to the loop, or at once where nothing is captured."""
-
-    def __init__(self, device: Any, I: TurnArray, size: int, once: bool = False) -> None:
-        self._device, self._size, self._once = device, size, once
-        self._now = not device.turns.capturing
-        self._wrong = device.zeros(1, np.uint64) if self._now else device.turns.doubt
-        self.arguments = self._wrong, device.turns.stop_address
-
-    def look(self) -> None:
-        """Raises: IndexOutOfBound, or ValueError for one that comes twice."""
-        if self._now and self._device.read(self._wrong)[0]:
-            twice = " or twice" if self._once else ""
-            raise IndexOutOfBound(f"a position is out of bounds{twice}: the dimension is {self._size}")
+def _told(device):
+    """Where a kernel tells of positions that are none."""
+    return device.turns.doubt, device.turns.stop_address
