@@ -15,7 +15,7 @@ from ..operators import find_opclass, from_string, get_typed_op, op_from_string,
 from ..storage.dense import in_order
 from ..storage.place import arrays_of, backend_of, host_array, is_host, wait_stream
 from ..storage.store import Dense
-from . import kinds, tracing
+from . import kinds, tracing, turn_arrays
 from .arguments import check_options, expect_op, expect_type, literal, output_type
 from .comparisons import match_select
 from .expression import MatrixExpression, ScalarExpression, VectorExpression
@@ -72,6 +72,8 @@ class Collection:
 
     def _positions_and_values(self, wanted, values, dtype):
         """(positions of each dimension, values): copies on the host; None for what is not wanted, which stays there."""
+        if tracing.active is not None and turn_arrays.in_turn(self):
+            return turn_arrays.entries(self, *wanted, values, dtype)
         store = self._lined()
         backend = backend_of(store) or current()
         *positions, held = backend.tuples(store)

@@ -91,6 +91,13 @@ def build(vector: Any, indices: Any, values: Any, dup_op: Any, clear: bool, size
     elements.reset(vector, made._store)
 
 
+def from_coo(
+    cls: Any, indices: Any, values: Any, dtype: Any, size: int | None, dup_op: Any, name: str | None
+) -> Any:  # fmt: skip
+    """Vector.from_coo"""
+    return built(cls(type_of(values, dtype), size or 0, name=name), indices, values, size, dup_op)
+
+
 def built(out: Any, indices: Any, values: Any, size: int | None, dup_op: Any) -> Any:
     """`out`, empty, of a type and a size, as from_coo(indices, values, ...) makes it.
 

@@ -35,6 +35,7 @@ from .build import (
     build_operator,
     check_bounds,
     check_empty,
+    check_lengths,
     fill_dtype,
     filled,
     full_array,
@@ -172,8 +173,7 @@ class Vector(VectorItems, Stored):
         size = dimension(size, "size")
         elements.note_write(self)
         self._store = ops.resize_vector(self._store, size)
-        self._size = size
-        self._shape = (size,)
+        self._size, self._shape = size, (size,)
         self._log("resize", size)
 
     def build(
@@ -199,8 +199,7 @@ class Vector(VectorItems, Stored):
         {1: 5, 3: 13}
         """
         if type(indices) is TurnArray or type(values) is TurnArray:
-            turn_arrays.build(self, indices, values, dup_op, clear, size)
-            return
+            return turn_arrays.build(self, indices, values, dup_op, clear, size)
         indices = indices_array(indices, "indices")
         values, _ = values_array(values, self.dtype)
         check_lengths(indices, values)
@@ -215,8 +214,7 @@ class Vector(VectorItems, Stored):
             check_empty(self, store)
             store = guarded(lambda: current().build_vector(size, indices, values, dup, self.dtype))
         elements.reset(self, store)
-        self._size = size
-        self._shape = (size,)
+        self._size, self._shape = size, (size,)
         if clear:
             self._log("clear")
         if resized:
@@ -253,8 +251,7 @@ class Vector(VectorItems, Stored):
         {0: 1, 2: 6}
         """
         if type(indices) is TurnArray or type(values) is TurnArray:
-            found = turn_arrays.type_of(values, dtype)
-            return turn_arrays.built(cls(found, size or 0, name=name), indices, values, size, dup_op)
+            return turn_arrays.from_coo(cls, indices, values, dtype, size, dup_op, name)
         indices = indices_array(indices, "indices")
         values, dtype = values_array(values, dtype, subarray_after=1)
         if size is None:
@@ -370,8 +367,6 @@ class Vector(VectorItems, Stored):
         >>> [x.tolist() for x in v.to_coo()]
         [[0, 1], [1, 2]]
         """
-        if tracing.active is not None and turn_arrays.in_turn(self):
-            return turn_arrays.entries(self, indices, values, dtype)
         return self._positions_and_values((indices,), values, dtype)
 
     def to_dict(self) -> dict[int, Any]:
@@ -499,12 +494,6 @@ class Vector(VectorItems, Stored):
     def reposition(self, offset: int, *, size: int | None = None) -> VectorExpression:
         """w(i + offset) = v(i), of the same size or of `size`; what falls outside is dropped."""
         return recipes.reposition_vector(self, offset, size)
-
-
-def check_lengths(indices: Any, values: Any) -> None:
-    """Raises: ValueError unless there is a value for each index."""
-    if values.ndim == 0 or indices.size != values.shape[0]:
-        raise ValueError(f"`indices` and `values` lengths must match: {indices.size} != {values.size}")
 
 
 for _cls in (VectorExpression, VectorIndexExpr, VectorInfixExpr):

@@ -258,15 +258,11 @@ def _assign_at(c, value, I, dtype, desc, subassign):
     """_assign_vector at the positions of a TurnArray, which may have gaps where the value is a scalar."""
     mask = stored_mask(desc.mask)
     if value is EMPTY or subassign and mask is not None or isinstance(value, np.ndarray):
-        raise CaptureError(
-            "programs: at positions of the loop: only values without gaps, and masks of the whole vector"
-        )
+        raise CaptureError("programs: at positions of the loop masks of the whole vector alone, and no deletion")
     if isinstance(value, _VALUE):
         value = full_vector(I.store.size, dtype, _cast(value, dtype))
     elif value is not I.store and (value.nvals_if_read != value.size or I.store.size != value.size):
-        raise CaptureError(
-            "programs: a vector with gaps is assigned at positions of the loop; give it values everywhere"
-        )
+        raise CaptureError("programs: a vector with gaps is assigned at positions of the loop")
     t = current().expand_vector(value, I, c.size)
     return finish_region(c, t, None, dtype, mask, desc)
 

@@ -25,7 +25,8 @@ from .names import NUMBERS, ONE_BRANCH, Undefined, as_number, negated, value_of
 def branch(test: Any, then: Callable, otherwise: Callable, named: tuple) -> tuple:
     """The values of the names after `if test: then, else: otherwise`.
 
-    named: (name, function that gives its value, None: it has none).  What only one of two computed branches binds is ONE_BRANCH after.
+    named: (name, function that gives its value, None: it has none).  What only one of two computed branches binds is
+    ONE_BRANCH after.
     Raises: CaptureError where the branches leave what cannot be chosen on the device.
     """
     values = [None if get is None else value_of(get) for _, get in named]

@@ -1,7 +1,7 @@
-"""Functions of Python, math and NumPy in a loop, for numbers that are on the device: float(x), math.sqrt(x), max(x, y).
+"""Functions of Python, math and NumPy in a loop, of numbers that are on the device: float(x), math.sqrt(x), max(x, y).
 
-`called(function, ...)` is what a call in a loop becomes (rewrite.py): with no Number among its arguments it is the call.
-Elsewhere such a function asks for the number itself, which the host does not know.
+`called(function, ...)` is what a call in a loop becomes (rewrite.py): without a Number among its arguments it is that
+call.  Elsewhere such a function asks for the number itself, which the host does not know.
 """
 
 from __future__ import annotations

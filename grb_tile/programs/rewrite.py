@@ -13,8 +13,8 @@ with a, b the names that the loop binds; b is one that each turn binds before it
                            a, = branch(test, then, otherwise, (("a", lambda: a),))
 
 `continue`, `break` and `return` that end a branch put the statements after the `if` into the other branch (jumps.py).
-`x if test else y` is such a branch, too, and `float(x)` a call of functions.called.  A loop within is such a call in the
-body.  `yield`, `with` and `try` keep the loop as it is, turn by turn in Python.
+`x if test else y` is such a branch, too, and `float(x)` a call of functions.called.  A loop within is such a call in
+the body.  `yield`, `with` and `try` keep the loop as it is, turn by turn in Python.
 """
 
 from __future__ import annotations

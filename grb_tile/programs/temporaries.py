@@ -1,9 +1,9 @@
-"""Matrices that a program makes anew in each call, before a loop that reads them: `light = W.select("<=", delta).new()`.
+"""Matrices that a program makes anew in each call, before a loop reads them: `light = W.select("<=", delta).new()`.
 
 A captured loop reads the arrays of the matrices with which it was captured, so their identity is part of a kind.  Those
 that the calls before had are gone; where the new ones have the same shapes and numbers of entries the loop is captured
-the second time all the same, and from then on the matrices of a call are compared with those of the capture, bit by bit:
-where they are the same, the captured loop serves.
+the second time all the same, and from then on the matrices of a call are compared with those of the capture, bit by
+bit: where they are the same, the captured loop serves.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ class _Likeness:
 
 def likeness_of(key: tuple, matrices: list) -> tuple:
     """The kind without the identities of matrices, but with their shapes, types and numbers of entries."""
-    backend, signature = key
+    *rest, signature = key
     parts = tuple((*part[:3], "") if part[1] == "matrix" else part for part in signature)
-    return backend, parts, tuple((A.shape, A.dtype.name, A._store.iso, A._store.nvals_if_read) for A in matrices)
+    return *rest, parts, tuple((A.shape, A.dtype.name, A._store.iso, A._store.nvals_if_read) for A in matrices)
 
 
 def same(a: Any, b: Any) -> bool:

@@ -60,8 +60,8 @@ class TurnArray:
 
     def _needs_host(self, *_: Any, **__: Any) -> Any:
         _refuse(
-            "an array of a vector's entries is on the device: it may be positions (`u[p]`, `u[p] << x`) and an argument "
-            "of Vector.from_coo; compute with the Vector"
+            "an array of a vector's entries is on the device: it may be positions (`u[p]`, `u[p] << x`) and an "
+            "argument of Vector.from_coo; compute with the Vector"
         )
 
     __array__ = __getitem__ = __setitem__ = __iter__ = __bool__ = __int__ = __index__ = __float__ = _needs_host

@@ -1,4 +1,4 @@
-// Vectors at positions that are the values of another vector: w = u(p), and t(p) = x with what combines equal positions.
+// Vectors at positions that are values of another vector: w = u(p), and t(p) = x with what combines equal positions.
 //
 // Caller: backends/cuda/programs/positions.py.  Launch: a grid-stride loop over positions; gather_at: rounded up to 64.
 // A position outside its dimension ends the loop: `wrong` becomes 1, and so does the page-locked `stop`, which the
@@ -21,8 +21,8 @@ GRB_DEVICE int64_t position_of(P p, int64_t size, bool from_end, word* wrong, vo
 
 // w(k) = u(at[k]), where u has an entry there; words_out null: u is full.
 template <class P, class T>
-__global__ void gather_at(const P* at, int64_t n, const word* words, const T* u, bool iso, int64_t size, word* words_out,
-                          T* w, unsigned long long* count, word* wrong, volatile word* stop) {
+__global__ void gather_at(const P* at, int64_t n, const word* words, const T* u, bool iso, int64_t size,
+                          word* words_out, T* w, unsigned long long* count, word* wrong, volatile word* stop) {
   unsigned long long found = 0;
   GRB_EACH(k, (n + 63) & ~int64_t(63)) {
     const int64_t i = k < n ? position_of(at[k], size, true, wrong, stop) : -1;
@@ -44,7 +44,8 @@ __global__ void scatter_at(const P* at, const word* members, int64_t n, const ty
   GRB_EACH(k, n) {
     const int64_t i = has_or_all(members, k) ? position_of(at[k], size, from_end, wrong, stop) : -1;
     if (i < 0) continue;
-    const bool fresh = put(words, i);
+    const bool there = *(const volatile word*)&words[i >> 6] & bit_of(i);  // most atomics on one word are spared
+    const bool fresh = !there && put(words, i);
     found += fresh;
     if (once && !fresh) *wrong = 1, *stop = 1;
     if constexpr (!S::structure_only) {

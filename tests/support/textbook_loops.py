@@ -285,7 +285,7 @@ def independent_set(A, weights):
         seed << (seed * 1103515245 + 12345) % 2147483648
         prob = seed.dup(mask=candidates.S)
         top = A.mxv(prob, semiring.max_second).new(mask=candidates.S)
-        winners = binary.gt(prob | top, 0, 0).new() if False else binary.gt(prob & top).new()
+        winners = binary.gt(prob & top).new()
         new = Vector(bool, n)
         new(winners.V) << True
         alone = candidates.dup(mask=~top.S)
@@ -383,7 +383,7 @@ def clusters(A, most=20):
     for _ in range(most):
         before = M.dup()
         sums = M.reduce_columnwise(monoid.plus).new()
-        M << binary.truediv(M, sums) if False else M.mxm(unary.minv(sums).new().diag(), semiring.plus_times)
+        M << M.mxm(unary.minv(sums).new().diag(), semiring.plus_times)
         M << M.mxm(M)
         M << M * M
         M << M.select(">", 1e-4)
@@ -466,6 +466,11 @@ def propagated(A, most):
     return labels
 
 
+def hub(A):
+    """The vertex of highest degree."""
+    return int(np.argmax(A.reduce_rowwise("count").new(int).to_dense(0)))
+
+
 def weights_of(A):
     """W(i, j) = (1 + (i + j) mod 8) / 4."""
     i, j = (A.apply(op).new() for op in ("rowindex", "colindex"))
@@ -499,9 +504,9 @@ def same(found, wanted):
 
 
 LOOPS = {
-    "search tree": (search_tree, lambda A: (A, 0)),
-    "tree by numbers": (tree_by_numbers, lambda A: (A, 0)),
-    "delta stepping": (delta_stepping, lambda A: (weights_of(A), 0, 0.75)),
+    "search tree": (search_tree, lambda A: (A, hub(A))),
+    "tree by numbers": (tree_by_numbers, lambda A: (A, hub(A))),
+    "delta stepping": (delta_stepping, lambda A: (weights_of(A), hub(A), 0.75)),
     "pagerank": (pagerank, lambda A: (A,)),
     "hits": (hits, lambda A: (A,)),
     "power iteration": (power_iteration, lambda A: (A,)),
@@ -516,7 +521,7 @@ LOOPS = {
     "fast sv": (fast_sv, lambda A: (A,)),
     "pointer jumping": (pointer_jumping, lambda A: (_forest(A.nrows),)),
     "group sizes": (boruvka_degrees, lambda A: (A, 5)),
-    "marked": (marked, lambda A: (A, 0)),
+    "marked": (marked, lambda A: (A, hub(A))),
     "independent set": (
         independent_set, lambda A: (A, Vector.from_dense(np.arange(A.nrows) * 7919 % 104729 + 1)),
     ),
@@ -524,11 +529,11 @@ LOOPS = {
     "k-truss": (k_truss, lambda A: (A, 3)),
     "k-core": (k_core, lambda A: (A, 4)),
     "many searches": (many_searches, lambda A: (A, (0, 3, 5))),
-    "brandes": (brandes, lambda A: (A, 0)),
+    "brandes": (brandes, lambda A: (A, hub(A))),
     "clusters": (clusters, lambda A: (A,)),
     "heat": (heat, lambda A: (A, Vector.from_dense(np.arange(A.nrows) % 11 / 1.0), 0.01, 12)),
-    "walk with restart": (walk_with_restart, lambda A: (A, 0)),
-    "farthest": (farthest, lambda A: (A, 0)),
+    "walk with restart": (walk_with_restart, lambda A: (A, hub(A))),
+    "farthest": (farthest, lambda A: (A, hub(A))),
     "peeling": (peeling, lambda A: (A,)),
     "labels": (propagated, lambda A: (A, 10)),
 }  # fmt: skip

@@ -202,7 +202,8 @@ def test_positions_that_come_twice():
         ("x << sum(p.to_coo()[1])", "is on the device"),
         ("t = x[g.to_coo()[1]].new(); x << x + 1", "only the device knows"),
         (
-            "t = gb.Vector.from_coo(g.to_coo()[1], (g * 2).new().to_coo()[1], size=70, dup_op=gb.binary.max); x << x + 1",
+            "y = (g * 2).new(); t = gb.Vector.from_coo(g.to_coo()[1], y.to_coo()[1], size=70, dup_op=gb.binary.max); "
+            "x << x + 1",
             "different vectors",
         ),
         ("t = gb.Vector.from_coo(p.to_coo()[1], x.to_coo()[1], dup_op=gb.binary.plus); x << x + 1", "size="),

@@ -2,9 +2,9 @@
 
     python tests/benchmarks/gpu/bench_textbook_loops.py [--graphs small,rmat16] [--only "fast sv"] [--seconds 50]
 
-The loops are those of tests/support/textbook_loops.py.  A row is begun while there are seconds left; results of programs
-are compared with the plain function's.  In the end programs are measured again, where one kernel has been compiled
-since.
+The loops are those of tests/support/textbook_loops.py.  A row is begun while there are seconds left; results of
+programs are compared with the plain function's.  In the end programs are measured again, where one kernel has been
+compiled since.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """u(p) and t(p) = x in a turn, at positions p that are a vector's values (kernels/programs/positions.cuh).
 
-A position outside its dimension, and one that comes twice where it must not, is told in DeviceLoop.doubt: the loop ends,
-and runs from Python, where the call raises its error.
+A position outside its dimension, and one that comes twice where it must not, is told in DeviceLoop.doubt: the loop
+ends, and runs from Python, where the call raises its error.
 """
 
 from __future__ import annotations
