@@ -57,6 +57,11 @@ class Captured:
         self._stores = [(matrix, matrix._store) for matrix in carried.fixed]
 
     @property
+    def stores(self) -> list[tuple]:
+        """(matrix, its store) of those that it reads."""
+        return self._stores
+
+    @property
     def is_kept(self) -> bool:
         """Do later calls run as this one did?"""
         return self.device.captured or self.search is not None
@@ -84,12 +89,17 @@ class Captured:
         if stop or left == 1 or not carried.test(*values):
             return tuple(values)
         self.settle(carried, values)
+        begun, others = dict(zip(map(id, carried.vectors), before, strict=True)), list(before)
+        for role, home, value in zip(self.roles, self.homes, carried.values, strict=True):
+            if role == "object":  # of vectors that a turn exchanges, what a later call begins with
+                others[home] = begun[id(value)]
+        others += [carried.values[k]._store if is_object(carried.values[k]) else None for k in self.vectors]
         before += [carried.values[k]._store if is_object(carried.values[k]) else None for k in self.vectors]
         after = [vector._store for vector in carried.vectors] + [values[k]._store for k in self.vectors]
         made = any(map(is_matrix, values))
         self.matrices = Matrices(current(), [x for x in (*before, *after) if x is not None], patterns, made)
         with traced(self, carried) as frame:
-            self.device.carry(frame.begin(values), [self.matrices.entries_of(store) for store in before])
+            self.device.carry(frame.begin(values), [self.matrices.entries_of(store) for store in others])
             turns, going = self.device.settle(frame.turn, left - 1)
             self.turns += turns
         self.search = frame.search if most is None else None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..core.matrix import Matrix
 from ..core.number import Number
 from ..core.scalar import Scalar
@@ -13,7 +15,7 @@ from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
 
-NUMBERS = {bool: BOOL, int: INT64, float: FP64}
+NUMBERS = {bool: BOOL, int: INT64, float: FP64, np.bool_: BOOL, np.int64: INT64, np.float64: FP64}
 
 
 class Undefined:

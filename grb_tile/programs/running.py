@@ -29,6 +29,7 @@ from .captured import Captured
 from .inner import Inner, run_within
 from .names import NUMBERS, UNDEFINED, is_matrix, value_of
 from .rewrite import RUN
+from .temporaries import Temporaries
 
 KEPT = 8  # captured loops of one place, the latest
 TRIES = 3  # captures of a loop, each in a call of its own
@@ -60,6 +61,7 @@ class Loop:
         self._told: set[str] = set()  # warnings that were given
         self.captured: dict[Any, Any] = {}  # signature: how often capturing failed, a Captured, or the reason why not
         self.nodes: dict[str, int] = {}
+        self._temporaries = Temporaries()
         self.lowering = ""  # of the turns on the device
 
     def run(
@@ -131,13 +133,19 @@ class Loop:
                 return None
             key = id(current()), most is None, carried.signature()
             known = self.captured.get(key, self)
+            at_once = self._at_once
+            if known is self:
+                found = self._temporaries.key_for(key, carried.fixed, self.captured)
+                at_once = at_once or found is key
+                if found is not None and found is not key:
+                    key, known = found, self.captured[found]
             if known is self:
                 self.captured[key] = 0
                 while len(self.captured) > KEPT:
                     oldest = next(iter(self.captured))
                     del self.captured[oldest]
                     self._patterns.pop(oldest, None)
-                if not self._at_once:
+                if not at_once:
                     return None
                 known = 0
             if type(known) is str:

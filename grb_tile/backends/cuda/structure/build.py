@@ -12,6 +12,7 @@ from ....operators import to_cuda
 from ....planner import tuning
 from ....storage.convert import wants_dcsr
 from ....storage.store import Compressed, index_dtype
+from ....storage.turn_array import TurnArray
 from ..runtime.moves import copied
 from .arrays import (
     cast_array,
@@ -37,6 +38,10 @@ LONG, PIECE = 1024, 256  # longest segment that one thread folds; chunk size of 
 
 
 def build_vector(device, size, indices, values, dup, dtype):
+    if type(indices) is TurnArray:
+        from ..programs import positions
+
+        return positions.build(device, size, indices, values, dup, dtype)
     if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
         return NotImplemented
     few = _few_on_host((indices,), values, dup, dtype)
