@@ -43,6 +43,7 @@ class Captured:
         self.changed: set[int] = set()  # of the vectors, those that a turn writes
         self.places: list[int] = []  # of a loop within: which of the vectors that it names are carried
         self.inner: dict[int, Captured] = {}  # the loops within, in the order in which a turn comes to them
+        self._names = carried.names
         self.roles: list[str] = []
         self.types: list[Any] = []
         self.shapes: list[tuple | None] = []
@@ -57,6 +58,20 @@ class Captured:
     def holds(self) -> bool:
         """Are the matrices as they were?"""
         return all(matrix._store is store for matrix, store in self._stores)
+
+    def begins_as(self, k: int, value: Any) -> Any:
+        """The NumPy scalar as which the number of a name begins, whatever an unbound name holds.
+
+        Raises: CaptureError where it is not of the type that turns give it.
+        """
+        value = value.value if isinstance(value, Scalar) else value
+        number = self.types[k].np_type.type(value if type(value) in NUMBERS else 0)
+        if type(value) in NUMBERS and number != value == value:
+            raise CaptureError(
+                f"programs: `{self._names[k]}` begins as {value!r} and becomes {self.types[k].name}; "
+                "begin with a number of that type"
+            )
+        return number
 
     def first(self, carried: Any, most: int | None, patterns: list) -> tuple | None:
         """The second call of a signature: a turn from Python, one in each direction, the capture, the others.
@@ -199,17 +214,13 @@ class Frame:
             stores.append(values[k]._store if is_object(values[k]) else None)
         stores = [captured.matrices.entries_of(store) for store in stores]
         for k in captured.numbers:
-            value = values[k].value if isinstance(values[k], Scalar) else values[k]
+            value = values[k]
+            if isinstance(value, Scalar):
+                value = value.value
             if type(value) is Number:  # of the loop around this one
                 stores.append(as_number(value, captured.types[k], self._carried.names[k]).vector._store)
                 continue
-            number = captured.types[k].np_type.type(value if type(value) in NUMBERS else 0)
-            if type(value) in NUMBERS and number != value == value:
-                raise CaptureError(
-                    f"programs: `{self._carried.names[k]}` begins as {value!r} and becomes {captured.types[k].name}; "
-                    "begin with a number of that type"
-                )
-            stores.append(number)
+            stores.append(captured.begins_as(k, value))
         return stores
 
     def turn(self, stores: list) -> tuple[list, Any]:
@@ -322,7 +333,7 @@ class Frame:
         for k, role in enumerate(captured.roles):
             if role == "object":
                 end = k
-                for _ in range(turns % _period(captured.next, k)):
+                for _ in range(turns % period(captured.next, k)):
                     end = captured.next[end]
                 found[k] = values[end]
                 if results[captured.homes[k]] is not None:
@@ -414,7 +425,7 @@ def _object(captured, k, store):
     return Matrix._from_store(captured.matrices.of_entries(captured.shapes[k], store), captured.types[k])
 
 
-def _period(following, start):
+def period(following: list[int], start: int) -> int:
     """Turns after which the name has its object again."""
     turns, k = 1, following[start]
     while k != start and turns <= len(following):

@@ -33,6 +33,7 @@ from ....planner import tuning
 from ....planner.choose_lowering import product_fits
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
+from .bound_loop import BoundLoop
 from .persistent import LOWERING, OneKernel
 from .slots import Choice, Form, Slot, as_before, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
 
@@ -70,6 +71,8 @@ class DeviceLoop:
         self._address = PinnedAddress(memory.ptr)
         self._initial = PinnedAddress(memory.ptr + 8 * _INITIAL)
         self._words = (ctypes.c_int64 * (_INITIAL + _STATE)).from_address(memory.ptr)
+        self.held: dict[int, Any] = {}  # of vectors that no turn writes: the store whose entries the slot has
+        self.lent: list = []  # weak references to the Lent that read the slots (bound_loop.py)
         self._told = False  # has the latest launch told counts and numbers?
         self._found: Any = ()
         self._stop_address = self._address
@@ -115,8 +118,37 @@ class DeviceLoop:
             for slot, store in zip(self._slots, self._here(stores), strict=True)
         )
 
+    @property
+    def vectors(self) -> list[Slot]:
+        """Their slots."""
+        return self._slots[: self._vectors]
+
+    @property
+    def numbers(self) -> list[Slot]:
+        """Their slots."""
+        return self._slots[self._vectors :]
+
+    @property
+    def told(self) -> list[int]:
+        """What the launch has told: counts of vectors with gaps, numbers, doubt."""
+        return self._found[:]
+
+    def bound(self, unchanged: set[int]) -> BoundLoop:
+        """It with what calls of one kind take; unchanged: the vectors that no turn writes."""
+        return BoundLoop(self, unchanged)
+
+    def take_back(self) -> None:
+        """What earlier calls left in the slots is copied where it is still wanted."""
+        for lent in self.lent:
+            wanted = lent()
+            if wanted is not None and wanted.found is None:
+                wanted()
+        self.lent.clear()
+
     def load(self, stores: list) -> None:
         """What the loop begins with."""
+        self.take_back()
+        self.held.clear()
         pairs: list = list(self._cleared)
         for slot, store in zip(self._slots, self._here(stores), strict=True):
             if isinstance(store, np.generic):
@@ -437,7 +469,7 @@ class DeviceLoop:
         arrays += [*(slot.values for slot in self._slots[self._vectors :]), self.doubt]
         count = len(arrays)
         self._found_memory = memory = device.xp.cuda.alloc_pinned_memory(8 * max(count, 1))
-        self._found = (ctypes.c_uint64 * count).from_address(memory.ptr)
+        self._found = (ctypes.c_int64 * count).from_address(memory.ptr)
         places = device.upload(np.array([x for a in arrays for x in (a.data.ptr, a.dtype.itemsize)], np.int64))
         self._telling = places, count, PinnedAddress(memory.ptr)
 
@@ -450,7 +482,8 @@ class DeviceLoop:
 
         Raises: KeyboardInterrupt and errors of the device, after the turn that runs.
         """
-        self.one.look()
+        if self.one._waiting is not None:
+            self.one.look()
         if self._graph is None and self.one.kernel is None:
             self._one_by_one(turn, left)
             return
