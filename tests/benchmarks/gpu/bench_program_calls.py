@@ -51,10 +51,10 @@ def launches_timed(call, calls):
     return statistics.median(cupy.cuda.get_elapsed_time(*each) * 1e3 for each in taken)
 
 
-def row_of(name, function, arguments, calls):
-    """The line of a loop.  Raises: AssertionError where program and plain loop differ."""
+def row_of(name, function, arguments, calls, wait):
+    """The line of a loop; wait: seconds for the compiler.  Raises: AssertionError where program and plain loop differ."""
     wanted, program = function(*arguments), gb.program(function)
-    end = time.perf_counter() + 6
+    end = time.perf_counter() + wait
     for _ in range(4):
         assert program(*arguments).isclose(wanted, rel_tol=1e-9), f"{name}: the program's result differs"
     while "until one kernel" in program.loops[0].lowering and time.perf_counter() < end:
@@ -78,6 +78,7 @@ def main():
     parser.add_argument("--graphs", default="kron21,rmat20,grid64", help=", ".join(GRAPHS))
     parser.add_argument("--loops", default="BFS,PageRank,Bellman-Ford,least label")
     parser.add_argument("--calls", type=int, default=31)
+    parser.add_argument("--wait", type=float, default=8, help="seconds for a loop's one kernel to be compiled")
     options = parser.parse_args()
     gb.config.set(backend="cuda")
 
@@ -95,7 +96,7 @@ def main():
         A = GRAPHS[graph]()
         for name, function, arguments in loops_of(A):
             if name in options.loops.split(","):
-                print(row_of(f"{name}, {graph}", function, arguments, options.calls), flush=True)
+                print(row_of(f"{name}, {graph}", function, arguments, options.calls, options.wait), flush=True)
 
 
 if __name__ == "__main__":
