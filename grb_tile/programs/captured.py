@@ -230,9 +230,11 @@ class Frame:
         stores.reverse()  # popped, so that each has one holder and may be written in place
         self._written = {}
         matrices = captured.matrices
-        for vector in carried.vectors:
-            store = stores.pop()
-            elements.reset(vector, store if type(vector) is Vector else matrices.of_entries(vector.shape, store))
+        for vector in carried.vectors:  # no name for the store here: it would be a second holder
+            if type(vector) is Vector:
+                elements.reset(vector, stores.pop())
+            else:
+                elements.reset(vector, matrices.of_entries(vector.shape, stores.pop()))
         values = list(self._fixed)
         for k, (role, home) in enumerate(zip(captured.roles, captured.homes, strict=True)):
             if role == "object":

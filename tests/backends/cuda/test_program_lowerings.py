@@ -77,6 +77,19 @@ def test_loops_as_one_kernel(function, shape):
         assert ("one kernel" in program.explain()) == (k > 0), program.explain()
 
 
+@pytest.mark.parametrize("shape", [SHAPES[-1]], indirect=True)
+@pytest.mark.parametrize("function, most", [(bfs, 2), (bellman_ford, 2), (least_labels, 2), (pagerank, 3)])
+def test_barriers_and_copies_of_a_turn(function, most, shape):
+    """A vector that the loop carries is written in place: a copy of it takes a pass and a barrier more."""
+    program, A = gb.program(function), matrix(1)
+    for k in range(3):
+        program(*operands_of(function, A, k))
+    for captured in program.loops[0].captured.values():
+        kernel = captured.device.one.kernel
+        assert max(kernel.barriers.values()) <= most, kernel.levels
+        assert all(level.count("copy_arrays") < 5 for level in kernel.levels["cols"]), kernel.levels
+
+
 @pytest.mark.skipif(not EMULATED, reason="a GPU has more blocks in all tests here")
 @pytest.mark.parametrize("shape", [(96, 32), (97, 32)], indirect=True)
 def test_parts_of_as_many_blocks_as_a_warp_loads_at_once(shape):
