@@ -26,7 +26,7 @@ from .captured import ENDLESS, Captured, period
 from .carried import is_fixed
 from .names import NUMBERS, UNDEFINED
 
-_CONTENTS = attrgetter("cell_contents")
+_CONTENTS, _STORE = attrgetter("cell_contents"), attrgetter("_store")
 _ANY, _SAME, _TYPE, _VECTOR, _MATRIX, _TRANSPOSED, _PLAIN, _SCALAR = range(8)
 _IMMUTABLE = {bool, int, float, complex, str, bytes, type(None), type(Ellipsis)}
 _LEAST, _MOST = -(2**63), 2**63 - 1
@@ -165,7 +165,7 @@ class BoundCall:
         known = self.known
         if self._loop is None:
             self._loop = known.device.bound(set(range(self._count)) - known.changed)
-        stores = [vector._store for vector in vectors]
+        stores = list(map(_STORE, vectors))
         for k, home in self._homes:
             stores[home] = values[k]._store
         begun = list(stores)
@@ -186,7 +186,7 @@ class BoundCall:
             return tuple(values)
         left, numbers, known.turns = found
         known.pulled = known.device.pulled
-        return self._finish(values, vectors, begun, left, numbers)
+        return self._finish(values, vectors, list(begun), left, numbers)
 
     def _finish(self, values, vectors, begun, stores, numbers):
         """As Frame.finish."""
@@ -199,7 +199,10 @@ class BoundCall:
             else:
                 result[k] = Scalar.from_value(value, dtype)
         places = {id(vector): k for k, vector in enumerate(vectors)} if self._homes else {}
-        contents = [a if b is None else b for a, b in zip(begun, stores, strict=False)]
+        contents = begun
+        for k in range(count):
+            if stores[k] is not None:
+                contents[k] = stores[k]
         for k, home in self._homes:
             end = k
             for _ in range(known.turns % period(known.next, k)):

@@ -48,6 +48,15 @@ class Lent:
             return self.found
 
 
+def take_back(lent: list) -> None:
+    """What earlier calls left in the slots (weak references to Lent) is copied where it is still wanted."""
+    for reference in lent:
+        wanted = reference()
+        if wanted is not None and wanted.found is None:
+            wanted()
+    lent.clear()
+
+
 class BoundLoop:
     """One captured loop."""
 
@@ -55,7 +64,8 @@ class BoundLoop:
         """unchanged: the vectors that no turn writes."""
         self._loop, self._device = loop, loop.device
         self._unchanged = unchanged
-        self._vectors, self._numbers = loop.vectors, loop.numbers
+        slots, count = loop._slots, loop._vectors
+        self._vectors, self._numbers = slots[:count], slots[count:]
         fixed = [place for slot in self._vectors for place in slot.places()]
         fixed += [place for slot in self._numbers for place in slot.places()]
         fixed.append((int(loop.doubt.data.ptr), 8, 8, 1))
@@ -120,14 +130,14 @@ class BoundLoop:
         words += self._padding
         loop, stream = self._loop, self._device.stream.ptr
         if loop.lent:
-            loop.take_back()
+            take_back(loop.lent)
         for k, launch in enumerate(self._launches):
             launch(stream, *words[32 * k : 32 * k + 32])
         loop.launch(None, left)
         return self._left()
 
     def _left(self):
-        told, device, lent = self._loop.told, self._device, self._loop.lent
+        told, device, lent = self._loop._found[:], self._device, self._loop.lent
         if told[-1]:
             raise CaptureError("programs: a turn met labels that are not among the columns")
         stores: list = []

@@ -100,11 +100,14 @@ class Slot:
         known = store.indices.shape[0] if listed else store.nvals_if_read
         if known == 0 and not form.full:
             return _EMPTY if form.value else _EMPTY_WITH_VALUES
-        values = store.values
+        values, iso = store.values, store.iso
+        if iso and known == form.size and type(values) is np.ndarray and values.itemsize <= 8 and not form.value:
+            value = self._number_for_all(values[0])
+            return value if form.full else (0, -1, 0, 0, 0, known, 0, 0, *value)
         if type(values) is not device.array_class or listed or device.several:
             store = device.to_device(store)
             values = store.values
-        address, iso = values.data.ptr, store.iso
+        address = values.data.ptr
         if form.full and known != form.size or form.value and not (iso and address == form.value):
             return None
         if listed and not form.full:
@@ -123,11 +126,15 @@ class Slot:
 
     def _repeated(self, values):
         """What an iso vector brings for all values."""
-        known, item = self._device.known_constant(values), self.form.dtype.np_type.itemsize
-        if known is None or item > 8:
+        known = self._device.known_constant(values)
+        if known is None or known.itemsize > 8:
             self._spread = repeated(self._device, values, self.form.size)  # kept as long as the launch may read it
             return self._spread.data.ptr, 0, 0, 0
-        return 0, int.from_bytes(known.tobytes() * (8 // item), "little", signed=True), 0, 0
+        return self._number_for_all(known)
+
+    @staticmethod
+    def _number_for_all(value):
+        return 0, int.from_bytes(value.tobytes() * (8 // value.itemsize), "little", signed=True), 0, 0
 
     def store(self) -> Any:
         """The vector that it holds; the only holder of its arrays, which may therefore be written in place."""

@@ -33,7 +33,7 @@ from ....planner import tuning
 from ....planner.choose_lowering import product_fits
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
-from .bound_loop import BoundLoop
+from .bound_loop import BoundLoop, take_back
 from .persistent import LOWERING, OneKernel
 from .slots import Choice, Form, Slot, as_before, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
 
@@ -64,8 +64,7 @@ class DeviceLoop:
         self._begun: list = []
         self._now, self._choice = PUSH, None
         self._copied: dict[int, Any] = {}  # address of a slot's array -> what the turn has copied there
-        self._graph, self._of_graph, self._held = None, [], []
-        self.captured = False
+        self._graph, self._of_graph, self._held, self.captured = None, [], [], False
         self.slot_of: Callable[[Any], int | None] = lambda store: None  # the number of the slot whose vector has it
         self._memory = memory = device.xp.cuda.alloc_pinned_memory(8 * (_INITIAL + _STATE))
         self._address = PinnedAddress(memory.ptr)
@@ -79,7 +78,6 @@ class DeviceLoop:
         self.state = device.zeros(_STATE, np.int64)
         self._edges, self._heard = device.zeros(1, np.uint64), device.zeros(1, np.uint64)  # heard: of the stop word
         self.doubt = device.zeros(1, np.uint64)  # not 0: a turn met what only a call from Python can do
-        self._cleared = [(self.doubt, None)]
         self.one = OneKernel()
 
     # ------------------------------------------------------------------ what it carries
@@ -118,38 +116,15 @@ class DeviceLoop:
             for slot, store in zip(self._slots, self._here(stores), strict=True)
         )
 
-    @property
-    def vectors(self) -> list[Slot]:
-        """Their slots."""
-        return self._slots[: self._vectors]
-
-    @property
-    def numbers(self) -> list[Slot]:
-        """Their slots."""
-        return self._slots[self._vectors :]
-
-    @property
-    def told(self) -> list[int]:
-        """What the launch has told: counts of vectors with gaps, numbers, doubt."""
-        return self._found[:]
-
     def bound(self, unchanged: set[int]) -> BoundLoop:
         """It with what calls of one kind take; unchanged: the vectors that no turn writes."""
         return BoundLoop(self, unchanged)
 
-    def take_back(self) -> None:
-        """What earlier calls left in the slots is copied where it is still wanted."""
-        for lent in self.lent:
-            wanted = lent()
-            if wanted is not None and wanted.found is None:
-                wanted()
-        self.lent.clear()
-
     def load(self, stores: list) -> None:
         """What the loop begins with."""
-        self.take_back()
+        take_back(self.lent)
         self.held.clear()
-        pairs: list = list(self._cleared)
+        pairs: list = [(self.doubt, None)]
         for slot, store in zip(self._slots, self._here(stores), strict=True):
             if isinstance(store, np.generic):
                 pairs.append((slot.values, bits_of(store, slot.values.dtype)))
@@ -474,8 +449,9 @@ class DeviceLoop:
         self._telling = places, count, PinnedAddress(memory.ptr)
 
     def _tell(self):
-        kernel = self.device.launcher.kernel("programs/turns.cuh", "tell_host")
-        kernel(1, 32, (self.state, self._address, *self._telling))
+        self.device.launcher.kernel("programs/turns.cuh", "tell_host")(
+            1, 32, (self.state, self._address, *self._telling)
+        )
 
     def launch(self, turn: Callable, left: int) -> None:
         """Turns until the condition fails, at most `left`; self.turns of them ran.  turn: as `capture` was given it.

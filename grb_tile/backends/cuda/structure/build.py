@@ -11,7 +11,7 @@ from ....exceptions import InvalidValue
 from ....operators import to_cuda
 from ....planner import tuning
 from ....storage.convert import wants_dcsr
-from ....storage.store import Compressed, index_dtype
+from ....storage.store import Compressed, SparseVector, index_dtype
 from ..runtime.moves import copied
 from .arrays import (
     cast_array,
@@ -39,6 +39,11 @@ LONG, PIECE = 1024, 256  # longest segment that one thread folds; chunk size of 
 def build_vector(device, size, indices, values, dup, dtype):
     if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
         return NotImplemented
+    if indices.shape[0] == 1 < size and type(indices) is np.ndarray is type(values) and values.dtype == dtype.np_type:
+        at = device.single_index(int(indices[0]), index_dtype(size))
+        result = SparseVector(size, dtype, at, device.constant(values[0]), True)
+        result.shared = True
+        return result
     few = _few_on_host((indices,), values, dup, dtype)
     if few is not None:
         return _listed_vector(device, size, *few[0], few[1], dtype)
