@@ -13,7 +13,6 @@ CaptureError, and the planner asks `direction` for the method of a product.
 
 Arrays of a captured turn come from a memory pool of the graph's own and stay there as long as the graph, and so does
 what calls leave for one another.  Without graphs (the emulation) turns run one by one under the same rules.
-
 Kernels: kernels/programs/turns.cuh.
 """
 
@@ -449,9 +448,8 @@ class DeviceLoop:
         self._telling = places, count, PinnedAddress(memory.ptr)
 
     def _tell(self):
-        self.device.launcher.kernel("programs/turns.cuh", "tell_host")(
-            1, 32, (self.state, self._address, *self._telling)
-        )
+        kernel = self.device.launcher.kernel("programs/turns.cuh", "tell_host")
+        kernel(1, 32, (self.state, self._address, *self._telling))
 
     def launch(self, turn: Callable, left: int) -> None:
         """Turns until the condition fails, at most `left`; self.turns of them ran.  turn: as `capture` was given it.
