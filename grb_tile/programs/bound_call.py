@@ -1,7 +1,8 @@
 """A captured loop, and what a call must be like to be of its kind: few comparisons, one launch.
 
     every = Places(scope, names).read(test, body, named)
-    bound = bind(known, carried, backend, every)      # None where something must be looked up each time
+    checks = checks_of(carried, every)                # None where something must be looked up each time
+    bound = BoundCall(known, backend, checks, count)
     vectors = bound.matched(every)                    # of another call; None where it is of another kind
     found = bound.run(test, values, vectors, most)
 
@@ -23,7 +24,7 @@ from ..core.transposed import TransposedMatrix
 from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
 from .captured import ENDLESS, Captured, period
-from .carried import is_fixed
+from .carried import Carried, is_fixed
 from .names import NUMBERS, UNDEFINED
 
 _CONTENTS, _STORE = attrgetter("cell_contents"), attrgetter("_store")
@@ -58,6 +59,8 @@ class Places:
                 every.append(get.__closure__[0].cell_contents)  # it is `lambda: name`
             except ValueError:
                 every.append(UNDEFINED)
+            except TypeError:  # a global
+                return None
         try:
             every += map(_CONTENTS, test.__closure__ or ())
             every += map(_CONTENTS, body.__closure__ or ())
@@ -67,13 +70,11 @@ class Places:
         return every
 
 
-def bind(known: Captured, carried: Any, backend: Any, every: list) -> BoundCall | None:
-    """The BoundCall of calls whose values are of the kinds of these; None where there is none.
+def checks_of(carried: Carried, every: list) -> list | None:
+    """(how, with what) each value of a call is compared; None where one may be told by its uses alone.
 
-    every: what Places.read gives for a call of `carried`, which has not run yet.
+    every: what Places.read gives for the call of `carried`, which has not run yet.
     """
-    if known.matrices.backend is not None or not known.device.has_graph:
-        return None
     order = {id(vector): k for k, vector in enumerate(carried.vectors)}
     checks = []
     for k, value in enumerate(every):
@@ -82,11 +83,11 @@ def bind(known: Captured, carried: Any, backend: Any, every: list) -> BoundCall 
         if check is None:
             return None
         checks.append(check)
-    return BoundCall(known, backend, checks, len(order))
+    return checks
 
 
 def _check_of(value, order, named):
-    """(how, what) a value is compared with; None where it may be told only by its uses."""
+    """(how, with what) a value is compared."""
     kind = type(value)
     if kind is Vector:
         store = value._store

@@ -16,7 +16,7 @@ from ..backends.select import current
 from ..core import elements, recorder, tracing
 from ..exceptions import CaptureError, CaptureWarning
 from ..planner.record import FREE, forced
-from .bound_call import BoundCall, Places, bind
+from .bound_call import BoundCall, Places, checks_of
 from .bounds import MOST_WIDENED, Outside, joined, pattern_of
 from .captured import Captured
 from .carried import Carried, global_names
@@ -183,7 +183,7 @@ class Loop:
             self.captured[key] = self.captured.pop(key)  # the latest
             self._bound.pop(key, None)
             tries = known if type(known) is int else known.tries
-            bound = self._bound_to(known, carried, named)
+            checks = self._checks_of(carried, named)
             try:
                 known, found = self._launched(key, known, make, carried, most, tries)
             except BaseException as error:
@@ -191,24 +191,21 @@ class Loop:
                 return None
             if known.device.captured:  # it may have ended before
                 self.captured[key] = known
-                if bound is not None and bound.known is known:
-                    self._bound[key] = bound
+                if checks is not None and known.matrices.backend is None and known.device.has_graph:
+                    self._bound[key] = BoundCall(known, current(), checks, len(carried.vectors))
             self._ran, self.turns, self.pulled = known, known.turns, known.pulled
             self.reason = None if known.device.captured else "it ended before it was captured"
             return found
 
-    def _bound_to(self, known, carried, named):
-        """The BoundCall for calls like this one, None where there is none."""
-        if type(known) is int or not known.holds():
-            return None
-        scope = carried.body.__globals__
+    def _checks_of(self, carried, named):
+        """What calls like this one have in common, which has not run yet; None where it is told only by long ways."""
         names = {**global_names(carried.test.__code__), **global_names(carried.body.__code__)}
-        places = Places(scope, names)
+        places = Places(carried.body.__globals__, names)
         if self._places is None or not places.alike(self._places):
             self._places = places
             self._bound.clear()
         every = self._places.read(carried.test, carried.body, named)
-        return None if every is None else bind(known, carried, current(), every)
+        return None if every is None else checks_of(carried, every)
 
     def _failed(self, key, tries, error):
         """A loop on the device has raised: what becomes of its signature.  Raises: the error, or the CaptureError."""

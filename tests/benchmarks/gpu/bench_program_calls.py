@@ -52,7 +52,10 @@ def launches_timed(call, calls):
 
 
 def row_of(name, function, arguments, calls, wait):
-    """The line of a loop; wait: seconds for the compiler.  Raises: AssertionError where program and plain loop differ."""
+    """The line of a loop.  wait: seconds for the compiler.
+
+    Raises: AssertionError where program and plain loop differ.
+    """
     wanted, program = function(*arguments), gb.program(function)
     end = time.perf_counter() + wait
     for _ in range(4):
@@ -90,7 +93,7 @@ def main():
         nothing()
     print(f"an empty Python function: {(time.perf_counter() - start) * 1e3:.1f} ns a call", flush=True)
     print(
-        "| loop | turns | call us | launch us | rest us | used us | functions | ran |\n|---|---|---|---|---|---|---|---|"
+        "| loop | turns | call us | launch us | rest us | used us | functions | ran |\n" + "|---" * 8 + "|", flush=True
     )
     for graph in options.graphs.split(","):
         A = GRAPHS[graph]()
