@@ -1,7 +1,7 @@
 // What the vectors and numbers of a captured loop begin with, in one launch.
 //
-// Caller: backends/cuda/programs/bound_loop.py, by kept launches of up to LOADED arrays; the arguments of each array are
-// (to, bytes, item, size), which stay, then of all arrays (from, number, at, count), which each call brings:
+// Caller: backends/cuda/programs/bound_loop.py, by kept launches of up to LOADED arrays.  Arguments: (to, bytes, item,
+// size) of each array, which stay, then (from, number, at, count) of each, which a call brings:
 //   count < 0   nothing: the array has it
 //   count == 0  to[..] = from[..]; where `from` is null, the 8 bytes of `number` again and again
 //   count > 0   the entries of a list of `count` indices `at`, ascending; of int32 where `size`, the vector's, fits

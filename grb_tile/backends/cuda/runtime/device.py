@@ -47,7 +47,6 @@ _TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
 _FEW_BYTES = 256
 _TYPES = frozenset("?bBhHiIlLqQefdFD")  # of NumPy, which CuPy has, too
 _MOST_CONSTANTS = 4096
-_SINGLE_INDICES = 64
 _COUNTERS = 256
 _BY_COLUMNS = 1 << 20  # bytes above which a two-dimensional array is put in order on the device, not on the host
 _SMALL_REQUEST = 64 << 20  # bytes below which the free memory is not looked up, because that is a call of the driver
@@ -77,7 +76,7 @@ class Device:
         self.array_class = xp.ndarray
         self._constants = {}
         self._constant_of = {}
-        self._single_indices = {}  # (index, type) -> the array of length 1; of the latest
+        self.single_indices = {}  # see structure/build.py
         self.cast_constants = {}  # (address of a constant, DataType) -> the constant cast
         self.prepared = {}  # functions that do an element-wise call of given kinds (elementwise/bound.py)
         self._counters = []
@@ -220,18 +219,6 @@ class Device:
                 # another thread's, if it was first, because what is known by its address must never be freed
                 found = self._constants.setdefault(key, found)
                 self._constant_of[self.address(found)] = value
-        return found
-
-    def single_index(self, index: int, np_type: np.dtype) -> Any:
-        """A device array of length 1 that holds `index` and must not be written to; the latest are kept."""
-        key = index, np_type
-        found = self._single_indices.get(key)
-        if found is None or self.turns is not None:  # which may be captured, and then it is refused
-            found = self.upload(np.array([index], np_type))
-            with self.lock:
-                while len(self._single_indices) >= _SINGLE_INDICES:
-                    del self._single_indices[next(iter(self._single_indices))]
-                self._single_indices[key] = found
         return found
 
     def known_constant(self, values: Any) -> np.generic | None:

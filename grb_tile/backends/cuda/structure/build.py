@@ -30,6 +30,7 @@ from .arrays import (
 from .prefix_sums import running_sums
 from .sorting import sorted_pairs, sorted_with
 
+SINGLE_INDICES = 64  # that are kept on the device
 LONG, PIECE = 1024, 256  # longest segment that one thread folds; chunk size of longer segments
 
 
@@ -40,7 +41,7 @@ def build_vector(device, size, indices, values, dup, dtype):
     if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
         return NotImplemented
     if indices.shape[0] == 1 < size and type(indices) is np.ndarray is type(values) and values.dtype == dtype.np_type:
-        at = device.single_index(int(indices[0]), index_dtype(size))
+        at = _single_index(device, int(indices[0]), index_dtype(size))
         result = SparseVector(size, dtype, at, device.constant(values[0]), True)
         result.shared = True
         return result
@@ -69,6 +70,18 @@ def build_vector(device, size, indices, values, dup, dtype):
             indices, given = gather(device, indices, starts), None
     values = _as_type(device, _own(device, values, callers), dtype, given if iso else None)
     return vector_of(device, size, dtype, indices, values[:0] if count == 0 else values, iso and count > 0)
+
+
+def _single_index(device, index, np_type):
+    """A device array of length 1 that holds `index` and must not be written to; the latest are kept."""
+    kept, key = device.single_indices, (index, np_type)
+    found = kept.get(key)
+    if found is None or device.turns is not None:  # a turn may be captured, and then an upload is refused
+        found = device.upload(np.array([index], np_type))
+        while len(kept) >= SINGLE_INDICES:
+            del kept[next(iter(kept))]
+        kept[key] = found
+    return found
 
 
 def _few_on_host(places, values, dup, dtype):
