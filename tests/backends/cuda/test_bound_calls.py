@@ -182,6 +182,20 @@ def test_numbers_globals_and_turns_that_change(monkeypatch):
     assert program.loops[0]._bound
 
 
+def test_vectors_of_another_type_or_size():
+    def doubled(v, w):
+        for _ in gb.loop(max_turns=3):
+            v("plus") << w
+        return v
+
+    program = gb.program(doubled)
+    for k in range(12):
+        dtype, size = (float, int)[k // 3 % 2], (64, 65)[k // 6]
+        v, plain = (gb.Vector.from_dense(np.arange(size).astype(dtype)) for _ in range(2))
+        w = gb.Vector.from_coo([1, 2, 63], np.array([1, 2, 3 + k], dtype), size=size)
+        assert alike(program(v, w), doubled(plain, w)), k
+
+
 def joined(A, v, w, turns=2):
     """w is only read; v may be w."""
     for _ in gb.loop(max_turns=turns):
@@ -191,8 +205,9 @@ def joined(A, v, w, turns=2):
 
 def test_a_vector_that_is_only_read_and_changes_between_calls():
     program, A = gb.program(joined), matrix(6)
-    w = gb.Vector.from_dense(np.arange(N) % 7.0)
-    for k in range(9):
+    w = gb.Vector.from_dense(np.arange(N) % 7.0).apply("identity").new()
+    few = gb.Vector.from_coo([1, 5, 9], True, size=N)
+    for k in range(10):
         v, plain = gb.Vector(float, N), gb.Vector(float, N)
         if k == 5:
             w[3] = 100.0
@@ -200,6 +215,8 @@ def test_a_vector_that_is_only_read_and_changes_between_calls():
             w("plus") << 1.0
         if k == 7:
             w << w.select("<", 5.0)  # gaps: another kind
+        if k == 4:
+            w(few.S) << 50.0
         if k == 8:
             w = gb.Vector.from_dense(np.arange(N) % 5.0)
         before = w.dup()
@@ -241,27 +258,30 @@ def forms_of(dtype, rng):
 @pytest.mark.parametrize("name", ["BOOL", "INT8", "UINT16", "FP32", "INT64", "FP64", "FC64"])
 def test_every_form_is_loaded(name):
     dtype, rng = getattr(gb.dtypes, name), seeds.generator("bound calls", name)
-
-    def moved(v, turns):
-        for _ in gb.loop(max_turns=turns):
-            w << v  # noqa: F821
-            v(mask.S) << one  # noqa: F821
-        return v
-
-    w, one = gb.Vector(dtype, N), dtype.np_type.type(1)
     mask = gb.Vector.from_coo(np.arange(0, N, 9), True, size=N)
-    program = gb.program(moved)
-    assert program is not moved
-    for _ in range(4):
+    kept = gb.Vector.from_coo(np.arange(0, N, 2), True, size=N)
+    one = dtype.np_type.type(1)
+
+    def filled(v, w, mask, kept):
+        for _ in gb.loop(max_turns=3):
+            w << v
+            v(mask.S) << one
+
+    def thinned(v, w, mask, kept):
+        for _ in gb.loop(max_turns=3):
+            w << v
+            v(kept.S, replace=True) << v
+
+    for function in (filled, thinned):
+        program = gb.program(function)
         for form, make in forms_of(dtype, rng):
-            v, plain = make(), make()
-            wanted = plain.dup()
-            wanted(mask.S) << one
-            found = program(v, 1)
-            assert found is v
-            assert alike(w, plain), form
-            assert alike(found, wanted), form
-            assert found.nvals == wanted.nvals
+            for _ in range(4):
+                pairs = [(make(), gb.Vector(dtype, N)) for _ in range(2)]
+                program(*pairs[0], mask, kept)
+                function(*pairs[1], mask, kept)
+                assert all(map(alike, *pairs)), (function.__name__, form)
+                assert all(x.nvals == y.nvals for x, y in zip(*pairs, strict=True))
+            assert program.loops[0]._latest is not None, (function.__name__, form, program.explain())
 
 
 def test_an_interrupt_leaves_all_as_it_was(monkeypatch):

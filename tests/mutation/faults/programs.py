@@ -94,7 +94,7 @@ FAULTS = [
     Fault(
         "grb_tile/programs/captured.py",
         "swapped objects end where they began",
-        "for _ in range(turns % _period(captured.next, k)):",
+        "for _ in range(turns % period(captured.next, k)):",
         "for _ in range(0):",
     ),
     Fault(
@@ -347,9 +347,9 @@ FAULTS = [
     ),
     Fault(
         "grb_tile/programs/bound_call.py",
-        "whether all positions of a vector have entries is not compared",
+        "the type of a vector is not compared",
         "if kind != [store.format, store.size, store.dtype, store.iso, known == 0, known == store.size]:",
-        "if kind[:4] != [store.format, store.size, store.dtype, store.iso]:",
+        "if kind != [store.format, store.size, kind[2], store.iso, known == 0, known == store.size]:",
         BOUND_CALLS,
     ),
     Fault(
@@ -361,9 +361,9 @@ FAULTS = [
     ),
     Fault(
         "grb_tile/backends/cuda/programs/bound_loop.py",
-        "a vector that a loop only reads is written in place after it",
-        "held[k], store.shared = store, True",
-        "held[k] = store",
+        "a vector that a loop writes is not loaded again",
+        "            if k in self._unchanged:\n",
+        "            if True:\n",
         BOUND_CALLS,
     ),
     Fault(

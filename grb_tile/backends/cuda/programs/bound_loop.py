@@ -119,7 +119,7 @@ class BoundLoop:
                 return None
             words += brought
             if k in self._unchanged:
-                held[k], store.shared = store, True  # not written in place from now on
+                held[k] = store  # so nobody writes it in place
         for slot, value in zip(self._numbers, numbers, strict=True):
             if type(value) is float:
                 (value,) = _WORD.unpack(_DOUBLE.pack(value))
