@@ -224,6 +224,50 @@ def test_a_vector_that_is_only_read_and_changes_between_calls():
         assert w.isequal(before)
 
 
+def test_a_vector_that_is_only_read_after_a_call_by_the_long_way():
+    program, A = gb.program(joined), matrix(11)
+    first, second = (gb.Vector.from_dense(np.arange(N) % k).apply("identity").new() for k in (7.0, 5.0))
+    for w in (first, first, first, first, second, first, first):
+        if w is second:
+            program.loops[0]._bound.clear()
+        assert alike(program(A, gb.Vector(float, N), w), joined(A, gb.Vector(float, N), w))
+
+
+def test_an_argument_that_is_copied_before_the_loop_writes_it():
+    def grown(v0):
+        v = v0.dup()
+        for _ in gb.loop(max_turns=3):
+            v("plus") << v
+        return v
+
+    program, v = gb.program(grown), gb.Vector.from_dense(np.arange(1.0, N)).apply("identity").new()
+    wanted = grown(v)
+    for _ in range(6):
+        assert alike(program(v), wanted)
+
+
+def test_a_full_vector_where_another_has_gaps():
+    few = gb.Vector.from_coo([1, 5], True, size=N)
+
+    def swapped(v, w, few):
+        for _ in gb.loop(max_turns=3):
+            v, w = w, v
+            v(few.S) << 1.0
+        return v, w
+
+    program = gb.program(swapped)
+    for _ in range(6):
+        pairs = [
+            (gb.Vector.from_dense(np.arange(float(N))).apply("identity").new(), gb.Vector.from_coo([2], 9.0, size=N))
+            for _ in range(2)
+        ]
+        found, wanted = program(*pairs[0], few), swapped(*pairs[1], few)
+        for x, y in zip(found, wanted, strict=True):
+            assert x.to_coo()[0].tolist() == y.to_coo()[0].tolist()
+            assert alike(x, y)
+    assert program.loops[0]._latest is not None, program.explain()
+
+
 def test_two_names_for_one_vector():
     program, A = gb.program(joined), matrix(7)
     for k in range(8):
