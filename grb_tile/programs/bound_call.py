@@ -164,6 +164,8 @@ class BoundCall:
         values: of the names that the loop binds.
         """
         known = self.known
+        if known.search is not None:
+            return self._searched(test, values, vectors, most)
         if self._loop is None:
             self._loop = known.device.bound(set(range(self._count)) - known.changed)
         stores = list(map(_STORE, vectors))
@@ -188,6 +190,18 @@ class BoundCall:
         left, numbers, known.turns = found
         known.pulled = known.device.pulled
         return self._finish(values, vectors, list(begun), left, numbers)
+
+    def _searched(self, test, values, vectors, most):
+        """As `run`, of a loop that is a search."""
+        known, stores = self.known, list(map(_STORE, vectors))
+        self.before = list(zip(vectors, stores, strict=True))
+        if most is not None:
+            return None
+        if not test(*values):
+            known.turns = known.pulled = 0
+            return tuple(values)
+        with known.device.device.lock:
+            return known.as_search(vectors, stores, values)
 
     def _finish(self, values, vectors, begun, stores, numbers):
         """As Frame.finish."""

@@ -30,7 +30,8 @@ TRIES = 3  # captures of a loop, each in a call of its own
 class Loop:
     """The loop of one place of a program.
 
-    reason: why it ran turn by turn the last time, None where it did not; turns, pulled: of the last call.
+    reason: why it ran turn by turn the last time, None where it did not; turns, pulled (None: not known): of the last
+    call.
     """
 
     def __init__(self, line: int, strict: bool, at_once: bool = False, written: tuple = ()) -> None:
@@ -59,7 +60,7 @@ class Loop:
     @property
     def lowering(self) -> str:
         """How the turns run on the device."""
-        texts = () if self._ran is None else (self._ran.matrices.text(), self._ran.device.one.text)
+        texts = () if self._ran is None else (self._ran.matrices.text(), self._ran.lowering)
         return "; ".join(text for text in texts if text)
 
     def run(
@@ -189,12 +190,12 @@ class Loop:
             except BaseException as error:
                 self._failed(key, tries, error)
                 return None
-            if known.device.captured:  # it may have ended before
+            if known.is_kept:  # it may have ended before
                 self.captured[key] = known
-                if checks is not None and known.matrices.backend is None and known.device.has_graph:
+                if checks is not None and known.is_bindable:
                     self._bound[key] = BoundCall(known, current(), checks, len(carried.vectors))
             self._ran, self.turns, self.pulled = known, known.turns, known.pulled
-            self.reason = None if known.device.captured else "it ended before it was captured"
+            self.reason = None if known.is_kept else "it ended before it was captured"
             return found
 
     def _checks_of(self, carried, named):

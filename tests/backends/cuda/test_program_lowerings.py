@@ -9,7 +9,6 @@ import pytest
 from backends.cuda.test_programs import (  # noqa: F401  (one is a fixture of each test)
     agree,
     bellman_ford,
-    bfs,
     drawn,
     on_the_device,
     pagerank,
@@ -46,6 +45,18 @@ def matrix(seed):
     rows, cols = rng.integers(0, N, 2 * N), rng.integers(0, N, 2 * N)
     A = gb.Matrix.from_coo(rows, cols, rng.integers(1, 9, 2 * N) / 8, nrows=N, ncols=N, dup_op="first")
     return gb.binary.first(A | A.T).new()
+
+
+def bfs(A, source):
+    """Levels, and how many vertices have one: two numbers, so no search of the backend."""
+    level, f = gb.Vector(int, A.nrows), gb.Vector.from_coo([source], [True], size=A.nrows)
+    depth = reached = 0
+    while f.nvals:
+        level(f.S) << depth
+        f(~level.S, replace=True) << f.vxm(A, "any_pair")
+        depth += 1
+        reached += f.nvals
+    return level, depth, reached
 
 
 def least_labels(A, label):

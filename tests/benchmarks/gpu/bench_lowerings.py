@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[3]), str(Path(__file__).resolve().parent)]
 import numpy as np
-from bench_programs import GRAPHS, bellman_ford, bfs, least_labels, median_ms, pagerank
+from bench_programs import GRAPHS, bellman_ford, bfs_counted, least_labels, median_ms, pagerank
 from device_graphs import grid, rmat
 
 import grb_tile as gb
@@ -36,7 +36,7 @@ def loops_of(A):
     w = gb.unary.minv(degree.apply("identity").new(float)).new()
     W = A.apply("one").new(float)
     labels = gb.Vector.from_dense(np.arange(A.nrows))
-    yield "BFS", bfs, (A, source)
+    yield "BFS", bfs_counted, (A, source)
     yield "PageRank", pagerank, (A, w)
     yield "Bellman-Ford", bellman_ford, (W, source)
     yield "least label", least_labels, (A, labels)

@@ -41,9 +41,11 @@ def build_vector(device, size, indices, values, dup, dtype):
     if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
         return NotImplemented
     if indices.shape[0] == 1 < size and type(indices) is np.ndarray is type(values) and values.dtype == dtype.np_type:
-        at = _single_index(device, int(indices[0]), index_dtype(size))
+        here = SparseVector(size, dtype, indices.astype(index_dtype(size)), values.copy(), True)
+        at = _single_index(device, here.indices)
         result = SparseVector(size, dtype, at, device.constant(values[0]), True)
-        result.shared = True
+        result.shared = here.shared = True
+        result.forms = {"host": here}
         return result
     few = _few_on_host((indices,), values, dup, dtype)
     if few is not None:
@@ -72,12 +74,12 @@ def build_vector(device, size, indices, values, dup, dtype):
     return vector_of(device, size, dtype, indices, values[:0] if count == 0 else values, iso and count > 0)
 
 
-def _single_index(device, index, np_type):
-    """A device array of length 1 that holds `index` and must not be written to; the latest are kept."""
-    kept, key = device.single_indices, (index, np_type)
+def _single_index(device, index):
+    """A copy of an array of one index, not to be written to; the latest are kept."""
+    kept, key = device.single_indices, (int(index[0]), index.dtype)
     found = kept.get(key)
     if found is None or device.turns is not None:  # a turn may be captured, and then an upload is refused
-        found = device.upload(np.array([index], np_type))
+        found = device.upload(index)
         while len(kept) >= SINGLE_INDICES:
             del kept[next(iter(kept))]
         kept[key] = found
