@@ -91,9 +91,10 @@ class Search(NamedTuple):
             return None
         to, frontier, levels, first = vectors[self.level], vectors[self.frontier], found.levels, depth + self.ahead
         made = levels.apply("plus", right=first).new(to.dtype) if first else levels.dup(to.dtype)
+        empty = Vector(frontier.dtype, frontier.size)._store
         turns = found.report.count  # waits for the search
         elements.reset(to, made._store)
-        elements.reset(frontier, Vector(frontier.dtype, frontier.size)._store)
+        elements.reset(frontier, empty)
         return turns, depth + turns
 
 
