@@ -3,9 +3,9 @@
     python tests/benchmarks/gpu/bench_program_calls.py [--graphs kron21,rmat20,grid64] [--calls 31]
 
 The loops are those of bench_programs.py; each result is compared with the plain loop's.  call: the median of whole
-calls, the device waited for.  launch: of the loop alone, by events of CUDA on its stream, in calls of their own.  rest:
-the difference.  used: a call whose result is copied out of the program's memory, too.  functions: Python functions of
-grb_tile that a call enters; an empty one takes what the first line says.
+calls, the device waited for.  launch: of the loop alone, by events of CUDA on its stream (of a search by the device's
+clock), in calls of their own.  rest: the difference.  used: a call whose result is copied out of the program's memory,
+too.  functions: Python functions of grb_tile that a call enters; an empty one takes what the first line says.
 """
 
 import argparse
@@ -15,11 +15,13 @@ import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[3]), str(Path(__file__).resolve().parent)]
+import bench_programs
 from bench_host_calls import functions_of
 from bench_lowerings import loops_of
 from bench_programs import GRAPHS, median_ms
 
 import grb_tile as gb
+from grb_tile.backends.cuda.graph import bfs
 from grb_tile.backends.cuda.programs import graph as graphs, persistent
 from grb_tile.backends.select import current
 
@@ -40,15 +42,24 @@ def launches_timed(call, calls):
 
         return run
 
-    before = graphs.Graph.launch, persistent.Persistent.launch
+    outcomes = []
+
+    def searched(*args):
+        found = search(*args)
+        outcomes.append(found[2])
+        return found
+
+    before, search = (graphs.Graph.launch, persistent.Persistent.launch), bfs.traverse
     graphs.Graph.launch, persistent.Persistent.launch = map(timed, before)
+    bfs.traverse = searched
     try:
         for _ in range(calls):
             call()
     finally:
-        graphs.Graph.launch, persistent.Persistent.launch = before
+        (graphs.Graph.launch, persistent.Persistent.launch), bfs.traverse = before, search
     current().synchronize()
-    return statistics.median(cupy.cuda.get_elapsed_time(*each) * 1e3 for each in taken)
+    times = [cupy.cuda.get_elapsed_time(*each) * 1e3 for each in taken]
+    return statistics.median(times or [outcome.seconds * 1e6 for outcome in outcomes] or [0])
 
 
 def row_of(name, function, arguments, calls, wait):
@@ -79,7 +90,7 @@ def row_of(name, function, arguments, calls, wait):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--graphs", default="kron21,rmat20,grid64", help=", ".join(GRAPHS))
-    parser.add_argument("--loops", default="BFS,PageRank,Bellman-Ford,least label")
+    parser.add_argument("--loops", default="BFS,BFS turn by turn,PageRank,Bellman-Ford,least label")
     parser.add_argument("--calls", type=int, default=31)
     parser.add_argument("--wait", type=float, default=8, help="seconds for a loop's one kernel to be compiled")
     options = parser.parse_args()
@@ -97,7 +108,8 @@ def main():
     )
     for graph in options.graphs.split(","):
         A = GRAPHS[graph]()
-        for name, function, arguments in loops_of(A):
+        loops = [("BFS turn by turn" if name == "BFS" else name, *rest) for name, *rest in loops_of(A)]
+        for name, function, arguments in [("BFS", bench_programs.bfs, loops[0][2]), *loops]:
             if name in options.loops.split(","):
                 print(row_of(f"{name}, {graph}", function, arguments, options.calls, options.wait), flush=True)
 
