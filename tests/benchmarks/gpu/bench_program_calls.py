@@ -21,7 +21,7 @@ from bench_lowerings import loops_of
 from bench_programs import GRAPHS, median_ms
 
 import grb_tile as gb
-from grb_tile.backends.cuda.graph import bfs
+from grb_tile.backends.cuda.graph import bfs, bfs_tiles
 from grb_tile.backends.cuda.programs import graph as graphs, persistent
 from grb_tile.backends.select import current
 
@@ -44,19 +44,23 @@ def launches_timed(call, calls):
 
     outcomes = []
 
-    def searched(*args):
-        found = search(*args)
-        outcomes.append(found[2])
-        return found
+    def noted(search):
+        def run(*args):
+            found = search(*args)
+            if found is not NotImplemented:
+                outcomes.append(found[2])
+            return found
 
-    before, search = (graphs.Graph.launch, persistent.Persistent.launch), bfs.traverse
-    graphs.Graph.launch, persistent.Persistent.launch = map(timed, before)
-    bfs.traverse = searched
+        return run
+
+    before = graphs.Graph.launch, persistent.Persistent.launch, bfs.traverse, bfs_tiles.traverse
+    graphs.Graph.launch, persistent.Persistent.launch = map(timed, before[:2])
+    bfs.traverse, bfs_tiles.traverse = map(noted, before[2:])
     try:
         for _ in range(calls):
             call()
     finally:
-        (graphs.Graph.launch, persistent.Persistent.launch), bfs.traverse = before, search
+        graphs.Graph.launch, persistent.Persistent.launch, bfs.traverse, bfs_tiles.traverse = before
     current().synchronize()
     times = [cupy.cuda.get_elapsed_time(*each) * 1e3 for each in taken]
     return statistics.median(times or [outcome.seconds * 1e6 for outcome in outcomes] or [0])
