@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import elements
 from ..core.matrix import Matrix
 from ..core.scalar import Scalar
 from ..core.transposed import TransposedMatrix
@@ -117,7 +118,6 @@ class BoundCall:
         self.known, self.backend = known, backend
         self._checks, self._count = checks, count
         self._loop: Any = None
-        self.before: list = []  # (vector, its store) of the call that runs
         roles = list(enumerate(known.roles))
         self._homes = [(k, known.homes[k]) for k, role in roles if role == "object"]
         self._numbers = [(k, known.types[k], _PYTHON.get(known.types[k])) for k in known.numbers]
@@ -164,15 +164,23 @@ class BoundCall:
         values: of the names that the loop binds.
         """
         known = self.known
-        if known.search is not None:
-            return self._searched(test, values, vectors, most)
+        with known.device.lock:
+            stores = list(map(_STORE, vectors))
+            try:
+                run = self._turned if known.search is None else self._searched
+                return run(test, values, vectors, stores, most)
+            except BaseException:
+                for vector, store in zip(vectors, stores, strict=True):
+                    elements.reset(vector, store)
+                raise
+
+    def _turned(self, test, values, vectors, begun, most):
+        known, stores = self.known, list(begun)
         if self._loop is None:
             self._loop = known.device.bound(set(range(self._count)) - known.changed)
-        stores = list(map(_STORE, vectors))
         for k, home in self._homes:
             stores[home] = values[k]._store
-        begun = list(stores)
-        self.before = list(zip(vectors, begun, strict=True))
+        begun = stores[:]
         for k in known.vectors:
             stores.append(values[k]._store if values[k] is not UNDEFINED else None)
         numbers: list = []
@@ -189,19 +197,17 @@ class BoundCall:
             return tuple(values)
         left, numbers, known.turns = found
         known.pulled = known.device.pulled
-        return self._finish(values, vectors, list(begun), left, numbers)
+        return self._finish(values, vectors, begun, left, numbers)
 
-    def _searched(self, test, values, vectors, most):
-        """As `run`, of a loop that is a search."""
-        known, stores = self.known, list(map(_STORE, vectors))
-        self.before = list(zip(vectors, stores, strict=True))
-        if most is not None:
+    def _searched(self, test, values, vectors, begun, most):
+        """Of a loop that is a search."""
+        known = self.known
+        if most is not None or not known.holds():
             return None
         if not test(*values):
             known.turns = known.pulled = 0
             return tuple(values)
-        with known.device.device.lock:
-            return known.as_search(vectors, stores, values)
+        return known.as_search(vectors, begun, values)
 
     def _finish(self, values, vectors, begun, stores, numbers):
         """As Frame.finish."""

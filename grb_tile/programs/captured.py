@@ -74,7 +74,10 @@ class Captured:
 
     def holds(self) -> bool:
         """Are the matrices as they were?"""
-        return all(matrix._store is store for matrix, store in self._stores)
+        for matrix, store in self._stores:
+            if matrix._store is not store:
+                return False
+        return True
 
     def begins_as(self, k: int, value: Any) -> Any:
         """The NumPy scalar as which the number of a name begins, whatever an unbound name holds.

@@ -107,7 +107,7 @@ class Loop:
         backend, every = current(), self._places.read(test, body, named)
         if every is None:
             return None
-        for key, bound in reversed(self._bound.items()):
+        for key, bound in reversed(list(self._bound.items())):  # another thread may bind others meanwhile
             vectors = bound.matched(every) if bound.backend is backend else None
             if vectors is None:
                 continue
@@ -115,19 +115,18 @@ class Loop:
             try:
                 found = bound.run(test, values, vectors, most)
             except BaseException as error:
-                del self._bound[key]
-                for vector, store in bound.before:
-                    elements.reset(vector, store)
+                self._bound.pop(key, None)
                 try:
                     self._failed(key, known.tries, error)
                     refused = self.reason
                 except CaptureError as failure:
-                    refused = self._refused(failure)
+                    refused = self._refused(failure, 6)
                 self.reason = refused
                 return self._plain(test, body, values, most)
             if found is not None:
                 if known is not self._ran or key is not self._latest:
-                    self.captured[key], self._bound[key] = self.captured.pop(key), self._bound.pop(key)
+                    for kept in (self.captured, self._bound):
+                        kept[key] = kept.pop(key, known if kept is self.captured else bound)
                     self._ran, self._latest = known, key
                 self.turns, self.pulled, self.reason = known.turns, known.pulled, None
             return found
@@ -148,14 +147,14 @@ class Loop:
             return "another program runs"
         return None if recorder.active is None else "a Recorder records the calls"
 
-    def _refused(self, error):
+    def _refused(self, error, depth=5):
         text = f"line {self.line}: {error}"
         if self.strict:
             raise CaptureError(text) from error
         if text in self._told:
             return text
         self._told.add(text)
-        warnings.warn(CaptureWarning(f"{text}.  The loop runs turn by turn"), stacklevel=5)
+        warnings.warn(CaptureWarning(f"{text}.  The loop runs turn by turn"), stacklevel=depth)
         return text
 
     def _on_device(self, carried, most, named):

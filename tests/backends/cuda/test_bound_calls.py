@@ -5,6 +5,7 @@ On the emulation the loops run as one persistent kernel; what is bound are calls
 
 import gc
 import sys
+import threading
 import warnings
 
 import numpy as np
@@ -17,7 +18,13 @@ from grb_tile.exceptions import CaptureWarning
 from support import seeds
 
 N = 130
-MOST = {"bfs": 140, "reached": 64, "pagerank": 42, "bellman_ford": 50, "least_labels": 34}  # functions of grb_tile in a warm call
+MOST = {
+    "bfs": 140,
+    "reached": 64,
+    "pagerank": 42,
+    "bellman_ford": 50,
+    "least_labels": 34,
+}  # functions of grb_tile in a warm call
 
 
 @pytest.fixture(autouse=True)
@@ -361,6 +368,51 @@ def test_an_interrupt_leaves_all_as_it_was(monkeypatch):
     assert v.to_dict() == {1: 50.0}
     for _ in range(4):
         assert alike(program(A, v.dup(), w), joined(A, v.dup(), w))
+
+
+def test_an_error_of_the_device_runs_the_call_from_python(monkeypatch):
+    program, A = gb.program(reached), matrix(12)
+    warm(program, A, 0)
+    (bound,) = program.loops[0]._bound.values()
+
+    def failing(*args):
+        raise RuntimeError("planted")
+
+    monkeypatch.setattr(bound.known.device, "launch", failing)
+    with pytest.warns(CaptureWarning, match="planted"):
+        assert alike(program(A, 3), reached(A, 3))
+    assert "planted" in program.explain()
+    assert alike(program(A, 4), reached(A, 4))
+
+
+def test_a_search_of_a_matrix_that_has_changed_beside_one_that_has_not():
+    program, A = gb.program(bfs), matrix(13)
+    warm(program, A, 0)
+    B = A.dup()
+    A[0, N - 1] = 0.5
+    for X in (B, A, B, A):
+        assert alike(program(X, 0), bfs(X, 0))
+
+
+def test_threads_that_share_a_program():
+    program, A = gb.program(reached), matrix(14)
+    warm(program, A, 0)
+    wanted = [reached(A, source) for source in range(8)]
+    missed = []
+
+    def calls(first):
+        with using_shim():
+            for k in range(12):
+                source = (first + k) % 8
+                if not alike(program(A, source), wanted[source]):
+                    missed.append(source)
+
+    threads = [threading.Thread(target=calls, args=(first,)) for first in (0, 3, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not missed
 
 
 def test_numbers_that_begin_otherwise():

@@ -17,6 +17,7 @@ from typing import Any
 
 from ....dtypes import BOOL, FP64, INT64
 from ....exceptions import CaptureError
+from ..runtime.errors import run_reported
 from ..runtime.late_vector import LateVector
 from .slots import Slot, bits_of, copy_arrays, number_of
 
@@ -38,14 +39,15 @@ class Lent:
         self.found: tuple | None = None
 
     def __call__(self) -> tuple:
-        device = self._device
-        with device.lock, device.bound():
-            if self.found is None:
-                device.in_order()
-                store, pairs = self._slot.result(0)  # it is told the number of entries
-                copy_arrays(device, pairs)
-                self.found, self._slot = (store.values, store.words), None  # type: ignore[assignment]
-            return self.found
+        return run_reported(self._device, "program", self._copied)
+
+    def _copied(self):
+        if self.found is None:
+            self._device.needs_host("a vector is read that another program has left: read it before the loop")
+            store, pairs = self._slot.result(0)  # it is told the number of entries
+            copy_arrays(self._device, pairs)
+            self.found, self._slot = (store.values, store.words), None
+        return self.found
 
 
 def take_back(lent: list) -> None:

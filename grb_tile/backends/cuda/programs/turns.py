@@ -52,7 +52,7 @@ class DeviceLoop:
     """One loop; used under the device's lock."""
 
     def __init__(self, device: Any) -> None:
-        self.device = device
+        self.device, self.lock = device, device.lock
         self.place: tuple | None = None  # (graph, stream, the body that is recorded)
         self.inner: list[Any] = []  # loops within the turn
         self.capturing = False  # is what needs the host refused?
