@@ -24,7 +24,8 @@ from ..core.scalar import Scalar
 from ..core.transposed import TransposedMatrix
 from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
-from .captured import ENDLESS, Captured, period
+from ..exceptions import CaptureError
+from .captured import ENDLESS, NO_SEARCH, Captured, period
 from .carried import Carried, is_fixed
 from .names import NUMBERS, UNDEFINED
 
@@ -199,15 +200,18 @@ class BoundCall:
         known.pulled = known.device.pulled
         return self._finish(values, vectors, begun, left, numbers)
 
-    def _searched(self, test, values, vectors, begun, most):
+    def _searched(self, test, values, vectors, begun, _):
         """Of a loop that is a search."""
         known = self.known
-        if most is not None or not known.holds():
+        if not known.holds():
             return None
         if not test(*values):
             known.turns = known.pulled = 0
             return tuple(values)
-        return known.as_search(vectors, begun, values)
+        found = known.as_search(vectors, begun, values)
+        if found is None:
+            raise CaptureError(NO_SEARCH)
+        return found
 
     def _finish(self, values, vectors, begun, stores, numbers):
         """As Frame.finish."""

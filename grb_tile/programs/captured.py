@@ -26,6 +26,7 @@ from .names import NUMBERS, ONE_BRANCH, UNDEFINED, as_number, both, is_matrix, i
 from .search import Search, Written
 
 ENDLESS = 2**62  # turns
+NO_SEARCH = "programs: the backend has no search for these vectors"
 _ALIASES = "programs: two names stand for one vector as a turn ends: give one of them a .dup()"
 
 
@@ -135,9 +136,9 @@ class Captured:
             return tuple(carried.values)
         if self.search is not None:
             stores = [vector._store for vector in carried.vectors]
-            found = self.as_search(carried.vectors, stores, carried.values) if most is None else None
+            found = self.as_search(carried.vectors, stores, carried.values)
             if found is None:
-                raise CaptureError("programs: the backend has no search for these vectors")
+                raise CaptureError(NO_SEARCH)
             return found
         with traced(self, carried) as frame:
             stores = frame.begin(carried.values)
@@ -151,13 +152,12 @@ class Captured:
 
     def as_search(self, vectors: list, stores: list, values: Any) -> tuple | None:
         """The values after the loop, run as a search from these stores; None where there is none, see Search.run."""
-        search, values = self.search, list(values)
-        found = search.run(vectors, stores, values[search.depth])  # type: ignore[union-attr]
-        if found is None:
+        values = list(values)
+        turns = self.search.run(vectors, stores, values)  # type: ignore[union-attr]
+        if turns is None:
             self.search = None
             return None
-        self.pulled = None  # levels are a matter of the search, whose plan has them
-        self.turns, values[search.depth] = found  # type: ignore[union-attr]
+        self.turns, self.pulled = turns, None  # directions are a matter of the search, whose plan has them
         return tuple(values)
 
     @contextmanager

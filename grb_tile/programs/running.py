@@ -108,7 +108,8 @@ class Loop:
         if every is None:
             return None
         for key, bound in reversed(list(self._bound.items())):  # another thread may bind others meanwhile
-            vectors = bound.matched(every) if bound.backend is backend else None
+            alike = bound.backend is backend and key[1] is (most is None)
+            vectors = bound.matched(every) if alike else None
             if vectors is None:
                 continue
             values, known, self.inside = every[: len(named)], bound.known, False
@@ -164,7 +165,7 @@ class Loop:
             if make is None:
                 self.reason = f"the backend {current().name} runs it"
                 return None
-            key = id(current()), carried.signature()
+            key = id(current()), most is None, carried.signature()
             self._latest = None
             known = self.captured.get(key, self)
             if known is self:

@@ -42,12 +42,15 @@ class Written(NamedTuple):
 class Search(NamedTuple):
     """level, frontier: places among the vectors of the loop.  depth: place of the number among its names.
 
-    ahead: is it added to before the assignment?  A: the matrix, whose rows are out-edges, or in-edges (transposed).
+    latest: places of names that stand for the number with which the latest turn began, as `for depth in gb.loop(...)`
+    leaves one.  ahead: is it added to before the assignment?  A: the matrix, whose rows are out-edges, or in-edges
+    (transposed).
     """
 
     level: int
     frontier: int
     depth: int
+    latest: tuple[int, ...]
     ahead: bool
     A: Matrix
     transposed: bool
@@ -59,14 +62,16 @@ class Search(NamedTuple):
         vectors: that the loop carries.  counted: (vector, Number of its entries, how many writes came before) of the
         last count.  numbers: place -> (as the turn began, as it ends).  goes: the loop's condition.
         """
-        if len(written) != 2 or counted is None or counted[2] != 2 or len(numbers) != 1:
+        growing = [k for k, (old, new) in numbers.items() if _is_next(old, new)]
+        if len(written) != 2 or counted is None or counted[2] != 2 or len(growing) != 1:
             return None
         (level, number, assigned), (f, record, masked) = written
-        ((depth, (begun, ended)),) = numbers.items()
+        (depth,) = growing
+        begun, ended = numbers[depth]
+        latest = tuple(k for k, (_, new) in numbers.items() if new is begun)
         if not (
             type(level) is type(f) is Vector and level is not f and counted[0] is f and _is_not_zero(goes, counted[1])
-            and type(number) is type(ended) is Number and ended.origin == ("plus", id(begun), 1)
-            and begun.dtype is ended.dtype is INT64 and (number is begun or number is ended)
+            and type(number) is Number and (number is begun or number is ended) and len(latest) == len(numbers) - 1
             and _is_mask(assigned, f, False) and assigned.accum is None and not assigned.replace
             and _is_mask(masked, level, True) and masked.accum is None and masked.replace
             and type(record) in (MxV, VxM) and record.u is f and type(record.A) is Matrix
@@ -75,12 +80,13 @@ class Search(NamedTuple):
             return None
         places = {id(vector): k for k, vector in enumerate(vectors)}
         transposed = record.at is (type(record) is VxM)
-        return cls(places[id(level)], places[id(f)], depth, number is ended, record.A, transposed)
+        return cls(places[id(level)], places[id(f)], depth, latest, number is ended, record.A, transposed)
 
-    def run(self, vectors: list, stores: list, depth: Any) -> tuple[int, int] | None:
-        """(turns, the number as the loop ends) of the search that begins with these stores of the vectors, which get
-        what the loop leaves; None, and nothing done, where the backend has no search for them.
+    def run(self, vectors: list, stores: list, values: list) -> int | None:
+        """The turns of the search that begins with these stores of the vectors and values of the names, which get what
+        the loop leaves; None, and nothing done, where the backend has no search for them.
         """
+        depth = values[self.depth]
         level, f = stores[self.level], stores[self.frontier]
         if level.nvals_if_read != 0 or f.nvals_if_read is None or f.format == "bitmap" or type(depth) is not int:
             return None
@@ -95,12 +101,19 @@ class Search(NamedTuple):
         turns = found.report.count  # waits for the search
         elements.reset(to, made._store)
         elements.reset(frontier, empty)
-        return turns, depth + turns
+        values[self.depth] = depth + turns
+        for k in self.latest:
+            values[k] = depth + turns - 1
+        return turns
 
 
 def _is_mask(desc, parent, complement):
     mask = desc.mask
     return mask is not None and mask.parent is parent and mask.structure and mask.complement is complement
+
+
+def _is_next(old, new):
+    return type(new) is Number and new.origin == ("plus", id(old), 1) and old.dtype is new.dtype is INT64
 
 
 def _is_not_zero(goes, count):

@@ -96,6 +96,31 @@ def test_other_loops(name, in_files):
     assert AS_SEARCH not in program.explain(), program.explain()
 
 
+def test_turns_of_gb_loop():
+    def numbered(A, source, most):
+        level, f = gb.Vector(int, A.nrows), gb.Vector.from_coo([source], True, size=A.nrows)
+        for depth in gb.loop(lambda: f.nvals, max_turns=most):
+            level(f.S) << depth
+            f(~level.S, replace=True) << f.vxm(A, "any_pair")
+        return level, f, depth
+
+    program, A = gb.program(numbered), matrix(2)
+    for most, is_search in ((2, False), (None, True), (3, False), (50, False)):
+        for _ in range(3):
+            assert agree(program(A, 5, most), numbered(A, 5, most)), program.explain()
+        assert (AS_SEARCH in program.explain()) is is_search, program.explain()
+
+
+@pytest.mark.parametrize("name", ["in-edges", "mxv of the transpose", "vxm of the transpose"])
+def test_directions(name, in_files):
+    test_searches(name, False, in_files)
+
+
+@pytest.mark.parametrize("name", ["entries counted", "numbers in twos", "levels beforehand", "another semiring"])
+def test_what_is_no_search(name, in_files):
+    test_other_loops(name, in_files)
+
+
 def test_many_levels_of_a_grid():
     """The search of high diameters, from a corner and from within."""
     program, A = gb.program(bfs), grid(23, 19)
