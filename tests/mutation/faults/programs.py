@@ -24,8 +24,8 @@ FAULTS = [
     Fault(
         "grb_tile/programs/search.py",
         "levels begin at the number of the loop, though it is added to before",
-        "turns, first = found.report.count, depth + self.ahead",
-        "turns, first = found.report.count, depth",
+        "found.levels, depth + self.ahead\n",
+        "found.levels, depth\n",
         SEARCHES,
     ),
     Fault(
