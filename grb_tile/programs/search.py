@@ -28,6 +28,7 @@ from ..dtypes import INT64
 from ..graph.operands import in_edges
 from ..graph.traversal import bfs
 from ..operations import MxV, VxM
+from ..storage.constructors import empty_vector
 from ..storage.place import host
 
 
@@ -97,7 +98,7 @@ class Search(NamedTuple):
             return None
         to, frontier, levels, first = vectors[self.level], vectors[self.frontier], found.levels, depth + self.ahead
         made = levels.apply("plus", right=first).new(to.dtype) if first else levels.dup(to.dtype)
-        empty = Vector(frontier.dtype, frontier.size)._store
+        empty = empty_vector(frontier.size, frontier.dtype)
         turns = found.report.count  # waits for the search
         elements.reset(to, made._store)
         elements.reset(frontier, empty)
