@@ -1,11 +1,12 @@
-"""Warm calls of programs: what the host takes beside the launch of the loop.
+"""Warm calls of programs: what the host takes before, in and after the launch of the loop.
 
-    python tests/benchmarks/gpu/bench_program_calls.py [--graphs kron21,rmat20,grid64] [--calls 31]
+    python tests/benchmarks/gpu/bench_program_calls.py [--graphs kron21,rmat20,grid64] [--calls 31] [--lowering never]
 
-The loops are those of bench_programs.py; each result is compared with the plain loop's.  call: the median of whole
-calls, the device waited for.  launch: of the loop alone, by events of CUDA on its stream (of a search by the device's
-clock), in calls of their own.  rest: the difference.  used: a call whose result is copied out of the program's memory,
-too.  functions: Python functions of grb_tile that a call enters; an empty one takes what the first line says.
+The loops are those of bench_programs.py; each result is compared with the plain loop's.  Medians, us.  call: a whole
+call, the device waited for.  before: until the loop (of a search, its kernel) is to be launched; all that is queued
+before it is queued.  loop: until the host knows that it has ended.  after: until the call returns.  rest: until the
+device is idle.  used: a call whose result is copied out of the program's memory, too.  functions: Python functions of
+grb_tile that a call enters; an empty one takes what the first line says.
 """
 
 import argparse
@@ -21,74 +22,98 @@ from bench_lowerings import loops_of
 from bench_programs import GRAPHS, median_ms
 
 import grb_tile as gb
-from grb_tile.backends.cuda.graph import bfs, bfs_tiles
-from grb_tile.backends.cuda.programs import graph as graphs, persistent
+from grb_tile.backends.cuda.graph import bfs, bfs_tiles, outcome
+from grb_tile.backends.cuda.programs import persistent, turns
 from grb_tile.backends.select import current
 
+HEAD = "| loop | turns | call | before | loop | after | rest | used | functions | ran |"
+SECONDS = 8  # most for a compiler
 
-def launches_timed(call, calls):
-    """us of the launches of loops in `call`, the median of `calls` calls."""
-    import cupy
 
-    taken = []
+class Stamps:
+    """Within it the times of a call are noted: when a loop is launched, when it has ended."""
 
-    def timed(launch):
-        def run(self, stream):
-            begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-            begin.record(stream)
-            launch(self, stream)
-            end.record(stream)
-            taken.append((begin, end))
+    def __init__(self):
+        self.launched = self.ended = 0.0
 
-        return run
+    def __enter__(self):
+        self._before = turns.DeviceLoop.launch, bfs.traverse, bfs_tiles.traverse, outcome.Outcome.head
+        launch, *searches, head = self._before
 
-    outcomes = []
+        def run(loop, *args):
+            self.launched = time.perf_counter()
+            launch(loop, *args)
+            self.ended = time.perf_counter()
 
-    def noted(search):
-        def run(*args):
-            found = search(*args)
-            if found is not NotImplemented:
-                outcomes.append(found[2])
-            return found
+        def noted(search):
+            def traverse(*args):
+                found = search(*args)
+                self.launched = time.perf_counter()
+                return found
 
-        return run
+            return traverse
 
-    before = graphs.Graph.launch, persistent.Persistent.launch, bfs.traverse, bfs_tiles.traverse
-    graphs.Graph.launch, persistent.Persistent.launch = map(timed, before[:2])
-    bfs.traverse, bfs_tiles.traverse = map(noted, before[2:])
-    try:
-        for _ in range(calls):
+        def read(found):
+            known = head.fget(found)
+            self.ended = time.perf_counter()
+            return known
+
+        turns.DeviceLoop.launch, outcome.Outcome.head = run, property(read)
+        bfs.traverse, bfs_tiles.traverse = map(noted, searches)
+        return self
+
+    def __exit__(self, *_):
+        turns.DeviceLoop.launch, bfs.traverse, bfs_tiles.traverse, outcome.Outcome.head = self._before
+
+
+def parts_of(call, calls):
+    """Medians of us: (before the launch, of the loop, after it, until the device is idle)."""
+    taken, wait = [], current().synchronize
+    with Stamps() as stamps:
+        for _ in range(calls + 2):
+            wait()
+            times = [time.perf_counter()]
             call()
-    finally:
-        graphs.Graph.launch, persistent.Persistent.launch, bfs.traverse, bfs_tiles.traverse = before
-    current().synchronize()
-    times = [cupy.cuda.get_elapsed_time(*each) * 1e3 for each in taken]
-    return statistics.median(times or [outcome.seconds * 1e6 for outcome in outcomes] or [0])
+            end = time.perf_counter()
+            wait()
+            times += [stamps.launched, stamps.ended, end, time.perf_counter()]
+            taken.append([(b - a) * 1e6 for a, b in zip(times, times[1:], strict=False)])
+    return [statistics.median(column) for column in zip(*taken[2:], strict=True)]
 
 
-def row_of(name, function, arguments, calls, wait):
-    """The line of a loop.  wait: seconds for the compiler.
-
-    Raises: AssertionError where program and plain loop differ.
-    """
-    wanted, program = function(*arguments), gb.program(function)
-    end = time.perf_counter() + wait
-    for _ in range(4):
-        assert program(*arguments).isclose(wanted, rel_tol=1e-9), f"{name}: the program's result differs"
-    while "until one kernel" in program.loops[0].lowering and time.perf_counter() < end:
-        time.sleep(0.2)
-        program(*arguments)
+def row_of(name, program, arguments, wanted, calls):
+    """The line of a loop.  Raises: AssertionError where program and plain loop differ."""
     call = median_ms(lambda: program(*arguments), calls) * 1e3
+    parts = parts_of(lambda: program(*arguments), calls)
     used = median_ms(lambda: program(*arguments)._store.values, calls) * 1e3
-    launch = launches_timed(lambda: program(*arguments), calls)
     count = functions_of(lambda: program(*arguments))
     kept = [program(*arguments) for _ in range(3)]
     assert all(found.isclose(wanted, rel_tol=1e-9) for found in kept), f"{name}: one of the last results differs"
-    ran = program.loops[0]
+    ran, numbers = program.loops[0], (call, *parts, used)
     return (
-        f"| {name} | {ran.turns} | {call:.0f} | {launch:.0f} | {call - launch:.0f} | {used:.0f} | {count} "
-        f"| {ran.reason or ran.lowering} |"
+        f"| {name} | {ran.turns} | {' | '.join(f'{x:.0f}' for x in numbers)} | {count} | {ran.reason or ran.lowering} |"
     )
+
+
+def rows_of(graph, names, calls):
+    """The lines of a graph."""
+    found = [("BFS turn by turn" if name == "BFS" else name, *rest) for name, *rest in loops_of(GRAPHS[graph]())]
+    found = [("BFS", bench_programs.bfs, found[0][2]), *found]
+    programs = []
+    for name, function, arguments in found:
+        if name not in names:
+            continue
+        wanted, program = function(*arguments), gb.program(function)
+        for _ in range(4):
+            assert program(*arguments).isclose(wanted, rel_tol=1e-9), f"{name}: the program's result differs"
+        programs.append((f"{name}, {graph}", program, arguments, wanted))
+    end = time.perf_counter() + SECONDS
+    while time.perf_counter() < end and any("until one kernel" in p.loops[0].lowering for _, p, *_ in programs):
+        time.sleep(0.2)
+        for _, program, arguments, _ in programs:
+            program(*arguments)
+    for each in programs:
+        yield row_of(*each, calls)
 
 
 def main():
@@ -96,8 +121,9 @@ def main():
     parser.add_argument("--graphs", default="kron21,rmat20,grid64", help=", ".join(GRAPHS))
     parser.add_argument("--loops", default="BFS,BFS turn by turn,PageRank,Bellman-Ford,least label")
     parser.add_argument("--calls", type=int, default=31)
-    parser.add_argument("--wait", type=float, default=8, help="seconds for a loop's one kernel to be compiled")
+    parser.add_argument("--lowering", default="auto", choices=("auto", "always", "never"), help="as one kernel?")
     options = parser.parse_args()
+    persistent.LOWERING["persistent"] = options.lowering
     gb.config.set(backend="cuda")
 
     def nothing():
@@ -107,15 +133,10 @@ def main():
     for _ in range(1_000_000):
         nothing()
     print(f"an empty Python function: {(time.perf_counter() - start) * 1e3:.1f} ns a call", flush=True)
-    print(
-        "| loop | turns | call us | launch us | rest us | used us | functions | ran |\n" + "|---" * 8 + "|", flush=True
-    )
+    print(HEAD + "\n" + "|---" * (HEAD.count("|") - 1) + "|", flush=True)
     for graph in options.graphs.split(","):
-        A = GRAPHS[graph]()
-        loops = [("BFS turn by turn" if name == "BFS" else name, *rest) for name, *rest in loops_of(A)]
-        for name, function, arguments in [("BFS", bench_programs.bfs, loops[0][2]), *loops]:
-            if name in options.loops.split(","):
-                print(row_of(f"{name}, {graph}", function, arguments, options.calls, options.wait), flush=True)
+        for row in rows_of(graph, options.loops.split(","), options.calls):
+            print(row, flush=True)
 
 
 if __name__ == "__main__":
