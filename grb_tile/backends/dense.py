@@ -38,7 +38,7 @@ from ..storage.dense import (
 )  # fmt: skip
 from ..storage.host_memory import check_memory
 from ..storage.place import at, first_value, host, is_host
-from ..storage.store import BitmapVector, Compressed, Dense, StoredMask, index_dtype
+from ..storage.store import BitmapVector, Compressed, Dense, SparseVector, StoredMask, index_dtype
 from .dense_products import is_plus, matvec, product
 from .dense_regions import joined, region
 from .protocol import Backend
@@ -412,12 +412,17 @@ class DenseForms(Backend):
         return super().overwrite(c, t, mask)
 
 
+_NOT_DENSE = frozenset((Compressed, SparseVector, BitmapVector, np.ndarray, int, bool, float, str, type(None)))
+
+
 def _by_rows_first(name):
     """The primitive `name` of the backend proper, with dense matrices as CSR."""
 
     @functools.wraps(getattr(Backend, name))
     def call(self, *args, **kwargs):
         primitive = getattr(super(DenseForms, self), name)
+        if not kwargs and _NOT_DENSE.issuperset(map(type, args)):
+            return primitive(*args)
         return primitive(*map(_deep, args), **{key: _deep(value) for key, value in kwargs.items()})
 
     return call

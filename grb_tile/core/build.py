@@ -126,10 +126,10 @@ def _put(out, store, dtype):
     return out
 
 
-def guarded(function):
-    """function(); an error about duplicates is raised as ValueError that names `dup_op`."""
+def guarded(function, *arguments):
+    """function(*arguments); an error about duplicates is raised as ValueError that names `dup_op`."""
     try:
-        return function()
+        return function(*arguments)
     except InvalidValue as exc:
         raise ValueError(f"Duplicate indices found, must provide `dup_op` BinaryOp ({exc})") from None
 

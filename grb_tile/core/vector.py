@@ -225,7 +225,7 @@ class Vector(VectorItems, Stored):
     def _build(self, indices, values, dup):
         """Build into a new, empty vector."""
         check_bounds(indices, self._size, "index")
-        self._store = guarded(lambda: current().build_vector(self._size, indices, values, dup, self.dtype))
+        self._store = guarded(current().build_vector, self._size, indices, values, dup, self._dtype)
         if recorder.active is not None:
             self._log(f"build_{self.dtype}", f"..., {indices.size}")
 
@@ -267,7 +267,7 @@ class Vector(VectorItems, Stored):
         else:
             check_lengths(indices, values)
             if indices.size:
-                out._build(indices, values, build_operator(out, dup_op))
+                out._build(indices, values, None if dup_op is None else build_operator(out, dup_op))
         return out
 
     @classmethod
@@ -310,7 +310,7 @@ class Vector(VectorItems, Stored):
         """A vector with `value` everywhere; one value is stored."""
         if opts:
             check_options(opts)
-        value, found, _ = bound_scalar(cls(), value, "from_scalar", "value", None, dtype)
+        value, found, _ = bound_scalar(cls.__new__(cls), value, "from_scalar", "value", None, dtype)
         dtype = found if dtype is None else lookup_dtype(dtype)
         return cls._from_store(full_vector(dimension(size, "size"), dtype, scalar_of(value, dtype)), dtype, name)
 

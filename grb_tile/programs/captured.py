@@ -22,10 +22,11 @@ from ..dtypes import INT64
 from ..exceptions import CaptureError
 from .bounded import Matrices, within
 from .bounds import BoundedMatrix
-from .names import NUMBERS, ONE_BRANCH, UNDEFINED, as_number, both, is_matrix, is_object, negated, role_of
+from .names import NUMBERS, ONE_BRANCH, UNDEFINED, as_number, both, is_matrix, is_object, negated, period, role_of
 from .search import Search, Written
 
 ENDLESS = 2**62  # turns
+NO_SEARCH = "programs: the backend has no search for these vectors"
 _ALIASES = "programs: two names stand for one vector as a turn ends: give one of them a .dup()"
 
 
@@ -45,6 +46,7 @@ class Captured:
         self.places: list[int] = []  # of a loop within: which of the vectors that it names are carried
         self.search: Search | None = None  # which the loop runs as
         self.inner: dict[int, Captured] = {}  # the loops within, in the order in which a turn comes to them
+        self._names = carried.names
         self.roles: list[str] = []
         self.types: list[Any] = []
         self.shapes: list[tuple | None] = []
@@ -67,13 +69,35 @@ class Captured:
         return self.device.captured or self.search is not None
 
     @property
+    def is_bindable(self) -> bool:
+        """May later calls be told from others by a few comparisons (bound_call.py)?"""
+        return self.matrices.backend is None and (self.search is not None or self.device.has_graph)
+
+    @property
     def lowering(self) -> str:
         """How the turns run, for explain()."""
         return "one search of the backend, each turn a level" if self.search is not None else self.device.one.text
 
     def holds(self) -> bool:
         """Are the matrices as they were?"""
-        return all(matrix._store is store for matrix, store in self._stores)
+        for matrix, store in self._stores:
+            if matrix._store is not store:
+                return False
+        return True
+
+    def begins_as(self, k: int, value: Any) -> Any:
+        """The NumPy scalar as which the number of a name begins, whatever an unbound name holds.
+
+        Raises: CaptureError where it is not of the type that turns give it.
+        """
+        value = value.value if isinstance(value, Scalar) else value
+        number = self.types[k].np_type.type(value if type(value) in NUMBERS else 0)
+        if type(value) in NUMBERS and number != value == value:
+            raise CaptureError(
+                f"programs: `{self._names[k]}` begins as {value!r} and becomes {self.types[k].name}; "
+                "begin with a number of that type"
+            )
+        return number
 
     def first(self, carried: Any, most: int | None, patterns: list) -> tuple | None:
         """The second call of a signature: a turn from Python, one in each direction, the capture, the others.
@@ -103,7 +127,7 @@ class Captured:
             turns, going = self.device.settle(frame.turn, left - 1)
             self.turns += turns
         self.search = frame.search if most is None else None
-        if self.search is not None and (found := self._as_search(carried, before)) is not None:
+        if self.search is not None and (found := self.as_search(carried.vectors, before, carried.values)) is not None:
             return found
         with traced(self, carried, frame):
             self.device.capture(frame.turn, [store for _, store in self._stores])
@@ -121,9 +145,10 @@ class Captured:
         if left <= 0 or not carried.test(*carried.values):
             return tuple(carried.values)
         if self.search is not None:
-            found = self._as_search(carried, [vector._store for vector in carried.vectors])
+            stores = [vector._store for vector in carried.vectors]
+            found = self.as_search(carried.vectors, stores, carried.values)
             if found is None:
-                raise CaptureError("programs: the backend has no search for these vectors")
+                raise CaptureError(NO_SEARCH)
             return found
         with traced(self, carried) as frame:
             stores = frame.begin(carried.values)
@@ -135,10 +160,10 @@ class Captured:
         self.turns, self.pulled = self.device.turns, self.device.pulled
         return frame.finish(self.device.results(self._unchanged(carried)), carried.values, self.turns)
 
-    def _as_search(self, carried, stores):
+    def as_search(self, vectors: list, stores: list, values: Any) -> tuple | None:
         """The values after the loop, run as a search from these stores; None where there is none, see Search.run."""
-        values = list(carried.values)
-        turns = self.search.run(carried.vectors, stores, values)
+        values = list(values)
+        turns = self.search.run(vectors, stores, values)  # type: ignore[union-attr]
         if turns is None:
             self.search = None
             return None
@@ -245,17 +270,13 @@ class Frame:
             stores.append(values[k]._store if is_object(values[k]) else None)
         stores = [captured.matrices.entries_of(store) for store in stores]
         for k in captured.numbers:
-            value = values[k].value if isinstance(values[k], Scalar) else values[k]
+            value = values[k]
+            if isinstance(value, Scalar):
+                value = value.value
             if type(value) is Number:  # of the loop around this one
                 stores.append(as_number(value, captured.types[k], self._carried.names[k]).vector._store)
                 continue
-            number = captured.types[k].np_type.type(value if type(value) in NUMBERS else 0)
-            if type(value) in NUMBERS and number != value == value:
-                raise CaptureError(
-                    f"programs: `{self._carried.names[k]}` begins as {value!r} and becomes {captured.types[k].name}; "
-                    "begin with a number of that type"
-                )
-            stores.append(number)
+            stores.append(captured.begins_as(k, value))
         return stores
 
     def turn(self, stores: list) -> tuple[list, Any]:
@@ -374,7 +395,7 @@ class Frame:
         for k, role in enumerate(captured.roles):
             if role == "object":
                 end = k
-                for _ in range(turns % _period(captured.next, k)):
+                for _ in range(turns % period(captured.next, k)):
                     end = captured.next[end]
                 found[k] = values[end]
                 if results[captured.homes[k]] is not None:
@@ -474,11 +495,3 @@ def _object(captured, k, store):
     if captured.shapes[k] is None:
         return Vector._from_store(store, captured.types[k])
     return Matrix._from_store(captured.matrices.of_entries(captured.shapes[k], store), captured.types[k])
-
-
-def _period(following, start):
-    """Turns after which the name has its object again."""
-    turns, k = 1, following[start]
-    while k != start and turns <= len(following):
-        turns, k = turns + 1, following[k]
-    return turns

@@ -28,6 +28,7 @@ from ..dtypes import INT64
 from ..graph.operands import in_edges
 from ..graph.traversal import bfs
 from ..operations import MxV, VxM
+from ..storage.constructors import empty_vector
 from ..storage.place import host
 
 
@@ -95,11 +96,12 @@ class Search(NamedTuple):
         found = bfs(A, int(sources[0]) if len(sources) == 1 else sources)
         if found is None:
             return None
-        turns, first = found.report.count, depth + self.ahead
-        to, frontier, levels = vectors[self.level], vectors[self.frontier], found.levels
+        to, frontier, levels, first = vectors[self.level], vectors[self.frontier], found.levels, depth + self.ahead
         made = levels.apply("plus", right=first).new(to.dtype) if first else levels.dup(to.dtype)
+        empty = empty_vector(frontier.size, frontier.dtype)
+        turns = found.report.count  # waits for the search
         elements.reset(to, made._store)
-        elements.reset(frontier, Vector(frontier.dtype, frontier.size)._store)
+        elements.reset(frontier, empty)
         values[self.depth] = depth + turns
         for k in self.latest:
             values[k] = depth + turns - 1

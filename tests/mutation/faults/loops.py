@@ -37,14 +37,14 @@ FAULTS = [
         PROGRAM_NAMES,
     ),
     Fault(
-        "grb_tile/programs/running.py",
+        "grb_tile/programs/carried.py",
         "a Scalar's value is no part of the kind",
         'return "scalar", value.dtype.name, value.value',
         'return "scalar", value.dtype.name',
         PROGRAM_NAMES,
     ),
     Fault(
-        "grb_tile/programs/running.py",
+        "grb_tile/programs/carried.py",
         "a matrix and its transpose are one kind",
         'return "matrix", value._is_transposed, id(matrix._store)',
         'return "matrix", id(matrix._store)',
@@ -79,7 +79,7 @@ FAULTS = [
         PROGRAM_NAMES,
     ),
     Fault(
-        "grb_tile/programs/running.py",
+        "grb_tile/programs/carried.py",
         "names of builtins that are hidden are not read",
         "getattr(builtins, name, self) is value or name == RUN",
         "hasattr(builtins, name) or name == RUN",

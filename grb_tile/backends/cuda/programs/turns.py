@@ -13,7 +13,6 @@ CaptureError, and the planner asks `direction` for the method of a product.
 
 Arrays of a captured turn come from a memory pool of the graph's own and stay there as long as the graph, and so does
 what calls leave for one another.  Without graphs (the emulation) turns run one by one under the same rules.
-
 Kernels: kernels/programs/turns.cuh.
 """
 
@@ -33,9 +32,10 @@ from ....planner import tuning
 from ....planner.choose_lowering import product_fits
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress
+from .bound_loop import BoundLoop, take_back
 from .doubt import DOUBT, forgotten
 from .persistent import LOWERING, OneKernel
-from .slots import Choice, Form, Slot, as_before, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
+from .slots import Choice, Form, Slot, Wider, as_before, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
 
 PUSH, PULL = 0, 1
 _METHODS = {PUSH: "cols", PULL: "rows"}
@@ -45,15 +45,11 @@ MOST_FORMS = 4  # times that a loop begins again
 _POLLED_S, _PAUSE_S = 1e-3, 5e-5  # the host looks at the last word as long as the first, then after such pauses
 
 
-class Wider(Exception):  # noqa: N818  # no error: the turn is run again
-    """A turn left a vector that its slot does not hold, but a wider one does."""
-
-
 class DeviceLoop:
     """One loop; used under the device's lock."""
 
     def __init__(self, device: Any) -> None:
-        self.device = device
+        self.device, self.lock = device, device.lock
         self.place: tuple | None = None  # (graph, stream, the body that is recorded)
         self.inner: list[Any] = []  # loops within the turn
         self.capturing = False  # is what needs the host refused?
@@ -64,20 +60,20 @@ class DeviceLoop:
         self._begun: list = []
         self._now, self._choice = PUSH, None
         self._copied: dict[int, Any] = {}  # address of a slot's array -> what the turn has copied there
-        self._graph, self._of_graph, self._held = None, [], []
-        self.captured = False
+        self._graph, self._of_graph, self._held, self.captured = None, [], [], False
         self.slot_of: Callable[[Any], int | None] = lambda store: None  # the number of the slot whose vector has it
         self._memory = memory = device.xp.cuda.alloc_pinned_memory(8 * (_INITIAL + _STATE))
         self._address = PinnedAddress(memory.ptr)
         self._initial = PinnedAddress(memory.ptr + 8 * _INITIAL)
         self._words = (ctypes.c_int64 * (_INITIAL + _STATE)).from_address(memory.ptr)
+        self.held: dict[int, Any] = {}  # of vectors that no turn writes: the store whose entries the slot has
+        self.lent: list = []  # weak references to the Lent that read the slots (bound_loop.py)
         self._told = False  # has the latest launch told counts and numbers?
         self._found: Any = ()
         self.stop_address, self.stop_words = self._address, self._words
         self.state = device.zeros(_STATE, np.int64)
         self._edges, self._heard = device.zeros(1, np.uint64), device.zeros(1, np.uint64)  # heard: of the stop word
         self.doubt = device.zeros(1, np.uint64)  # not 0: a turn met what only a call from Python can do
-        self._cleared = [(self.doubt, None)]
         self.one = OneKernel()
 
     # ------------------------------------------------------------------ what it carries
@@ -116,9 +112,15 @@ class DeviceLoop:
             for slot, store in zip(self._slots, self._here(stores), strict=True)
         )
 
+    def bound(self, unchanged: set[int]) -> BoundLoop:
+        """It with what calls of one kind take; unchanged: the vectors that no turn writes."""
+        return BoundLoop(self, unchanged)
+
     def load(self, stores: list) -> None:
         """What the loop begins with."""
-        pairs: list = list(self._cleared)
+        take_back(self.lent)
+        self.held.clear()
+        pairs: list = [(self.doubt, None)]
         for slot, store in zip(self._slots, self._here(stores), strict=True):
             if isinstance(store, np.generic):
                 pairs.append((slot.values, bits_of(store, slot.values.dtype)))
@@ -441,7 +443,7 @@ class DeviceLoop:
         arrays += [*(slot.values for slot in self._slots[self._vectors :]), self.doubt]
         count = len(arrays)
         self._found_memory = memory = device.xp.cuda.alloc_pinned_memory(8 * max(count, 1))
-        self._found = (ctypes.c_uint64 * count).from_address(memory.ptr)
+        self._found = (ctypes.c_int64 * count).from_address(memory.ptr)
         places = device.upload(np.array([x for a in arrays for x in (a.data.ptr, a.dtype.itemsize)], np.int64))
         self._telling = places, count, PinnedAddress(memory.ptr)
 
@@ -454,7 +456,8 @@ class DeviceLoop:
 
         Raises: KeyboardInterrupt and errors of the device, after the turn that runs.
         """
-        self.one.look()
+        if self.one._waiting is not None:
+            self.one.look()
         if self._graph is None and self.one.kernel is None:
             self._one_by_one(turn, left)
             return

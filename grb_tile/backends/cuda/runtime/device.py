@@ -76,6 +76,7 @@ class Device:
         self.array_class = xp.ndarray
         self._constants = {}
         self._constant_of = {}
+        self.single_indices = {}  # see structure/build.py
         self.cast_constants = {}  # (address of a constant, DataType) -> the constant cast
         self.prepared = {}  # functions that do an element-wise call of given kinds (elementwise/bound.py)
         self._counters = []

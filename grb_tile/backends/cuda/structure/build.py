@@ -11,7 +11,7 @@ from ....exceptions import InvalidValue
 from ....operators import to_cuda
 from ....planner import tuning
 from ....storage.convert import wants_dcsr
-from ....storage.store import Compressed, index_dtype
+from ....storage.store import Compressed, SparseVector, index_dtype
 from ....storage.turn_array import TurnArray
 from ..runtime.moves import copied
 from .arrays import (
@@ -31,6 +31,7 @@ from .arrays import (
 from .prefix_sums import running_sums
 from .sorting import sorted_pairs, sorted_with
 
+SINGLE_INDICES = 64  # that are kept on the device
 LONG, PIECE = 1024, 256  # longest segment that one thread folds; chunk size of longer segments
 
 
@@ -44,6 +45,13 @@ def build_vector(device, size, indices, values, dup, dtype):
         return positions.build(device, size, indices, values, dup, dtype)
     if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
         return NotImplemented
+    if indices.shape[0] == 1 < size and type(indices) is np.ndarray is type(values) and values.dtype == dtype.np_type:
+        here = SparseVector(size, dtype, indices.astype(index_dtype(size)), values.copy(), True)
+        at = _single_index(device, here.indices)
+        result = SparseVector(size, dtype, at, device.constant(values[0]), True)
+        result.shared = here.shared = True
+        result.forms = {"host": here}
+        return result
     few = _few_on_host((indices,), values, dup, dtype)
     if few is not None:
         return _listed_vector(device, size, *few[0], few[1], dtype)
@@ -69,6 +77,18 @@ def build_vector(device, size, indices, values, dup, dtype):
             indices, given = gather(device, indices, starts), None
     values = _as_type(device, _own(device, values, callers), dtype, given if iso else None)
     return vector_of(device, size, dtype, indices, values[:0] if count == 0 else values, iso and count > 0)
+
+
+def _single_index(device, index):
+    """A copy of an array of one index, not to be written to; the latest are kept."""
+    kept, key = device.single_indices, (int(index[0]), index.dtype)
+    found = kept.get(key)
+    if found is None or device.turns is not None:  # a turn may be captured, and then an upload is refused
+        found = device.upload(index)
+        while len(kept) >= SINGLE_INDICES:
+            del kept[next(iter(kept))]
+        kept[key] = found
+    return found
 
 
 def _few_on_host(places, values, dup, dtype):
