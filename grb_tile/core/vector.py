@@ -16,7 +16,8 @@ from ..dtypes import FP64, lookup_dtype
 from ..operators import get_typed_op
 from ..storage.constructors import column_matrix, empty_vector, full_vector
 from ..storage.store import BitmapVector
-from . import elements, kinds, recipes, recorder
+from ..storage.turn_array import TurnArray
+from . import elements, kinds, recipes, recorder, tracing, turn_arrays
 from .arguments import (
     check_options,
     dimension,
@@ -34,6 +35,7 @@ from .build import (
     build_operator,
     check_bounds,
     check_empty,
+    check_lengths,
     fill_dtype,
     filled,
     full_array,
@@ -171,8 +173,7 @@ class Vector(VectorItems, Stored):
         size = dimension(size, "size")
         elements.note_write(self)
         self._store = ops.resize_vector(self._store, size)
-        self._size = size
-        self._shape = (size,)
+        self._size, self._shape = size, (size,)
         self._log("resize", size)
 
     def build(
@@ -197,6 +198,8 @@ class Vector(VectorItems, Stored):
         >>> v.to_dict()
         {1: 5, 3: 13}
         """
+        if type(indices) is TurnArray or type(values) is TurnArray:
+            return turn_arrays.build(self, indices, values, dup_op, clear, size)
         indices = indices_array(indices, "indices")
         values, _ = values_array(values, self.dtype)
         check_lengths(indices, values)
@@ -211,8 +214,7 @@ class Vector(VectorItems, Stored):
             check_empty(self, store)
             store = guarded(lambda: current().build_vector(size, indices, values, dup, self.dtype))
         elements.reset(self, store)
-        self._size = size
-        self._shape = (size,)
+        self._size, self._shape = size, (size,)
         if clear:
             self._log("clear")
         if resized:
@@ -248,6 +250,8 @@ class Vector(VectorItems, Stored):
         >>> gb.Vector.from_coo([0, 2, 2], [1, 5, 6], size=4, dup_op=gb.binary.max).to_dict()
         {0: 1, 2: 6}
         """
+        if type(indices) is TurnArray or type(values) is TurnArray:
+            return turn_arrays.from_coo(cls, indices, values, dtype, size, dup_op, name)
         indices = indices_array(indices, "indices")
         values, dtype = values_array(values, dtype, subarray_after=1)
         if size is None:
@@ -328,6 +332,8 @@ class Vector(VectorItems, Stored):
         """
         if opts:
             check_options(opts)
+        if type(values) is TurnArray:
+            return leave_out(turn_arrays.of_dense(values, dtype, name), missing_value, "Vector.from_dense")
         given = values
         values, dtype = values_array(given, dtype, subarray_after=1)
         if values.ndim == 0:
@@ -382,6 +388,8 @@ class Vector(VectorItems, Stored):
         """
         if opts:
             check_options(opts)
+        if tracing.active is not None and turn_arrays.in_turn(self):
+            return turn_arrays.dense(self, fill_value, dtype)
         if self.nvals == self._size:
             return full_array(self._store, dtype)
         if fill_value is None:
@@ -486,12 +494,6 @@ class Vector(VectorItems, Stored):
     def reposition(self, offset: int, *, size: int | None = None) -> VectorExpression:
         """w(i + offset) = v(i), of the same size or of `size`; what falls outside is dropped."""
         return recipes.reposition_vector(self, offset, size)
-
-
-def check_lengths(indices: Any, values: Any) -> None:
-    """Raises: ValueError unless there is a value for each index."""
-    if values.ndim == 0 or indices.size != values.shape[0]:
-        raise ValueError(f"`indices` and `values` lengths must match: {indices.size} != {values.size}")
 
 
 for _cls in (VectorExpression, VectorIndexExpr, VectorInfixExpr):

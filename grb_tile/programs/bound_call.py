@@ -28,7 +28,7 @@ from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
 from .captured import ENDLESS, NO_SEARCH, Captured, period
 from .carried import Carried, global_names, is_fixed
-from .names import NUMBERS, UNDEFINED
+from .names import NUMBERS, UNDEFINED, begins_as
 
 _CONTENTS, _STORE = attrgetter("cell_contents"), attrgetter("_store")
 _ANY, _SAME, _TYPE, _VECTOR, _MATRIX, _TRANSPOSED, _PLAIN, _SCALAR, _CODE = range(9)
@@ -233,10 +233,10 @@ class BoundCall:
         for k in known.vectors:
             stores.append(values[k]._store if values[k] is not UNDEFINED else None)
         numbers: list = []
-        for k, _, exact in self._numbers:
+        for k, dtype, exact in self._numbers:
             value = values[k]
             if type(value) is not exact or exact is int and not _LEAST <= value <= _MOST:
-                value = known.begins_as(k, value)
+                value = begins_as(known.names[k], value, dtype)
             numbers.append(value)
         found = self._loop.run(test, values, stores, numbers, ENDLESS if most is None else most)
         if found is None:

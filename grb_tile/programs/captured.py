@@ -22,7 +22,7 @@ from ..dtypes import INT64
 from ..exceptions import CaptureError
 from .bounded import Matrices, within
 from .bounds import BoundedMatrix
-from .names import NUMBERS, ONE_BRANCH, UNDEFINED, as_number, both, is_matrix, is_object, negated, role_of
+from .names import NUMBERS, ONE_BRANCH, UNDEFINED, as_number, begins_as, both, is_matrix, is_object, negated, role_of
 from .search import Search, Written
 
 ENDLESS = 2**62  # turns
@@ -46,7 +46,7 @@ class Captured:
         self.places: list[int] = []  # of a loop within: which of the vectors that it names are carried
         self.search: Search | None = None  # which the loop runs as
         self.inner: dict[int, Captured] = {}  # the loops within, in the order in which a turn comes to them
-        self._names = carried.names
+        self.names = carried.names
         self.roles: list[str] = []
         self.types: list[Any] = []
         self.shapes: list[tuple | None] = []
@@ -57,6 +57,11 @@ class Captured:
         self.numbers: list[int] = []  # of roles "number" and "scalar"
         self._kept = [value for _, value in carried.read if not isinstance(value, Vector)]  # their ids stay theirs
         self._stores = [(matrix, matrix._store) for matrix in carried.fixed]
+
+    @property
+    def stores(self) -> list[tuple]:
+        """(matrix, its store) of those that it reads."""
+        return self._stores
 
     @property
     def is_kept(self) -> bool:
@@ -80,20 +85,6 @@ class Captured:
                 return False
         return True
 
-    def begins_as(self, k: int, value: Any) -> Any:
-        """The NumPy scalar as which the number of a name begins, whatever an unbound name holds.
-
-        Raises: CaptureError where it is not of the type that turns give it.
-        """
-        value = value.value if isinstance(value, Scalar) else value
-        number = self.types[k].np_type.type(value if type(value) in NUMBERS else 0)
-        if type(value) in NUMBERS and number != value == value:
-            raise CaptureError(
-                f"programs: `{self._names[k]}` begins as {value!r} and becomes {self.types[k].name}; "
-                "begin with a number of that type"
-            )
-        return number
-
     def first(self, carried: Any, most: int | None, patterns: list) -> tuple | None:
         """The second call of a signature: a turn from Python, one in each direction, the capture, the others.
 
@@ -108,12 +99,17 @@ class Captured:
         if stop or left == 1 or not carried.test(*values):
             return tuple(values)
         self.settle(carried, values)
+        begun, others = dict(zip(map(id, carried.vectors), before, strict=True)), list(before)
+        for role, home, value in zip(self.roles, self.homes, carried.values, strict=True):
+            if role == "object":  # of vectors that a turn exchanges, what a later call begins with
+                others[home] = begun[id(value)]
+        others += [carried.values[k]._store if is_object(carried.values[k]) else None for k in self.vectors]
         before += [carried.values[k]._store if is_object(carried.values[k]) else None for k in self.vectors]
         after = [vector._store for vector in carried.vectors] + [values[k]._store for k in self.vectors]
         made = any(map(is_matrix, values))
         self.matrices = Matrices(current(), [x for x in (*before, *after) if x is not None], patterns, made)
         with traced(self, carried) as frame:
-            self.device.carry(frame.begin(values), [self.matrices.entries_of(store) for store in before])
+            self.device.carry(frame.begin(values), [self.matrices.entries_of(store) for store in others])
             turns, going = self.device.settle(frame.turn, left - 1)
             self.turns += turns
         self.search = frame.search if most is None else None
@@ -266,7 +262,7 @@ class Frame:
             if type(value) is Number:  # of the loop around this one
                 stores.append(as_number(value, captured.types[k], self._carried.names[k]).vector._store)
                 continue
-            stores.append(captured.begins_as(k, value))
+            stores.append(begins_as(self._carried.names[k], value, captured.types[k]))
         return stores
 
     def turn(self, stores: list) -> tuple[list, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..core.matrix import Matrix
 from ..core.number import Number
 from ..core.scalar import Scalar
@@ -13,7 +15,7 @@ from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
 
-NUMBERS = {bool: BOOL, int: INT64, float: FP64}
+NUMBERS = {bool: BOOL, int: INT64, float: FP64, np.bool_: BOOL, np.int64: INT64, np.float64: FP64}
 
 
 class Undefined:
@@ -77,6 +79,20 @@ def is_object(value: Any) -> bool:
 def is_matrix(value: Any) -> bool:
     """Is it a Matrix, transposed or not?"""
     return isinstance(value, (Matrix, TransposedMatrix))
+
+
+def begins_as(name: str, value: Any, dtype: Any) -> Any:
+    """The NumPy scalar as which the number of a name begins, whatever an unbound name holds.
+
+    Raises: CaptureError where it is not of the type that turns give it.
+    """
+    value = value.value if isinstance(value, Scalar) else value
+    number = dtype.np_type.type(value if type(value) in NUMBERS else 0)
+    if type(value) in NUMBERS and number != value == value:
+        raise CaptureError(
+            f"programs: `{name}` begins as {value!r} and becomes {dtype.name}; begin with a number of that type"
+        )
+    return number
 
 
 def as_number(value: Any, dtype: Any, name: str, where: str = "turn") -> Number:

@@ -22,6 +22,7 @@ from .captured import Captured
 from .carried import Carried
 from .inner import Inner, run_within
 from .names import value_of
+from .temporaries import Temporaries
 
 KEPT = 8  # captured loops of one place, the latest
 TRIES = 3  # captures of a loop, each in a call of its own
@@ -47,6 +48,7 @@ class Loop:
         self.inside = False  # did it run in the turns of another?
         self._told: set[str] = set()  # warnings that were given
         self.captured: dict[Any, Any] = {}  # signature: how often capturing failed, a Captured, or the reason why not
+        self._temporaries = Temporaries()
         self._bound: dict[Any, BoundCall] = {}  # of those signatures whose calls are told by a few comparisons
         self._reads: Reads | None = None
         self._latest: Any = None  # the signature of the call before, where it was bound
@@ -168,6 +170,12 @@ class Loop:
             key = id(current()), most is None, carried.signature()
             self._latest = None
             known = self.captured.get(key, self)
+            at_once, own = self._at_once, key
+            if known is self:
+                found = self._temporaries.key_for(key, carried.fixed, self.captured)
+                at_once = at_once or found is key
+                if found is not None and found is not key:
+                    key, known = found, self.captured[found]
             if known is self:
                 self.captured[key] = 0
                 while len(self.captured) > KEPT:
@@ -175,7 +183,7 @@ class Loop:
                     del self.captured[oldest]
                     self._patterns.pop(oldest, None)
                     self._bound.pop(oldest, None)
-                if not self._at_once:
+                if not at_once:
                     return None
                 known = 0
             if type(known) is str:
@@ -184,7 +192,7 @@ class Loop:
             self.captured[key] = self.captured.pop(key)  # the latest
             self._bound.pop(key, None)
             tries = known if type(known) is int else known.tries
-            checks = self._checks_of(carried, named)
+            checks = self._checks_of(carried, named) if key is own else None
             try:
                 known, found = self._launched(key, known, make, carried, most, tries)
             except BaseException as error:

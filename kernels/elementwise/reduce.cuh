@@ -111,15 +111,16 @@ template <class T, class Op> __global__ void reduce_parts(const word* parts, wor
   Op op;
   T folded = T();
   bool any = false;
-  for (unsigned b = lane_number(); b < launched_blocks(); b += 32 * TOGETHER) {
+  const word* mine = parts + 3 * lane_number();
+  for (int left = int(launched_blocks()) - lane_number(); left > 0; left -= 32 * TOGETHER, mine += 96 * TOGETHER) {
     T part[TOGETHER];
     bool there[TOGETHER];
 #pragma unroll
     for (int k = 0; k < TOGETHER; k++) {
-      there[k] = b + 32 * k < launched_blocks();
+      there[k] = left > 32 * k;
       if (there[k]) {
-        part[k] = value_in<T>(parts + 3 * (b + 32 * k));
-        there[k] = parts[3 * (b + 32 * k) + 2] != 0;
+        part[k] = value_in<T>(mine + 96 * k);
+        there[k] = mine[96 * k + 2] != 0;
       }
     }
 #pragma unroll

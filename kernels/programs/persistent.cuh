@@ -123,11 +123,11 @@ GRB_DEVICE void set_shape(int k) {
 // lane in each half of the copies.
 static __device__ __noinline__ void copy_numbers(const word* w) {
   if ((w[1] != 0 && !*static_cast<const bool*>(address_of(w[1])))) return;
-  const unsigned first = (threadIdx.x & 7) * 8;
+  const unsigned first = (lane_number() & 7) * 8;
   word held[2];
 #pragma unroll
   for (int half = 0; half < 2; half++) {
-    const word* copy = w + 2 + (half * 4 + (threadIdx.x >> 3)) * 4;
+    const word* copy = w + 2 + (half * 4 + (lane_number() >> 3)) * 4;
     held[half] = copy[3];
     if (copy[1] != 0 && copy[2] > first)
       held[half] = read_bytes(static_cast<const uint8_t*>(address_of(copy[1])) + first, int(copy[2] - first));
@@ -135,7 +135,7 @@ static __device__ __noinline__ void copy_numbers(const word* w) {
   __syncwarp();
 #pragma unroll
   for (int half = 0; half < 2; half++) {
-    const word* copy = w + 2 + (half * 4 + (threadIdx.x >> 3)) * 4;
+    const word* copy = w + 2 + (half * 4 + (lane_number() >> 3)) * 4;
     if (copy[2] > first)
       write_bytes(static_cast<uint8_t*>(address_of(copy[0])) + first, held[half], int(copy[2] - first));
   }

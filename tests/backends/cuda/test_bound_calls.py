@@ -18,13 +18,8 @@ from grb_tile.exceptions import CaptureWarning
 from support import seeds
 
 N = 130
-MOST = {
-    "bfs": 133,
-    "reached": 66,
-    "pagerank": 44,
-    "bellman_ford": 53,
-    "least_labels": 37,
-}  # functions of grb_tile in a warm call
+# functions of grb_tile in a warm call
+MOST = {"bfs": 133, "reached": 66, "pagerank": 44, "bellman_ford": 53, "least_labels": 37}
 
 
 @pytest.fixture(autouse=True)

@@ -28,6 +28,7 @@ from .steps import (
     Recorder,
     Step,
     bytes_of,
+    chains_of,
     copies_numbers,
     is_own,
     levels,
@@ -157,6 +158,14 @@ class OneKernel:
         self.nodes = {name: sum(map(len, levels)) for name, levels in found.levels.items()}
         phases = ", ".join(map(str, found.barriers.values()))
         self.text = f"one kernel, {phases} grid barriers a turn"
+
+
+def _shape_of(step):
+    return f"{step.blocks}u, {step.chunk}u, {str(step.apart).lower()}"
+
+
+def _with(lines, between):
+    return [line for pair in zip(lines, [between] * len(lines), strict=True) for line in pair][:-1]
 
 
 def _own(words):
@@ -298,6 +307,9 @@ class Source:
             f"  {body}\n}}\n}}\n"
         )  # fmt: skip
 
+    def _shape(self, step):
+        return self._shapes.setdefault(_shape_of(step), len(self._shapes))
+
     def _mark(self, name):
         self.marks.append(name)
         return f"turns.mark(w[2], {len(self.marks) - 1});"
@@ -309,13 +321,26 @@ class Source:
         """
         lines, before, alone = [], None, False
         for place, level in enumerate(ordered):
+            chains, level = ([], level) if once else chains_of(level)
+            if chains:
+                lines.append(f"set_shape({self._shape(chains[0][0])});")
+                before = _shape_of(chains[0][0])
+            for warp, chain in enumerate(chains):
+                calls = [self._call(step, once, any_warp=True) for step in chain]
+                lines += [
+                    f"if (threadIdx.x >> 5 == {warp} % (blockDim.x >> 5)) {{",
+                    *_with(calls, "__syncwarp();"),
+                    "}",
+                ]
+            if counted == "steps" and chains:
+                lines += ["__syncthreads();", self._mark(" ".join(s.name for chain in chains for s in chain))]
             done = 0
             for k, step in enumerate(level):
                 if k < done:
                     continue
                 group = None if once else Group.of(level[k:])
                 done = k + (1 if group is None else group.steps)
-                shape = f"{step.blocks}u, {step.chunk}u, {str(step.apart).lower()}"
+                shape = _shape_of(step)
                 by_warp = step.blocks == EVERY and runs_by_warp(step)
                 if alone and not by_warp:
                     lines.append("}")
@@ -325,7 +350,7 @@ class Source:
                 elif shape == before:
                     lines.append("__syncthreads();")
                 else:
-                    lines.append(f"set_shape({self._shapes.setdefault(shape, len(self._shapes))});")
+                    lines.append(f"set_shape({self._shape(step)});")
                 if by_warp and not alone:
                     lines.append("if (threadIdx.x < 32) {")
                     alone = True
@@ -364,11 +389,11 @@ class Source:
             *after, "}",
         ]  # fmt: skip
 
-    def _call(self, step, once):
+    def _call(self, step, once, any_warp=False):
         part, at = "if (blockIdx.x == 0) " * (step.blocks == 1), len(self.words)
         self.words += step.words
         if copies_numbers(step):
-            return f"{part}if (threadIdx.x < 32) copy_numbers(arguments + {at});"
+            return f"{part}{'if (threadIdx.x < 32) ' * (not any_warp)}copy_numbers(arguments + {at});"
         number = self._instances.setdefault((step.instance, once), len(self._instances))
         return f"{part}step_{number}::run<{_own(step.words)}>(w + {at});"
 

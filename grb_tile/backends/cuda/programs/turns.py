@@ -19,9 +19,8 @@ Kernels: kernels/programs/turns.cuh.
 from __future__ import annotations
 
 import ctypes
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -31,8 +30,9 @@ from ....exceptions import CaptureError, GraphblasException
 from ....planner import tuning
 from ....planner.choose_lowering import product_fits
 from ..products.columns import add_edges
-from ..runtime.mailbox import PinnedAddress
+from ..runtime.mailbox import PinnedAddress, wait_for
 from .bound_loop import BoundLoop, take_back
+from .doubt import DOUBT, forgotten
 from .persistent import LOWERING, OneKernel
 from .slots import Choice, Form, Slot, as_before, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
 
@@ -41,7 +41,6 @@ _METHODS = {PUSH: "cols", PULL: "rows"}
 _STATE = 5  # numbers of TurnState: turns, pulled, goes, direction, left
 _STOP, _DONE, _TURNS, _PULLED, _INITIAL = 0, 1, 2, 3, 4  # page-locked words
 MOST_FORMS = 4  # times that a loop begins again
-_POLLED_S, _PAUSE_S = 1e-3, 5e-5  # the host looks at the last word as long as the first, then after such pauses
 
 
 class Wider(Exception):  # noqa: N818  # no error: the turn is run again
@@ -73,7 +72,7 @@ class DeviceLoop:
         self.lent: list = []  # weak references to the Lent that read the slots (bound_loop.py)
         self._told = False  # has the latest launch told counts and numbers?
         self._found: Any = ()
-        self._stop_address = self._address
+        self.stop_address, self.stop_words = self._address, self._words
         self.state = device.zeros(_STATE, np.int64)
         self._edges, self._heard = device.zeros(1, np.uint64), device.zeros(1, np.uint64)  # heard: of the stop word
         self.doubt = device.zeros(1, np.uint64)  # not 0: a turn met what only a call from Python can do
@@ -138,7 +137,7 @@ class DeviceLoop:
         if self._told:  # by the launch
             *found, doubt = self._found
             if doubt:
-                raise CaptureError("programs: a turn met labels that are not among the columns")
+                raise CaptureError(DOUBT)
             counts = [None if slot.count is None else found.pop(0) for slot in vectors]
         elif numbers:
             found = self.device.read(*(x.view(np.uint8 if x.dtype.itemsize == 1 else np.int64) for x in numbers))
@@ -236,7 +235,7 @@ class DeviceLoop:
         # in one kernel every block runs it, from numbers that only the first may read or clear
         heard, cleared = (None, self._edges) if recorder is None else (int(self._heard.data.ptr), None)
         kernel(1, 32, (
-            pointer, width, self._stop_address, heard, count, self._edges, cleared, admitted, costs, self.state,
+            pointer, width, self.stop_address, heard, count, self._edges, cleared, admitted, costs, self.state,
             self._initial, begun, both, push, pull,
         ))  # fmt: skip
 
@@ -272,9 +271,12 @@ class DeviceLoop:
         """
         for _ in range(MOST_FORMS):
             try:
-                going, turns = self.rehearse(turn, PUSH, left), 1
-                if (going or undone) and left > 1 and self.can_pull():
-                    going, turns = self.rehearse(turn, PULL, left - 1), 2
+                with forgotten(self) if undone else nullcontext():
+                    going, turns = self.rehearse(turn, PUSH, left), 1
+                    if (going or undone) and left > 1 and self.can_pull():
+                        going, turns = self.rehearse(turn, PULL, left - 1), 2
+                if not undone and self.device.read(self.doubt)[0]:
+                    raise CaptureError(DOUBT)
                 return turns, going
             except Wider:
                 self._choice = None
@@ -328,7 +330,7 @@ class DeviceLoop:
             one.consider(self, turn)
         if one.kernel is None and one.wanted:  # the products of nodes have forms of their own, after some products
             one.wanted = False
-            with as_before(self.device, self._slots):
+            with as_before(self.device, self._slots), forgotten(self):
                 for direction in (PUSH, PULL)[: 1 + self.can_pull()] * (tuning.BUILD_AFTER + 1):
                     self._one(turn, direction, 1, False)
         if one.kernel is None and self.device.launcher.has_graphs:
@@ -468,22 +470,12 @@ class DeviceLoop:
         else:
             self._graph.launch(stream)
         try:
-            self._wait(words, stream)
+            wait_for(words, _DONE, stream)
         except BaseException:
             words[_STOP] = 1
             stream.synchronize()
             raise
         self.turns, self.pulled, self._told = words[_TURNS], words[_PULLED], True
-
-    @staticmethod
-    def _wait(words, stream):
-        start = time.perf_counter()
-        while not words[_DONE]:
-            if time.perf_counter() - start > _POLLED_S:
-                if stream.done and not words[_DONE]:  # raises the device's error, where there is one
-                    stream.synchronize()
-                    return
-                time.sleep(_PAUSE_S)
 
     def _one_by_one(self, turn, left):
         self.turns = self.pulled = 0
@@ -494,6 +486,7 @@ class DeviceLoop:
             self.turns += 1
             self.pulled += direction == PULL
             goes, direction = self._one(turn, direction, left - self.turns + 1, True)
+            goes = goes and not self._words[_STOP]  # as end_turn reads it in a graph
         self._tell()
         self.device.synchronize()
         self._told = True

@@ -12,6 +12,7 @@ from ....operators import to_cuda
 from ....planner import tuning
 from ....storage.convert import wants_dcsr
 from ....storage.store import Compressed, SparseVector, index_dtype
+from ....storage.turn_array import TurnArray
 from ..runtime.moves import copied
 from .arrays import (
     cast_array,
@@ -38,6 +39,10 @@ LONG, PIECE = 1024, 256  # longest segment that one thread folds; chunk size of 
 
 
 def build_vector(device, size, indices, values, dup, dtype):
+    if type(indices) is TurnArray:
+        from ..programs import positions
+
+        return positions.build(device, size, indices, values, dup, dtype)
     if indices.shape[0] == 1 < size and _is_ready(indices, values, dtype):
         here = SparseVector(size, dtype, indices.astype(index_dtype(size)), values.copy(), True)
         at = _single_index(device, here.indices)

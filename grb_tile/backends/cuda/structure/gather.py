@@ -7,6 +7,7 @@ import numpy as np
 
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, Compressed, index_dtype
+from ....storage.turn_array import TurnArray
 from ..runtime.errors import on_device
 from ..runtime.late_vector import LateVector
 from .arrays import (
@@ -40,6 +41,10 @@ def gather_vector(device, u, I):
         return u
     if not is_plain(u.dtype):
         return NotImplemented
+    if type(I) is TurnArray:
+        from ..programs import positions
+
+        return positions.gather(device, u, I)
     size = len(I)
     if size == 0:
         return empty_vector(device, 0, u.dtype)
@@ -171,6 +176,10 @@ def expand_vector(device, u, I, size):
         return NotImplemented
     if I is None and u.size == size:
         return u
+    if type(I) is TurnArray:
+        from ..programs import positions
+
+        return positions.expand(device, u, I, size)
     if I is not None and u.format == "bitmap" and u.words is None:  # an entry at each position of I
         s, positions = u, _listed_positions(device, I, size)
     else:
