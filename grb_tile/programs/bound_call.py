@@ -1,6 +1,6 @@
 """A captured loop, and what a call must be like to be of its kind: few comparisons, one launch.
 
-    every = Places(scope, names).read(test, body, named)
+    every = Reads(test, body).of(test, body, named)
     checks = checks_of(carried, every)                # None where something must be looked up each time
     bound = BoundCall(known, backend, checks, count)
     vectors = bound.matched(every)                    # of another call; None where it is of another kind
@@ -12,6 +12,7 @@ the long way, which finds the same or says why not.
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
@@ -26,56 +27,98 @@ from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
 from .captured import ENDLESS, NO_SEARCH, Captured
-from .carried import Carried, is_fixed
-from .names import NUMBERS, UNDEFINED, period
+from .carried import Carried, global_names, is_fixed
+from .names import NUMBERS, UNDEFINED, begins_as, period
 
 _CONTENTS, _STORE = attrgetter("cell_contents"), attrgetter("_store")
-_ANY, _SAME, _TYPE, _VECTOR, _MATRIX, _TRANSPOSED, _PLAIN, _SCALAR = range(8)
+_ANY, _SAME, _TYPE, _VECTOR, _MATRIX, _TRANSPOSED, _PLAIN, _SCALAR, _CODE = range(9)
 _IMMUTABLE = {bool, int, float, complex, str, bytes, type(None), type(Ellipsis)}
 _LEAST, _MOST = -(2**63), 2**63 - 1
 _PYTHON = {BOOL: bool, INT64: int, FP64: float}
 
 
 class Places:
-    """Where the values are that a loop's test and body read: names that are bound, cells, globals that are there.
+    """Where the values are that a function reads: cells, globals that are there, and those of functions among these.
 
-    absent: names of their code that are no globals now.
+    absent: names of its code that are no globals now.  functions: (place among its own values, its Places) of each.
     """
 
-    def __init__(self, scope: dict, names: dict) -> None:
+    def __init__(self, function: Any, seen: tuple = ()) -> None:
+        """seen: the codes around it.  Raises: RecursionError where it is one of them."""
+        self.code, scope = function.__code__, function.__globals__
+        if self.code in seen:
+            raise RecursionError
+        names = global_names(self.code)
         self.present = tuple(name for name in names if name in scope)
         self.absent = frozenset(names) - scope.keys()
+        self.functions = [
+            (k, Places(value, (*seen, self.code)))
+            for k, value in enumerate(self._own(function))
+            if type(value) is types.FunctionType and not is_fixed(value)
+        ]
+
+    def _own(self, function):
+        return [
+            *map(_CONTENTS, function.__closure__ or ()),
+            *map(function.__globals__.__getitem__, self.present),
+        ]
 
     def alike(self, other: Places) -> bool:
         """Are they the same?"""
-        return (self.present, self.absent) == (other.present, other.absent)
+        return (self.code, self.present, self.absent) == (other.code, other.present, other.absent) and (
+            len(self.functions) == len(other.functions)
+            and all(k == j and x.alike(y) for (k, x), (j, y) in zip(self.functions, other.functions, strict=True))
+        )
 
-    def read(self, test: Callable, body: Callable, named: tuple) -> list | None:
-        """All of the values, None where a cell is empty or other globals are there."""
-        scope = test.__globals__
-        if not scope.keys().isdisjoint(self.absent):
-            return None
+    def read(self, function: Any, every: list) -> bool:
+        """Append all of the values to `every`; False where other names are bound, or to other functions."""
+        scope = function.__globals__
+        if function.__code__ is not self.code or not scope.keys().isdisjoint(self.absent):
+            return False
+        start = len(every)
+        try:
+            every += map(_CONTENTS, function.__closure__ or ())
+            every += map(scope.__getitem__, self.present)
+        except (ValueError, KeyError):  # an empty cell
+            return False
+        for k, places in self.functions:
+            inner = every[start + k]
+            if type(inner) is not types.FunctionType:
+                return False
+            every += inner.__defaults__ or ()
+            every += (inner.__kwdefaults__ or {}).values()
+            if not places.read(inner, every):
+                return False
+        return True
+
+
+class Reads:
+    """The Places of a loop's test and body."""
+
+    def __init__(self, test: Callable, body: Callable) -> None:
+        """Raises: RecursionError, and ValueError where a cell is empty."""
+        self._test, self._body = Places(test), Places(body)
+
+    def alike(self, other: Reads | None) -> bool:
+        """Are they the same?"""
+        return other is not None and self._test.alike(other._test) and self._body.alike(other._body)
+
+    def of(self, test: Callable, body: Callable, named: tuple) -> list | None:
+        """The values of the names and then all that test and body read, None where these are others than those."""
         every: list = []
         for _, get in named:
             try:
-                every.append(get.__closure__[0].cell_contents)  # it is `lambda: name`
-            except ValueError:
+                closure = get.__closure__  # it is `lambda: name`, as a rule
+                every.append(closure[0].cell_contents if closure else get())
+            except (ValueError, NameError):
                 every.append(UNDEFINED)
-            except TypeError:  # a global
-                return None
-        try:
-            every += map(_CONTENTS, test.__closure__ or ())
-            every += map(_CONTENTS, body.__closure__ or ())
-            every += map(scope.__getitem__, self.present)
-        except (ValueError, KeyError):
-            return None
-        return every
+        return every if self._test.read(test, every) and self._body.read(body, every) else None
 
 
 def checks_of(carried: Carried, every: list) -> list | None:
     """(how, with what) each value of a call is compared; None where one may be told by its uses alone.
 
-    every: what Places.read gives for the call of `carried`, which has not run yet.
+    every: what Reads.of gives for the call of `carried`, which has not run yet.
     """
     order = {id(vector): k for k, vector in enumerate(carried.vectors)}
     checks = []
@@ -108,6 +151,8 @@ def _check_of(value, order, named):
         return _PLAIN, (value, kind, repr(value))
     if value is UNDEFINED or is_fixed(value):
         return _SAME, value
+    if kind is types.FunctionType:
+        return _CODE, value.__code__
     return None
 
 
@@ -115,7 +160,7 @@ class BoundCall:
     """One Captured with the values that its calls may have."""
 
     def __init__(self, known: Captured, backend: Any, checks: list, count: int) -> None:
-        """checks: of each value that Places.read gives; count: of vectors."""
+        """checks: of each value that Reads.of gives; count: of vectors."""
         self.known, self.backend = known, backend
         self._checks, self._count = checks, count
         self._loop: Any = None
@@ -154,6 +199,9 @@ class BoundCall:
             elif how == _PLAIN:
                 if value is not wanted[0] and (type(value) is not wanted[1] or repr(value) != wanted[2]):
                     return None
+            elif how == _CODE:
+                if type(value) is not types.FunctionType or value.__code__ is not wanted:
+                    return None
             elif how == _SCALAR:
                 if type(value) is not Scalar or value.dtype is not wanted[0] or repr(value.value) != wanted[1]:
                     return None
@@ -185,10 +233,10 @@ class BoundCall:
         for k in known.vectors:
             stores.append(values[k]._store if values[k] is not UNDEFINED else None)
         numbers: list = []
-        for k, _, exact in self._numbers:
+        for k, dtype, exact in self._numbers:
             value = values[k]
             if type(value) is not exact or exact is int and not _LEAST <= value <= _MOST:
-                value = known.begins_as(k, value)
+                value = begins_as(known.names[k], value, dtype)
             numbers.append(value)
         found = self._loop.run(test, values, stores, numbers, ENDLESS if most is None else most)
         if found is None:

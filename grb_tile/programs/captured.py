@@ -22,7 +22,9 @@ from ..dtypes import INT64
 from ..exceptions import CaptureError
 from .bounded import Matrices, within
 from .bounds import BoundedMatrix
-from .names import NUMBERS, ONE_BRANCH, UNDEFINED, as_number, both, is_matrix, is_object, negated, period, role_of
+from .names import (
+    NUMBERS, ONE_BRANCH, UNDEFINED, as_number, begins_as, both, is_matrix, is_object, negated, period, role_of,
+)  # fmt: skip
 from .search import Search, Written
 
 ENDLESS = 2**62  # turns
@@ -46,7 +48,7 @@ class Captured:
         self.places: list[int] = []  # of a loop within: which of the vectors that it names are carried
         self.search: Search | None = None  # which the loop runs as
         self.inner: dict[int, Captured] = {}  # the loops within, in the order in which a turn comes to them
-        self._names = carried.names
+        self.names = carried.names
         self.roles: list[str] = []
         self.types: list[Any] = []
         self.shapes: list[tuple | None] = []
@@ -84,20 +86,6 @@ class Captured:
             if matrix._store is not store:
                 return False
         return True
-
-    def begins_as(self, k: int, value: Any) -> Any:
-        """The NumPy scalar as which the number of a name begins, whatever an unbound name holds.
-
-        Raises: CaptureError where it is not of the type that turns give it.
-        """
-        value = value.value if isinstance(value, Scalar) else value
-        number = self.types[k].np_type.type(value if type(value) in NUMBERS else 0)
-        if type(value) in NUMBERS and number != value == value:
-            raise CaptureError(
-                f"programs: `{self._names[k]}` begins as {value!r} and becomes {self.types[k].name}; "
-                "begin with a number of that type"
-            )
-        return number
 
     def first(self, carried: Any, most: int | None, patterns: list) -> tuple | None:
         """The second call of a signature: a turn from Python, one in each direction, the capture, the others.
@@ -276,7 +264,7 @@ class Frame:
             if type(value) is Number:  # of the loop around this one
                 stores.append(as_number(value, captured.types[k], self._carried.names[k]).vector._store)
                 continue
-            stores.append(captured.begins_as(k, value))
+            stores.append(begins_as(self._carried.names[k], value, captured.types[k]))
         return stores
 
     def turn(self, stores: list) -> tuple[list, Any]:

@@ -81,6 +81,20 @@ def is_matrix(value: Any) -> bool:
     return isinstance(value, (Matrix, TransposedMatrix))
 
 
+def begins_as(name: str, value: Any, dtype: Any) -> Any:
+    """The NumPy scalar as which the number of a name begins, whatever an unbound name holds.
+
+    Raises: CaptureError where it is not of the type that turns give it.
+    """
+    value = value.value if isinstance(value, Scalar) else value
+    number = dtype.np_type.type(value if type(value) in NUMBERS else 0)
+    if type(value) in NUMBERS and number != value == value:
+        raise CaptureError(
+            f"programs: `{name}` begins as {value!r} and becomes {dtype.name}; begin with a number of that type"
+        )
+    return number
+
+
 def as_number(value: Any, dtype: Any, name: str, where: str = "turn") -> Number:
     """The value of a name at the end of a turn, or of a branch, as a Number of its type."""
     if type(value) is Number:

@@ -16,10 +16,10 @@ from ..backends.select import current
 from ..core import elements, recorder, tracing
 from ..exceptions import CaptureError, CaptureWarning
 from ..planner.record import FREE, forced
-from .bound_call import BoundCall, Places, checks_of
+from .bound_call import BoundCall, Reads, checks_of
 from .bounds import MOST_WIDENED, Outside, joined, pattern_of
 from .captured import Captured
-from .carried import Carried, global_names
+from .carried import Carried
 from .inner import Inner, run_within
 from .names import value_of
 from .temporaries import Temporaries
@@ -50,7 +50,7 @@ class Loop:
         self.captured: dict[Any, Any] = {}  # signature: how often capturing failed, a Captured, or the reason why not
         self._temporaries = Temporaries()
         self._bound: dict[Any, BoundCall] = {}  # of those signatures whose calls are told by a few comparisons
-        self._places: Places | None = None
+        self._reads: Reads | None = None
         self._latest: Any = None  # the signature of the call before, where it was bound
         self._ran: Captured | None = None  # on the device, the last time that it did
 
@@ -106,7 +106,7 @@ class Loop:
 
     def _as_before(self, test, body, named, most):
         """The values after the loop, None where the call is not as one before."""
-        backend, every = current(), self._places.read(test, body, named)
+        backend, every = current(), self._reads.of(test, body, named)
         if every is None:
             return None
         for key, bound in reversed(list(self._bound.items())):  # another thread may bind others meanwhile
@@ -170,7 +170,7 @@ class Loop:
             key = id(current()), most is None, carried.signature()
             self._latest = None
             known = self.captured.get(key, self)
-            at_once = self._at_once
+            at_once, own = self._at_once, key
             if known is self:
                 found = self._temporaries.key_for(key, carried.fixed, self.captured)
                 at_once = at_once or found is key
@@ -192,7 +192,7 @@ class Loop:
             self.captured[key] = self.captured.pop(key)  # the latest
             self._bound.pop(key, None)
             tries = known if type(known) is int else known.tries
-            checks = self._checks_of(carried, named)
+            checks = self._checks_of(carried, named) if key is own else None
             try:
                 known, found = self._launched(key, known, make, carried, most, tries)
             except BaseException as error:
@@ -208,12 +208,14 @@ class Loop:
 
     def _checks_of(self, carried, named):
         """What calls like this one have in common, which has not run yet; None where it is told only by long ways."""
-        names = {**global_names(carried.test.__code__), **global_names(carried.body.__code__)}
-        places = Places(carried.body.__globals__, names)
-        if self._places is None or not places.alike(self._places):
-            self._places = places
+        try:
+            reads = Reads(carried.test, carried.body)
+        except (RecursionError, ValueError):
+            return None
+        if not reads.alike(self._reads):
+            self._reads = reads
             self._bound.clear()
-        every = self._places.read(carried.test, carried.body, named)
+        every = self._reads.of(carried.test, carried.body, named)
         return None if every is None else checks_of(carried, every)
 
     def _failed(self, key, tries, error):

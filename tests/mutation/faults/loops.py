@@ -23,7 +23,7 @@ FAULTS = [
         PROGRAM_NUMBERS,
     ),
     Fault(
-        "grb_tile/programs/captured.py",
+        "grb_tile/programs/names.py",
         "a number that begins as nan is refused",
         "number != value == value:",
         "number != value:",

@@ -19,6 +19,7 @@ from ....dtypes import BOOL, FP64, INT64
 from ....exceptions import CaptureError
 from ..runtime.errors import run_reported
 from ..runtime.late_vector import LateVector
+from .doubt import DOUBT
 from .slots import Slot, bits_of, copy_arrays, number_of
 
 LOADED = 8  # arrays of a launch, as in load.cuh
@@ -141,7 +142,7 @@ class BoundLoop:
     def _left(self):
         told, device, lent = self._loop._found[:], self._device, self._loop.lent
         if told[-1]:
-            raise CaptureError("programs: a turn met labels that are not among the columns")
+            raise CaptureError(DOUBT)
         stores: list = []
         for result in self._results:
             if result is None:

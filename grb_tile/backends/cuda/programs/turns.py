@@ -19,7 +19,6 @@ Kernels: kernels/programs/turns.cuh.
 from __future__ import annotations
 
 import ctypes
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -31,7 +30,7 @@ from ....exceptions import CaptureError, GraphblasException
 from ....planner import tuning
 from ....planner.choose_lowering import product_fits
 from ..products.columns import add_edges
-from ..runtime.mailbox import PinnedAddress
+from ..runtime.mailbox import PinnedAddress, wait_for
 from .bound_loop import BoundLoop, take_back
 from .doubt import DOUBT, forgotten
 from .persistent import LOWERING, OneKernel
@@ -42,7 +41,6 @@ _METHODS = {PUSH: "cols", PULL: "rows"}
 _STATE = 5  # numbers of TurnState: turns, pulled, goes, direction, left
 _STOP, _DONE, _TURNS, _PULLED, _INITIAL = 0, 1, 2, 3, 4  # page-locked words
 MOST_FORMS = 4  # times that a loop begins again
-_POLLED_S, _PAUSE_S = 1e-3, 5e-5  # the host looks at the last word as long as the first, then after such pauses
 
 
 class DeviceLoop:
@@ -468,22 +466,12 @@ class DeviceLoop:
         else:
             self._graph.launch(stream)
         try:
-            self._wait(words, stream)
+            wait_for(words, _DONE, stream)
         except BaseException:
             words[_STOP] = 1
             stream.synchronize()
             raise
         self.turns, self.pulled, self._told = words[_TURNS], words[_PULLED], True
-
-    @staticmethod
-    def _wait(words, stream):
-        start = time.perf_counter()
-        while not words[_DONE]:
-            if time.perf_counter() - start > _POLLED_S:
-                if stream.done and not words[_DONE]:  # raises the device's error, where there is one
-                    stream.synchronize()
-                    return
-                time.sleep(_PAUSE_S)
 
     def _one_by_one(self, turn, left):
         self.turns = self.pulled = 0

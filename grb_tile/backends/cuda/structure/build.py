@@ -43,15 +43,15 @@ def build_vector(device, size, indices, values, dup, dtype):
         from ..programs import positions
 
         return positions.build(device, size, indices, values, dup, dtype)
-    if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
-        return NotImplemented
-    if indices.shape[0] == 1 < size and type(indices) is np.ndarray is type(values) and values.dtype == dtype.np_type:
+    if indices.shape[0] == 1 < size and _is_ready(indices, values, dtype):
         here = SparseVector(size, dtype, indices.astype(index_dtype(size)), values.copy(), True)
         at = _single_index(device, here.indices)
         result = SparseVector(size, dtype, at, device.constant(values[0]), True)
         result.shared = here.shared = True
         result.forms = {"host": here}
         return result
+    if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
+        return NotImplemented
     few = _few_on_host((indices,), values, dup, dtype)
     if few is not None:
         return _listed_vector(device, size, *few[0], few[1], dtype)
@@ -77,6 +77,12 @@ def build_vector(device, size, indices, values, dup, dtype):
             indices, given = gather(device, indices, starts), None
     values = _as_type(device, _own(device, values, callers), dtype, given if iso else None)
     return vector_of(device, size, dtype, indices, values[:0] if count == 0 else values, iso and count > 0)
+
+
+def _is_ready(indices, values, dtype):
+    """Are they on the host, numbers of that type?"""
+    of_type = values.dtype == dtype.np_type and values.dtype.kind in "biufc" and not dtype._is_udt
+    return of_type and type(indices) is np.ndarray is type(values)
 
 
 def _single_index(device, index):
