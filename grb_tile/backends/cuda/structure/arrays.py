@@ -247,11 +247,11 @@ def row_ids(device, A, dtype=np.int64):
     return ranges(device, None, A.indptr[1:], count, names=A.rows, segment_dtype=dtype, want_at=False)[0]
 
 
-def order_facts(device, rows, cols):
+def order_facts(device, rows, cols, size=0, kept=None):
     """(descents, repeats, first repeat, least column, greatest column) of positions or pairs, in one read-back.
 
     A list of positions is a list of columns.  Of none the first repeat is 2^63 - 1, the least column 2^63 - 1 and the
-    greatest -2^63.
+    greatest -2^63.  kept: an int64 array, or `cols`, for the columns, negative ones counted from `size`.
     """
     if cols.shape[0] == 0:
         return 0, 0, 2**63 - 1, 2**63 - 1, -(2**63)
@@ -262,7 +262,7 @@ def order_facts(device, rows, cols):
     if count > threads:
         partial = device.partial_results(5 * most)
     descents, repeats, first, least, greatest = device.sent(
-        lambda sent: kernel.over(count, (rows, cols, count, *partial, sent), threads, most), 5
+        lambda sent: kernel.over(count, (rows, cols, count, size, kept, *partial, sent), threads, most), 5
     )
     return descents, repeats, first, least - 2**63, greatest - 2**63
 
