@@ -281,11 +281,11 @@ class SeparateArrays:
         self.addresses = [0 if memory is None else memory.ctypes.data for memory in self._memory]
         arrays.keep([memory.base for memory in self._memory if memory is not None])
 
-    def array(self, k):
+    def array(self, k, count=None):
         memory = self._memory[k]
         if memory is None:
             return None
-        found = memory.view(DeviceArray)
+        found = memory[:count].view(DeviceArray)
         found.device_id = self._number
         return found
 

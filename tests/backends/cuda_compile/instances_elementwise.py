@@ -48,7 +48,6 @@ def structure():
             yield "elementwise/kronecker.cuh", "kronecker_entries", "", (index, place, "int32_t")
             yield "elementwise/kronecker.cuh", "kronecker_masked", "", (index, place, "int32_t", place)
         yield "elementwise/merge.cuh", "merge_partition", "", ("256", place)
-        yield "elementwise/merge.cuh", "merge_counts", "", ("256", place)
         yield "elementwise/merge.cuh", "merge_write", "", ("256", place, "NoValues")
         for moved in MOVED:
             yield "elementwise/merge.cuh", "merge_write", "", ("256", place, f"MovedValues<{moved}>")

@@ -137,10 +137,10 @@ def combined(
 
     merge: the Merge (structure/merging.py) whose entries the positions are, instead of `at` and `words`.
     """
-    out = device.empty(n, dtype.np_type)
     if merge is not None:
-        _write_combined(op, dtype, merge, (x, x_iso, y, y_iso), lone, defaults, out)
-    elif n:
+        return _write_combined(op, dtype, merge, (x, x_iso, y, y_iso), lone, defaults)
+    out = device.empty(n, dtype.np_type)
+    if n:
         at_type = "int32_t" if at[0] is None and at[1] is None else index_type(at[0] if at[0] is not None else at[1])
         kernel = device.launcher.kernel(
             "elementwise/union_values.cuh",
@@ -152,14 +152,13 @@ def combined(
     return out
 
 
-def _write_combined(op, dtype, merge, operands, lone, defaults, out):
+def _write_combined(op, dtype, merge, operands, lone, defaults):
     """The values of a merge's result; without lone values and defaults every entry is of both operands."""
     text, types = functor_text(op, dtype), f"{op.type.cuda_type}, {op.type2.cuda_type}, {dtype.cuda_type}, Op"
     of_both = all(given is None for given in (*lone, *defaults))
     if of_both or lone[0] is operands[0] and lone[1] is operands[2] and op.type is dtype and op.type2 is dtype:
-        merge.write(text, f"JoinedValues<{types}, {str(of_both).lower()}>", *operands, out)
-    else:
-        merge.write(text, f"CombinedValues<{types}>", *operands, *lone, *defaults, out)
+        return merge.write(text, f"JoinedValues<{types}, {str(of_both).lower()}>", *operands, dtype=dtype.np_type)
+    return merge.write(text, f"CombinedValues<{types}>", *operands, *lone, *defaults, dtype=dtype.np_type)
 
 
 def overlaid(device, n, x, x_iso, y, y_iso, *, words=(None, None), common=None, common_iso=False, merge=None):
@@ -167,13 +166,20 @@ def overlaid(device, n, x, x_iso, y, y_iso, *, words=(None, None), common=None, 
 
     merge: as in combined; then x or y may be None, and the other one is present everywhere.
     """
-    out = device.empty(n, (y if x is None else x).dtype)
+    like_it = y if x is None else x
     if merge is not None:
-        merge.write("", f"MovedValues<{moved_type(out)}>", x, x_iso, y, y_iso, common, common_iso, out)
-    elif n:
+        values = f"MovedValues<{moved_type(like_it)}>"
+        return merge.write("", values, x, x_iso, y, y_iso, common, common_iso, dtype=like_it.dtype)
+    out = device.empty(n, like_it.dtype)
+    if n:
         kernel = device.launcher.kernel("elementwise/union_values.cuh", "overlay", "", (moved_type(out),))
         kernel.over(n, (*words, n, x, x_iso, y, y_iso, common, common_iso, out))
     return out
+
+
+def on_host(op, a, b, dtype):
+    """op of two NumPy arrays, cast to dtype."""
+    return host_cast(np.asarray(op.numpy(host_cast(a, op.type), host_cast(b, op.type2))), dtype)
 
 
 def common_values(device, op, dtype, n, x, y, at_x=None, at_y=None, words=None, positions=None, merge=None):
@@ -200,5 +206,8 @@ def common_values(device, op, dtype, n, x, y, at_x=None, at_y=None, words=None, 
         return values if chosen.iso or at is None else gather(device, values, at), chosen.iso
     a, b = values_as(device, x, op.type), values_as(device, y, op.type2)
     if x.iso and y.iso:
+        known = device.known_constant(a), device.known_constant(b)
+        if op.lowerable and None not in known:
+            return device.constant(on_host(op, *map(np.atleast_1d, known), dtype)[0]), True
         return combined(device, op, dtype, 1, a, True, b, True), True
     return combined(device, op, dtype, n, a, x.iso, b, y.iso, at=(at_x, at_y), words=(words, words), merge=merge), False
