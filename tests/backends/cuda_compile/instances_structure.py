@@ -40,7 +40,7 @@ def instances():
                 yield "structure/gather.cuh", name, "", (index, moved)
     for name in ("count_flagged", "flagged_starts", "count_words"):
         yield "structure/prefix_sums.cuh", name, "", ("void",)
-    for name in ("closed_starts", "align_starts"):
+    for name in ("closed_starts", "align_starts", "placed_starts", "used_lines"):
         yield "structure/convert.cuh", name, "", ("void",)
     for name in ("add_starts", "move_cursors"):
         yield "structure/concat.cuh", name, "", ("void",)

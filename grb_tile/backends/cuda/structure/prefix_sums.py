@@ -123,7 +123,10 @@ def numbers_of(device, flags):
 
 def stored_lines(device, indptr):
     """The rows with entries, by the row pointers; INT64, one read-back."""
-    return numbers_of(device, indptr[1:] != indptr[:-1])
+    n = indptr.shape[0] - 1
+    used = device.empty(n, np.bool_)
+    device.launcher.kernel("structure/convert.cuh", "used_lines", "", ("void",)).over(n, (indptr, n, used))
+    return numbers_of(device, used)
 
 
 def words_to_list(device, words, dense, indices, values=None):
