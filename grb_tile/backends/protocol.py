@@ -479,7 +479,7 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
         return self._missing("cast_array")
 
     def line_numbers(self, indptr: Any, names: Any = None, count: int | None = None, dtype: Any = np.int64) -> Any:
-        """r[k] = i, or names[i], for indptr[i] <= k < indptr[i + 1]: the row of each entry.  count: indptr[-1], or None."""
+        """r[k] = i, or names[i], for indptr[i] <= k < indptr[i + 1]: the row of each entry.  count: indptr[-1]."""
         return self._missing("line_numbers")
 
     def has_ascending_columns(self, A: Compressed) -> bool:

@@ -50,7 +50,7 @@ __global__ void placed_starts(const int64_t* indptr, int64_t lines, int64_t firs
 }
 
 // used[r]: has row r an entry?
-template <class = void> __global__ void used_lines(const int64_t* indptr, int64_t n, bool* used) {
+template <class P> __global__ void used_lines(const P* indptr, int64_t n, bool* used) {
   GRB_EACH(r, n) used[r] = indptr[r + 1] > indptr[r];
 }
 

@@ -30,6 +30,7 @@ def instances():
             yield "structure/convert.cuh", "progression", "", (other, index)
         yield "structure/gather.cuh", "ranges_of", "", ("int64_t", "int64_t", index)
         yield "structure/transpose.cuh", "line_starts", "", (index,)
+        yield "structure/convert.cuh", "used_lines", "", (index,)
         for moved in MOVED:
             yield "structure/convert.cuh", "positions_to_words", "", (index, moved)
             yield "structure/prefix_sums.cuh", "words_to_positions", "", (index, moved)
@@ -40,7 +41,7 @@ def instances():
                 yield "structure/gather.cuh", name, "", (index, moved)
     for name in ("count_flagged", "flagged_starts", "count_words"):
         yield "structure/prefix_sums.cuh", name, "", ("void",)
-    for name in ("closed_starts", "align_starts", "placed_starts", "used_lines"):
+    for name in ("closed_starts", "align_starts", "placed_starts"):
         yield "structure/convert.cuh", name, "", ("void",)
     for name in ("add_starts", "move_cursors"):
         yield "structure/concat.cuh", name, "", ("void",)

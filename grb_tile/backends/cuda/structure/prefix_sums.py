@@ -125,7 +125,8 @@ def stored_lines(device, indptr):
     """The rows with entries, by the row pointers; INT64, one read-back."""
     n = indptr.shape[0] - 1
     used = device.empty(n, np.bool_)
-    device.launcher.kernel("structure/convert.cuh", "used_lines", "", ("void",)).over(n, (indptr, n, used))
+    kernel = device.launcher.kernel("structure/convert.cuh", "used_lines", "", (index_type(indptr),))
+    kernel.over(n, (indptr, n, used))
     return numbers_of(device, used)
 
 
