@@ -37,9 +37,7 @@ template <class I> struct MergePath {
   int64_t m;
   int64_t nrows;
   int64_t chunks;
-  int64_t* splits;  // three for each chunk, then the chunks' states and a ticket; null: one chunk
-  GRB_DEVICE word* states() const { return reinterpret_cast<word*>(splits + 3 * chunks); }
-  GRB_DEVICE word* ticket() const { return states() + chunks; }
+  int64_t* splits;  // three for each chunk; null: one chunk
 };
 
 // Entries of A, of B and ends of rows before a point of the path.
@@ -64,8 +62,6 @@ template <class I, class N> GRB_DEVICE N merge_split(const I* a, N la, const I* 
 template <int THREADS, class I> __global__ void merge_partition(MergePath<I> o) {
   GRB_EACH(before, o.chunks - 1) {
     const int64_t c = before + 1, at = c * (THREADS * EACH);
-    o.states()[c] = 0;
-    if (before == 0) o.states()[0] = *o.ticket() = 0;
     int64_t row = 0, high = o.nrows - 1;
     while (row < high) {  // the first row whose end is the item at `at` or one after it
       const int64_t middle = (row + high) >> 1;
@@ -296,6 +292,8 @@ template <class X, class Y, class D, class Op> struct CombinedValues {
 template <class I, class Values> struct MergeWrite {
   MergePath<I> path;
   int64_t mode;
+  word* states;
+  word* finished;
   word* sent;  // page-locked: the number of all entries
   I* columns;
   int64_t* starts;  // null in vectors
@@ -340,12 +338,9 @@ __global__ void __launch_bounds__(THREADS) merge_write(MergeWrite<I, Values> o) 
   extern __shared__ __align__(16) unsigned char pool[];
   __shared__ unsigned sources[THREADS * EACH];    // of each entry of the result in the chunk
   __shared__ unsigned sums[THREADS / 32];
-  __shared__ int64_t taken, first_of_chunk;
   const MergePath<I>& p = o.path;
   for (int64_t turn = 0;; turn++) {
-    if (threadIdx.x == 0) taken = p.chunks == 1 ? turn : int64_t(atomicAdd(p.ticket(), word(1)));
-    __syncthreads();
-    const int64_t c = taken;
+    const int64_t c = next_part(o.states, p.chunks, turn);
     if (c >= p.chunks) break;
     MergeChunk<THREADS, I> chunk;
     chunk.load(p, c, pool);
@@ -357,13 +352,6 @@ __global__ void __launch_bounds__(THREADS) merge_write(MergeWrite<I, Values> o) 
     const unsigned before = entries_before<THREADS>(of_a, of_b, total, sums);
     const unsigned first_kept = kept_of(before, o.mode);
     const int count = int(kept_of(total, o.mode));
-    if (threadIdx.x < 32) {
-      const int64_t earlier = p.chunks == 1 ? 0 : int64_t(sum_before(p.states(), c, word(count)));
-      if (threadIdx.x == 0) {
-        first_of_chunk = earlier;
-        if (c + 1 == p.chunks) *o.sent = word(earlier + count);
-      }
-    }
     unsigned at = first_kept, ab = (before & 2047) | (before >> 11 & 2047) << 16;
 #pragma unroll
     for (int s = 0; s < EACH; s++) {
@@ -371,8 +359,8 @@ __global__ void __launch_bounds__(THREADS) merge_write(MergeWrite<I, Values> o) 
       if (kept >> s & 1) sources[at++] = ab | in;
       ab += in >> 15;
     }
-    __syncthreads();
-    const int64_t base = first_of_chunk;
+    const int64_t base = sum_before_part(o.states, p.chunks, c, count);
+    if (threadIdx.x == 0 && c + 1 == p.chunks) *o.sent = word(base + count);
     if (o.starts != nullptr) {
       const int first = max(0, int(threadIdx.x) * EACH - chunk.late) + ((bits & BEGINS_LATE) != 0);
       int64_t row = from.row + first - int(before & 2047) - int(before >> 11 & 2047);
@@ -406,8 +394,8 @@ __global__ void __launch_bounds__(THREADS) merge_write(MergeWrite<I, Values> o) 
       for (int t = threadIdx.x; t < count; t += THREADS)
         columns[t] = column_of(sources[t], chunk.columns, chunk.na);
     }
-    __syncthreads();
   }
+  clear_states(o.states, p.chunks, o.finished);
 }
 
 }  // namespace grb

@@ -23,7 +23,6 @@ def instances():
         for other in INDICES:
             yield "structure/gather.cuh", "places_in_range", "", (index, other)
             yield "structure/gather.cuh", "new_columns", "", (index, other)
-        yield "structure/prefix_sums.cuh", "sum_tiles", "", (index,)
         for other in ("bool", *INDICES):
             yield "structure/prefix_sums.cuh", "write_sums", "", (other, index)
         for other in ("uint32_t", *INDICES):
@@ -39,8 +38,7 @@ def instances():
                 yield "structure/concat.cuh", "put_entries", "", (other, index, moved)
             for name in ("gather", "copy_rows", "sort_rows"):
                 yield "structure/gather.cuh", name, "", (index, moved)
-    for name in ("count_flagged", "flagged_starts", "count_words"):
-        yield "structure/prefix_sums.cuh", name, "", ("void",)
+    yield "structure/prefix_sums.cuh", "flagged_starts", "", ("void",)
     for name in ("closed_starts", "align_starts", "placed_starts"):
         yield "structure/convert.cuh", name, "", ("void",)
     for name in ("add_starts", "move_cursors"):

@@ -83,6 +83,7 @@ class Device:
         self._positions = {}  # id of a host array -> (its copy, a weak reference to it)
         self._ascending = {}  # id of an index array -> (does it ascend without repeats?, a weak reference to it)
         self.partial: Any = None  # what partial_results gives
+        self.states: Any = None  # what look_back of structure/prefix_sums.py gives
         self._mailbox = None
         self.copies = HostCopies(xp, self.number)
         self._staged = ctypes.create_string_buffer(_FEW_BYTES)

@@ -9,6 +9,7 @@ import numpy as np
 from .errors import on_device
 
 _BY_ADDRESS = 4  # cudaMemcpyKind
+_MOST_WASTE = 1 << 17  # elements without which an array is not copied into one of its size
 
 
 def copied(device: Any, array: Any) -> Any:
@@ -20,6 +21,12 @@ def copied(device: Any, array: Any) -> Any:
         copy, stream = device.xp.cuda.runtime.memcpyAsync, device.current_stream().ptr
         copy(made.data.ptr, array.data.ptr, array.nbytes, _BY_ADDRESS, stream)
     return made
+
+
+def cut(device: Any, block: Any, k: int, count: int, room: int) -> Any:
+    """The first `count` of `room` elements of a block's k-th array, or a copy where most of the array is not needed."""
+    array, waste = block.array(k, count), room - count
+    return copied(device, array) if waste > count and waste > device.launcher.size(_MOST_WASTE, 100) else array
 
 
 @on_device

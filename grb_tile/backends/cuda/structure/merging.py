@@ -12,15 +12,15 @@ from ....planner import tuning
 from ....storage.convert import DCSR_TO_CSR, SMALL_ROWS
 from ....storage.store import Compressed, SparseVector
 from ..runtime.array_block import layout
-from ..runtime.moves import copied
+from ..runtime.moves import cut
 from .arrays import index_type, starts_in, stored_rows, vector_of
 from .formats import choose_format
 from .positions import AND, OR, WITHOUT
+from .prefix_sums import look_back
 
 HEADER = "elementwise/merge.cuh"
 THREADS, EACH = 256, 7  # of a block; items of a thread, as in elementwise/merge.cuh
 MOST_BLOCKS = 1 << 30
-MOST_WASTE = 1 << 17  # entries without which a result need not be copied into arrays of its size
 _INT64 = np.dtype(np.int64)
 
 
@@ -62,7 +62,7 @@ class Merge:
         self._bound = min(n, m) if mode == AND else n if mode == WITHOUT else _most(x, n + m, lines)
         self._threads = threads = launcher.size(THREADS, 64)
         self._chunks = chunks = -(-(n + m + lines) // (threads * EACH))
-        splits = None if chunks == 1 else device.empty(4 * chunks + 1, np.int64)
+        splits = None if chunks == 1 else device.empty(3 * chunks, np.int64)
         self._path = starts_x, x.indices, n, starts_y, y.indices, m, lines, chunks, splits
         self._template = str(threads), index_type(x.indices)
 
@@ -89,23 +89,18 @@ class Merge:
         if indices is not None:
             at, starts_at = device.address(indices), device.address(starts)
         launcher = device.launcher
-        if self._chunks > 1:  # which makes the chunks' states zeros, too
+        if self._chunks > 1 and self._count is None:
             launcher.kernel(HEADER, "merge_partition", "", self._template).over(self._chunks - 1, self._path)
         kernel = launcher.kernel(HEADER, "merge_write", functors, (*self._template, values))
         blocks, shared = min(self._chunks, MOST_BLOCKS), shared_bytes(self._threads, x.indices.dtype.itemsize)
         more = (0,) if dtype is None else (*arguments, out)
         (self._count,) = device.sent(lambda sent: kernel(
-            blocks, self._threads, (*self._path, self._mode, sent, at, starts_at, *more), shared=shared,
+            blocks, self._threads,
+            (*self._path, self._mode, *look_back(device, self._chunks), sent, at, starts_at, *more), shared=shared,
         ))  # fmt: skip
         if indices is None:
-            self._structure = self._cut(block, 0), block.array(1)
-        return None if dtype is None else self._cut(block, 2)
-
-    def _cut(self, block, k):
-        """The array of the block that has one element for each entry of the result."""
-        array, waste = block.array(k, self._count), self._bound - self._count
-        much = waste > self._count and waste > self._device.launcher.size(MOST_WASTE, 100)
-        return copied(self._device, array) if much else array
+            self._structure = cut(device, block, 0, self._count, bound), block.array(1)
+        return None if dtype is None else cut(device, block, 2, self._count, bound)
 
     def structure(self):
         """(indices, row pointers) of the result, which are written unless they were; None for those of a vector."""

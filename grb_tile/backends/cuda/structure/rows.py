@@ -66,10 +66,10 @@ def gather_columns(device, A, J):
         kernel = device.launcher.kernel("structure/gather.cuh", "new_columns", "", (*map(index_type, (A.indices, at)),))
         kernel.over(count, (A.indices, count, table, at, hit))
     found = Flagged(device, hit)
+    indices, values = found.of(at, None if A.iso else A.values)
     if found.count == count:
         indptr, indices, values = A.indptr, at, A.values
     else:
-        indices, values = found.of(at, None if A.iso else A.values)
         indptr, values = found.starts(A.indptr), A.values if A.iso else values
     if not ordered:
         indices, values = _sorted_rows(device, A.nrows, ncols, indptr, indices, None if A.iso else values)
