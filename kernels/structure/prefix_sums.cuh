@@ -23,28 +23,20 @@ GRB_DEVICE int64_t tiles_of(int64_t n, int64_t of_tile) { return (n + of_tile - 
 
 // ---- sums
 
-// The items of this thread in tile t: lane l of warp w has those at w * 32 * OF_THREAD + 32 k + l; 0 past the end.
-template <class From, class To>
-GRB_DEVICE int64_t load_items(const From* in, int64_t n, int64_t t, To (&items)[OF_THREAD]) {
-  const int64_t first = t * tile_size() + int64_t(threadIdx.x >> 5) * (32 * OF_THREAD) + lane_number();
-#pragma unroll
-  for (int k = 0; k < OF_THREAD; k++) items[k] = first + 32 * k < n ? To(in[first + 32 * k]) : To(0);
-  return first;
-}
-
-// sent (may be null): the sum of all.
-template <class From, class To>
-__global__ void __launch_bounds__(256)
-write_sums(const From* in, int64_t n, To* out, word* states, word* finished, word* sent) {
+// out[k] = item(0) + ... + item(k); sent (may be null): the sum of all.  item(k) is called once for each k below n, by
+// any thread; a kernel of one block for each tile, or fewer, calls this once.
+template <class To, class Item>
+GRB_DEVICE void write_sums_of(const Item& item, int64_t n, To* out, word* states, word* finished, word* sent) {
   __shared__ To scratch[33];
   const int64_t tiles = tiles_of(n, tile_size());
   for (int64_t turn = 0;; turn++) {
     const int64_t t = next_part(states, tiles, turn);
     if (t >= tiles) break;
+    // lane l of warp w has the items at w * 32 * OF_THREAD + 32 k + l of the tile; 0 past the end
+    const int64_t first = t * tile_size() + int64_t(threadIdx.x >> 5) * (32 * OF_THREAD) + lane_number();
     To items[OF_THREAD], mine = 0, all;
-    const int64_t first = load_items(in, n, t, items);
 #pragma unroll
-    for (int k = 0; k < OF_THREAD; k++) mine += items[k];
+    for (int k = 0; k < OF_THREAD; k++) mine += items[k] = first + 32 * k < n ? To(item(first + 32 * k)) : To(0);
     // the sum of the block's threads before the warp's first
     const To before = __shfl_sync(ALL_LANES, block_exclusive_sum(mine, all, scratch), 0);
     const int64_t base = sum_before_part(states, tiles, t, int64_t(all));
@@ -58,6 +50,12 @@ write_sums(const From* in, int64_t n, To* out, word* states, word* finished, wor
     if (t + 1 == tiles && threadIdx.x == 0 && sent != nullptr) *sent = word(base + int64_t(all));
   }
   clear_states(states, tiles, finished);
+}
+
+template <class From, class To>
+__global__ void __launch_bounds__(256)
+write_sums(const From* in, int64_t n, To* out, word* states, word* finished, word* sent) {
+  write_sums_of([=](int64_t k) { return in[k]; }, n, out, states, finished, sent);
 }
 
 // ---- flags

@@ -52,7 +52,8 @@ def instances():
         for payloads in (("NoPayload",) * 2, ("uint32_t", "NoPayload"), ("word", "uint32_t"), ("uint32_t", "word")):
             for bits in ("8", "7"):
                 yield "structure/radix_sort.cuh", "radix_pass", "", (key, *payloads, bits)
-    yield "structure/transpose.cuh", "pick_rows", "", ("int64_t",)
+    for name in ("pick_rows", "sum_rows"):
+        yield "structure/transpose.cuh", name, "", ("int64_t",)
     yield "structure/transpose.cuh", "assigned_rows", "", ("void",)
     for have in NUMBERS:
         for want in NUMBERS:

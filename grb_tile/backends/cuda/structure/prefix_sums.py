@@ -46,6 +46,13 @@ class _Tiles:
         self.device.launcher.kernel(HEADER, name, "", template)(self.blocks, self.threads, arguments)
 
 
+def summed(device, n, header, name, template, *arguments):
+    """Launch a kernel of sums of n > 0 items, whose last arguments are those of write_sums; the sum of all, polled."""
+    tiles = _Tiles(device, n)
+    kernel, states = device.launcher.kernel(header, name, "", template), look_back(device, tiles.count)
+    return device.sent(lambda sent: kernel(tiles.blocks, tiles.threads, (*arguments, *states, sent)))[0]
+
+
 def running_sums(device, counts, dtype=np.int64, *, total=False, out=None):
     """Inclusive sums of an array of integers or flags, as `dtype`; total: (sums, their last on the host).
 
@@ -55,13 +62,12 @@ def running_sums(device, counts, dtype=np.int64, *, total=False, out=None):
     out = device.empty(n, dtype) if out is None else out
     if n == 0:
         return (out, 0) if total else out
+    template = index_type(counts), index_type(out)
+    if total:
+        return out, summed(device, n, HEADER, "write_sums", template, counts, n, out)
     tiles = _Tiles(device, n)
-    template, given = (index_type(counts), index_type(out)), (counts, n, out, *look_back(device, tiles.count))
-    if not total:
-        tiles.run("write_sums", template, *given, None)
-        return out
-    (last,) = device.sent(lambda sent: tiles.run("write_sums", template, *given, sent))
-    return out, last
+    tiles.run("write_sums", template, counts, n, out, *look_back(device, tiles.count), None)
+    return out
 
 
 class Flagged:
