@@ -24,8 +24,9 @@ GRB_DEVICE int64_t tiles_of(int64_t n, int64_t of_tile) { return (n + of_tile - 
 // ---- sums
 
 // out[k] = item(0) + ... + item(k); sent (may be null): the sum of all.  item(k) is called once for each k below n, by
-// any thread; a kernel of one block for each tile, or fewer, calls this once.
-template <class To, class Item>
+// any thread; a kernel of one block for each tile, or fewer, calls this once.  LONG: item is so much code that it is
+// there once, not OF_THREAD times; `out` has the items in between.
+template <bool LONG, class To, class Item>
 GRB_DEVICE void write_sums_of(const Item& item, int64_t n, To* out, word* states, word* finished, word* sent) {
   __shared__ To scratch[33];
   const int64_t tiles = tiles_of(n, tile_size());
@@ -35,8 +36,17 @@ GRB_DEVICE void write_sums_of(const Item& item, int64_t n, To* out, word* states
     // lane l of warp w has the items at w * 32 * OF_THREAD + 32 k + l of the tile; 0 past the end
     const int64_t first = t * tile_size() + int64_t(threadIdx.x >> 5) * (32 * OF_THREAD) + lane_number();
     To items[OF_THREAD], mine = 0, all;
+    if constexpr (LONG) {
+#pragma unroll 1
+      for (int64_t k = first; k < min(n, first + 32 * OF_THREAD); k += 32) out[k] = To(item(k));
+    }
 #pragma unroll
-    for (int k = 0; k < OF_THREAD; k++) mine += items[k] = first + 32 * k < n ? To(item(first + 32 * k)) : To(0);
+    for (int k = 0; k < OF_THREAD; k++) {
+      const int64_t at = first + 32 * k;
+      if constexpr (LONG) items[k] = at < n ? out[at] : To(0);
+      else items[k] = at < n ? To(item(at)) : To(0);
+      mine += items[k];
+    }
     // the sum of the block's threads before the warp's first
     const To before = __shfl_sync(ALL_LANES, block_exclusive_sum(mine, all, scratch), 0);
     const int64_t base = sum_before_part(states, tiles, t, int64_t(all));
@@ -55,7 +65,7 @@ GRB_DEVICE void write_sums_of(const Item& item, int64_t n, To* out, word* states
 template <class From, class To>
 __global__ void __launch_bounds__(256)
 write_sums(const From* in, int64_t n, To* out, word* states, word* finished, word* sent) {
-  write_sums_of([=](int64_t k) { return in[k]; }, n, out, states, finished, sent);
+  write_sums_of<false>([=](int64_t k) { return in[k]; }, n, out, states, finished, sent);
 }
 
 // ---- flags

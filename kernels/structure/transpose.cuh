@@ -35,8 +35,8 @@ __global__ void __launch_bounds__(256)
 sum_rows(const int64_t* wanted, int64_t first, int64_t step, int64_t n, const P* indptr, const int64_t* rows,
          int64_t stored, int64_t* starts, int64_t* pointers, word* states, word* finished, word* sent) {
   if (thread_number() == 0) pointers[0] = 0;
-  write_sums_of([=](int64_t k) { return picked_row(wanted, first, step, k, indptr, rows, stored, starts); }, n,
-                pointers + 1, states, finished, sent);
+  write_sums_of<true>([=](int64_t k) { return picked_row(wanted, first, step, k, indptr, rows, stored, starts); }, n,
+                      pointers + 1, states, finished, sent);
 }
 
 // The row pointers of C after C(I, :) = T, and for copy_rows ~start of a row of T, start of one of C.
@@ -66,7 +66,7 @@ assigned_rows(const int64_t* indptr, const int64_t* rows, int64_t stored, int64_
     }
     return stop - start;
   };
-  write_sums_of(length, n, pointers + 1, states, finished, sent);
+  write_sums_of<true>(length, n, pointers + 1, states, finished, sent);
 }
 
 }  // namespace grb
