@@ -18,13 +18,16 @@ _PYTHON = (bool, int, float)
 
 
 class Number:
-    """A number on the device; `vector` has it as its only entry."""
+    """A number on the device; `vector` has it as its only entry.
 
-    __slots__ = ("vector",)
+    origin: (operator, id of the Number, Python number) of what `number op number` gave, else None.
+    """
+
+    __slots__ = ("vector", "origin")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, vector: Any) -> None:
-        self.vector = vector
+    def __init__(self, vector: Any, origin: tuple | None = None) -> None:
+        self.vector, self.origin = vector, origin
 
     @property
     def dtype(self) -> Any:
@@ -87,7 +90,7 @@ def combined(left: Any, right: Any, name: str) -> Any:
     other = right if first else left
     if type(other) in _PYTHON:
         found = left.vector.apply(name, right=other) if first else right.vector.apply(name, left=other)
-        return Number(found.new())
+        return Number(found.new(), (name, id(left), other) if first else None)
     if output_type(other) is kinds.Vector:
         size = other.size
         return left.spread(size).ewise_mult(other, name) if first else left.ewise_mult(right.spread(size), name)

@@ -225,6 +225,8 @@ def update(self, expr: Any, desc: ops.Descriptor = ops.PLAIN, input_mask: Mask |
     """self << expr as `desc` says, for a Matrix or a Vector and anything that may stand right of `<<`."""
     if type(expr) is not self._expression_type:
         if type(expr) is Number:
+            if (trace := tracing.current()) is not None and input_mask is None:
+                trace.assign(expr, desc)
             expr = expr.spread(self.size, self.dtype)
         if type(expr) in _NUMBERS and input_mask is None and recorder.active is None and fill(self, expr, desc):
             return
@@ -255,7 +257,7 @@ def update(self, expr: Any, desc: ops.Descriptor = ops.PLAIN, input_mask: Mask |
     try:
         if desc.is_anew:  # what self held is not looked at
             if tracing.active is not None:
-                elements.note_write(self)
+                elements.note_write(self, record, desc)
             self._store = ops.write(None, record, self.dtype, desc)  # these three as in elements.reset
             self._pending = None
             self._base = None

@@ -23,6 +23,7 @@ from ..exceptions import CaptureError
 from .bounded import Matrices, within
 from .bounds import BoundedMatrix
 from .names import NUMBERS, ONE_BRANCH, UNDEFINED, as_number, both, is_matrix, is_object, negated, role_of
+from .search import Search, Written
 
 ENDLESS = 2**62  # turns
 _ALIASES = "programs: two names stand for one vector as a turn ends: give one of them a .dup()"
@@ -37,11 +38,12 @@ class Captured:
 
     def __init__(self, device: Any, carried: Any) -> None:
         self.device = device
-        self.turns = self.pulled = 0
+        self.turns, self.pulled = 0, 0  # type: int, int | None
         self.tries = 0  # captures that failed before it
         self._recorded: Any = None  # the frame of the call that captured it, where the device has no graphs
         self.changed: set[int] = set()  # of the vectors, those that a turn writes
         self.places: list[int] = []  # of a loop within: which of the vectors that it names are carried
+        self.search: Search | None = None  # which the loop runs as
         self.inner: dict[int, Captured] = {}  # the loops within, in the order in which a turn comes to them
         self.roles: list[str] = []
         self.types: list[Any] = []
@@ -53,6 +55,16 @@ class Captured:
         self.numbers: list[int] = []  # of roles "number" and "scalar"
         self._kept = [value for _, value in carried.read if not isinstance(value, Vector)]  # their ids stay theirs
         self._stores = [(matrix, matrix._store) for matrix in carried.fixed]
+
+    @property
+    def is_kept(self) -> bool:
+        """Do later calls run as this one did?"""
+        return self.device.captured or self.search is not None
+
+    @property
+    def lowering(self) -> str:
+        """How the turns run, for explain()."""
+        return "one search of the backend, each turn a level" if self.search is not None else self.device.one.text
 
     def holds(self) -> bool:
         """Are the matrices as they were?"""
@@ -80,6 +92,10 @@ class Captured:
             self.device.carry(frame.begin(values), [self.matrices.entries_of(store) for store in before])
             turns, going = self.device.settle(frame.turn, left - 1)
             self.turns += turns
+        self.search = frame.search if most is None else None
+        if self.search is not None and (found := self._as_search(carried, before)) is not None:
+            return found
+        with traced(self, carried, frame):
             self.device.capture(frame.turn, [store for _, store in self._stores])
             self._recorded = None if self.device.has_graph else frame
             if going and self.turns < left:
@@ -94,6 +110,11 @@ class Captured:
         self.turns = self.pulled = 0
         if left <= 0 or not carried.test(*carried.values):
             return tuple(carried.values)
+        if self.search is not None:
+            found = self._as_search(carried, [vector._store for vector in carried.vectors])
+            if found is None:
+                raise CaptureError("programs: the backend has no search for these vectors")
+            return found
         with traced(self, carried) as frame:
             stores = frame.begin(carried.values)
             if not self.device.fits(stores):
@@ -103,6 +124,16 @@ class Captured:
                 self.device.launch(turn, left)
         self.turns, self.pulled = self.device.turns, self.device.pulled
         return frame.finish(self.device.results(self._unchanged(carried)), carried.values, self.turns)
+
+    def _as_search(self, carried, stores):
+        """The values after the loop, run as a search from these stores; None where there is none, see Search.run."""
+        values = list(carried.values)
+        turns = self.search.run(carried.vectors, stores, values)
+        if turns is None:
+            self.search = None
+            return None
+        self.turns, self.pulled = turns, None  # directions are a matter of the search, whose plan has them
+        return tuple(values)
 
     @contextmanager
     def _as_recorded(self, frame):
@@ -155,9 +186,9 @@ class Captured:
 
 
 @contextmanager
-def traced(captured: Captured, carried: Any) -> Iterator[Frame]:
-    """A frame whose turns core reports to."""
-    frame = Frame(captured, carried)
+def traced(captured: Captured, carried: Any, frame: Frame | None = None) -> Iterator[Frame]:
+    """A frame, new where none is given, whose turns core reports to."""
+    frame = Frame(captured, carried) if frame is None else frame
     before, tracing.active = tracing.active, frame
     captured.device.slot_of = frame.slot_of
     try:
@@ -181,6 +212,11 @@ class Frame:
         self.flags: list[Number] = []  # is the branch taken whose calls are traced?
         self._met = 0  # loops within, in this turn
         self._written: dict[int, Any] = {}
+        self._writes: list[Written] = []  # of a turn, in their order
+        self._assigned: tuple | None = None
+        self._counted: tuple | None = None  # of Search.found
+        self._numbers: dict[int, Number] = {}  # as the turn began
+        self.search: Search | None = None  # that the latest turn was a level of
         self._logs: list[dict[int, Any]] = []
         self._fixed: list = []
         self._begun: list = []
@@ -215,13 +251,15 @@ class Frame:
     def turn(self, stores: list) -> tuple[list, Any]:
         """One turn on these stores: (those that it leaves, the condition)."""
         captured, carried = self.captured, self._carried
-        self._met = 0
+        self._met, self._writes, self._assigned, self._counted = 0, [], None, None
         stores.reverse()  # popped, so that each has one holder and may be written in place
         self._written = {}
         matrices = captured.matrices
-        for vector in carried.vectors:
-            store = stores.pop()
-            elements.reset(vector, store if type(vector) is Vector else matrices.of_entries(vector.shape, store))
+        for vector in carried.vectors:  # no name for the store here: it would be a second holder
+            if type(vector) is Vector:
+                elements.reset(vector, stores.pop())
+            else:
+                elements.reset(vector, matrices.of_entries(vector.shape, stores.pop()))
         values = list(self._fixed)
         for k, (role, home) in enumerate(zip(captured.roles, captured.homes, strict=True)):
             if role == "object":
@@ -229,12 +267,16 @@ class Frame:
         for k in captured.vectors:
             values[k] = _object(captured, k, stores.pop())
         for k in captured.numbers:
-            values[k] = Number(Vector._from_store(stores.pop(), captured.types[k]))
+            values[k] = self._numbers[k] = Number(Vector._from_store(stores.pop(), captured.types[k]))
         begun = [*carried.vectors, *(values[k] for k in captured.vectors)]
         self._slots = dict(enumerate(begun))
         stop, values = carried.body(*values)
         test = False if stop is True else carried.test(*values)
         goes = test if stop is True or stop is False else both(True, negated(stop), lambda: test)
+        self.search = None
+        if not (captured.vectors or captured.inner):
+            numbers = {k: (self._numbers[k], values[k]) for k in captured.numbers}
+            self.search = Search.found(carried.vectors, self._writes, self._counted, numbers, goes)
         return self._left(values, begun), goes.vector._store if type(goes) is Number else bool(goes)
 
     def _left(self, values, begun):
@@ -342,15 +384,25 @@ class Frame:
         store = vector._store
         if store.nvals_if_read is not None:
             return store.nvals
-        return Number(Vector._from_store(current().count_as_vector(store), INT64))
+        found = Number(Vector._from_store(current().count_as_vector(store), INT64))
+        self._counted = vector, found, len(self._writes)
+        return found
 
     def number(self, found: Any, dtype: Any) -> Any:
         """The Number that a reduction or a comparison found on the device; else what it found."""
         store = current().number_as_vector(found, dtype)
         return found if store is None else Number(Vector._from_store(store, dtype))
 
-    def write(self, target: Any) -> None:
+    def assign(self, number: Any, desc: Any) -> None:
+        """Note the number that the next write assigns."""
+        self._assigned = number, desc
+
+    def write(self, target: Any, record: Any = None, desc: Any = None) -> None:
         """Note a vector that is written."""
+        if record is None and self._assigned is not None:
+            record, desc = self._assigned
+        self._assigned = None
+        self._writes.append(Written(target, record, desc))
         if any(target is matrix for matrix in self._carried.fixed):
             raise CaptureError("programs: a Matrix is written in the loop, and no name of it stands left of `<<` there")
         self._written.setdefault(id(target), (target, sys.getrefcount(target) + 1))

@@ -151,7 +151,8 @@ class Program:
             steps = ", ".join(f"{count} steps a turn by {name}" for name, count in ran.nodes.items())
             steps = "; ".join(text for text in (steps, ran.lowering) if text)
             lines.append(
-                f"  line {found.line}: {ran.turns} turns on the device, {ran.pulled} of them pulled"
+                f"  line {found.line}: {ran.turns} turns on the device"
+                + (f", {ran.pulled} of them pulled" if ran.pulled is not None else "")
                 + (f"; {steps}" if steps else "")
             )
         if len(lines) == 1:

@@ -42,7 +42,8 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), sli
 class Loop:
     """The loop of one place of a program.
 
-    reason: why it ran turn by turn the last time, None where it did not; turns, pulled: of the last call.
+    reason: why it ran turn by turn the last time, None where it did not; turns, pulled (None: not known): of the last
+    call.
     """
 
     def __init__(self, line: int, strict: bool, at_once: bool = False, written: tuple = ()) -> None:
@@ -128,7 +129,7 @@ class Loop:
             if make is None:
                 self.reason = f"the backend {current().name} runs it"
                 return None
-            key = id(current()), carried.signature()
+            key = id(current()), most is None, carried.signature()
             known = self.captured.get(key, self)
             if known is self:
                 self.captured[key] = 0
@@ -146,7 +147,7 @@ class Loop:
             tries = known if type(known) is int else known.tries
             try:
                 known, found = self._launched(key, known, make, carried, most, tries)
-                if known.device.captured:  # it may have ended before
+                if known.is_kept:  # it may have ended before
                     self.captured[key] = known
             except (KeyboardInterrupt, MemoryError):
                 self.captured[key] = tries
@@ -162,9 +163,9 @@ class Loop:
                     raise
                 raise CaptureError(f"{type(error).__name__}: {error}") from error
             self.turns, self.pulled, self.nodes = known.turns, known.pulled, known.device.nodes
-            texts = known.matrices.text(), known.device.one.text
+            texts = known.matrices.text(), known.lowering
             self.lowering = "; ".join(text for text in texts if text)
-            self.reason = None if known.device.captured else "it ended before it was captured"
+            self.reason = None if known.is_kept else "it ended before it was captured"
             return found
 
     def _launched(self, key, known, make, carried, most, tries):

@@ -107,7 +107,7 @@ GRB_DEVICE void reduce_grid(T folded, bool any, word* parts, word* finished, wor
 #ifdef GRB_STEPS
 // As a step of a persistent kernel a reduction is two: the blocks' results; after a barrier, by one warp, theirs.
 template <class T, class Op> __global__ void reduce_parts(const word* parts, word* out) {
-  constexpr int TOGETHER = 3;  // loads that overlap
+  constexpr int TOGETHER = 9;  // loads that overlap: of two blocks a multiprocessor on most devices
   Op op;
   T folded = T();
   bool any = false;

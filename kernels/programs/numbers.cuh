@@ -24,8 +24,15 @@ template <class T> __global__ void repeat_number(const T* value, int64_t n, T* o
 #ifdef GRB_STEPS
 // out[0] += the sum of the counts that each block of a persistent kernel has left in `parts`.  One warp.
 template <int = 0> __global__ void sum_counts(const word* parts, word* out) {
+  constexpr int TOGETHER = 9;  // loads that overlap
   word found = 0;
-  for (unsigned b = lane_number(); b < launched_blocks(); b += 32) found += parts[b];
+  for (unsigned b = lane_number(); b < launched_blocks(); b += 32 * TOGETHER) {
+    word part[TOGETHER];
+#pragma unroll
+    for (int k = 0; k < TOGETHER; k++) part[k] = b + 32 * k < launched_blocks() ? parts[b + 32 * k] : 0;
+#pragma unroll
+    for (int k = 0; k < TOGETHER; k++) found += part[k];
+  }
   found = warp_sum(found);
   if (lane_number() == 0) out[0] += found;
 }

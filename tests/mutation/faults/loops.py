@@ -88,7 +88,7 @@ FAULTS = [
     Fault(
         "grb_tile/programs/running.py",
         "a captured loop tells of the call before",
-        '            self.reason = None if known.device.captured else "it ended before it was captured"',
+        '            self.reason = None if known.is_kept else "it ended before it was captured"',
         "            self.reason = None",
         PROGRAM_NAMES,
     ),

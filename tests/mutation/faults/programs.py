@@ -9,9 +9,52 @@ LOWERINGS = ("tests/backends/cuda/test_program_lowerings.py",)
 BRANCHES = ("tests/backends/cuda/test_program_branches.py",)
 LOOPS = ("tests/backends/cuda/test_program_loops.py",)
 MATRICES = ("tests/backends/cuda/test_program_matrices.py",)
+SEARCHES = ("tests/backends/cuda/test_program_searches.py",)
 ITERATIONS = ("tests/backends/cuda/test_program_algorithms.py",)
 
 FAULTS = [
+    Fault(
+        "grb_tile/programs/search.py",
+        "a loop that counts more than its turns runs as a search",
+        " and len(latest) == len(numbers) - 1\n",
+        "\n",
+        SEARCHES,
+    ),
+    Fault(
+        "grb_tile/programs/search.py",
+        "levels begin at the number of the loop, though it is added to before",
+        "turns, first = found.report.count, depth + self.ahead",
+        "turns, first = found.report.count, depth",
+        SEARCHES,
+    ),
+    Fault(
+        "grb_tile/programs/search.py",
+        "in-edges are taken for out-edges",
+        "transposed = record.at is (type(record) is VxM)",
+        "transposed = record.at",
+        SEARCHES,
+    ),
+    Fault(
+        "grb_tile/programs/search.py",
+        "a search begins although there are levels",
+        "if level.nvals_if_read != 0 or f.nvals_if_read",
+        "if f.nvals_if_read",
+        SEARCHES,
+    ),
+    Fault(
+        "grb_tile/programs/captured.py",
+        "a search does not end after the turns that the loop allows",
+        "self.search = frame.search if most is None else None",
+        "self.search = frame.search",
+        SEARCHES,
+    ),
+    Fault(
+        "grb_tile/programs/captured.py",
+        "vectors that a loop carries are copied before they are written",
+        "                elements.reset(vector, stores.pop())\n            else:",
+        "                store = stores.pop()\n                elements.reset(vector, store)\n            else:",
+        LOWERINGS,
+    ),
     Fault(
         "grb_tile/programs/rewrite.py",
         "a loop that stays in Python keeps the statements of a captured one",

@@ -50,6 +50,11 @@ class Outcome:
         """The number of vertices reached."""
         return self.head[0]
 
+    @property
+    def count(self) -> int:
+        """The number of levels."""
+        return self.head[1]
+
     def count_reached(self) -> int:
         """`reached` as a function, which a LateVector takes."""
         return self.head[0]
