@@ -1,9 +1,9 @@
 // Sums of what earlier parts of an array hold, while later parts are computed: decoupled look-back.
 //
-// Algorithm: Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back" (2016).  Part c publishes
-//   its own number, then the sum up to its end, in states[c]; a state that holds neither is below COUNTED.
-// Use: for (int64_t turn = 0;; turn++) { c = next_part(...); if (c >= parts) break; ... sum_before_part(...) ... }, then
-//   clear_states.  Tickets assign the parts in order, so that a part waits only for parts that have begun.
+// Algorithm: Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back" (2016).  Part c
+//   publishes its own number, then the sum up to its end, in states[c]; a state that holds neither is below COUNTED.
+// Use: for (int64_t turn = 0;; turn++) { c = next_part(...); if (c >= parts) break; ... sum_before_part(...) ... },
+//   then clear_states.  Tickets assign the parts in order, so that a part waits only for parts that have begun.
 // Preconditions: states, one of each part and a ticket, are zero before a launch, and after it; not read for one part.
 //   Sums are below 2^61, or negative and above -2^61.
 #pragma once

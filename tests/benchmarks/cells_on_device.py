@@ -272,7 +272,8 @@ def measure(cell, operands, seconds):
         "cell": cell.label, "ms": round(ms, 5), "floor_ms": round(floor * 1e3, 5),
         "multiple": round(ms / floor / 1e3, 2), "bytes": nbytes, "crossing": crossing, "calls": calls,
         "to_device": moved[0], "to_host": moved[1],
-        "launches": sum(kernels.values()), "samples": len(times), "first_ms": round(first * 1e3, 2), "ran": "; ".join([*kernels, ran] if ran else kernels),
+        "launches": sum(kernels.values()), "samples": len(times), "first_ms": round(first * 1e3, 2),
+        "ran": "; ".join([*kernels, ran] if ran else kernels),
     }  # fmt: skip
 
 
@@ -337,9 +338,9 @@ def line_of(row):
     """A row as it is printed."""
     if "failed" in row:
         return f"{row['cell']:72s} FAILED: {row['failed']}"
-    moved = f"to {row['to_device']:>9d} from {row['to_host']:>9d}"
+    moved = f"{row['launches']:3d} to {row['to_device']:>9d} from {row['to_host']:>9d}"
     mark = " <--" if row["multiple"] > LISTED else ""
-    return f"{row['cell']:72s} {duration(row['ms'] / 1e3):>9s} {row['multiple']:8.2f} {row['launches']:3d} {moved}  {row['ran'][:90]}{mark}"
+    return f"{row['cell']:72s} {duration(row['ms'] / 1e3):>9s} {row['multiple']:8.2f} {moved}  {row['ran'][:90]}{mark}"
 
 
 def summary(rows):
