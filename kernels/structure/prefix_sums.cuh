@@ -1,8 +1,8 @@
 // Inclusive sums of integers, and stream compaction by them: of flagged entries, and of the bits of words.
 //
-// Algorithm: tiles of blockDim.x * OF_THREAD items, each read once; what the tiles before hold, by decoupled look-
-//   back (base/look_back.cuh).  The host may need the number of all: the last tile writes it to page-locked memory, where the
-//   host polls; arrays of a compaction have room for all items.
+// Algorithm: tiles of blockDim.x * OF_THREAD items, each read once; what the tiles before hold, by decoupled look-back
+//   (base/look_back.cuh).  The host may need the number of all: the last tile writes it to page-locked memory, where
+//   the host polls; arrays of a compaction have room for all items.
 // Result: write_sums: out[k] = in[0] + ... + in[k];
 //   compact: the flagged entries' numbers, indices and values, in order; flagged_starts: row pointers of a matrix of
 //     which only flagged entries stay;

@@ -200,7 +200,8 @@ def launched(call):
 
     def look(frame, event, _):
         if event == "call" and frame.f_code.co_name in ("__call__", "over"):
-            if frame.f_globals["__name__"].endswith((".runtime.launch", "cuda_emulation.launcher")):
+            here = frame.f_globals["__name__"]
+            if here.endswith((".runtime.launch", "cuda_emulation.launcher")) and frame.f_back.f_code.co_name != "over":
                 self = frame.f_locals["self"]
                 names[str(getattr(self, "name", getattr(self, "expression", ""))).partition("<")[0]] += 1
 
