@@ -64,10 +64,13 @@ def closed_starts(device, starts, end, at=None):
     return out
 
 
-def stored_rows(device, rows, indptr, total):
-    """(rows, row pointers) without the rows that have none of the `total` entries; rows None (CSR): as they are."""
-    if rows is None:
-        return None, indptr
+def stored_rows(device, rows, indptr, total, nrows=None):
+    """(rows, row pointers) without the rows that have none of the `total` entries; rows None (CSR): as they are.
+
+    nrows: of a matrix that choose_format gets next; as they are where it makes CSR of them.
+    """
+    if rows is None or nrows is not None and not conversions.wants_dcsr(nrows, total):
+        return rows, indptr
     used = stored_lines(device, indptr)
     if used.shape[0] == rows.shape[0]:
         return rows, indptr

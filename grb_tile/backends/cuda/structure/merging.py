@@ -117,11 +117,14 @@ class Merge:
         rows, starts = self._rows_of(starts)
         return Compressed(x.nrows, x.ncols, BOOL, starts, indices, true, True, rows)
 
-    def _rows_of(self, starts):
-        """(rows, row pointers) of the result: a union has all rows of either, the others may have few of them."""
+    def _rows_of(self, starts, nrows=None):
+        """(rows, row pointers) of the result: a union has all rows of either, the others may have few of them.
+
+        nrows: as of stored_rows.
+        """
         if self._mode == OR:
             return self._rows, starts
-        return stored_rows(self._device, self._rows, starts, self.count)
+        return stored_rows(self._device, self._rows, starts, self.count, nrows)
 
     def store(self, dtype, values, iso):
         """The result with these values, in the format of choose_format."""
@@ -129,7 +132,7 @@ class Merge:
         device, x = self._device, self._x
         if starts is None:
             return vector_of(device, x.size, dtype, indices, values, iso)
-        rows, starts = self._rows_of(starts)
+        rows, starts = self._rows_of(starts, x.nrows)
         result = Compressed(x.nrows, x.ncols, dtype, starts, indices, values, iso, rows)
         result.shared = iso
         return choose_format(device, result)

@@ -109,7 +109,7 @@ def diagonal_entries(device, A, k):
 
 def _kept_matrix(device, A, indptr, indices, values):
     """The matrix of some entries of A; indptr: of the rows that A has, of which some may have none now."""
-    rows, indptr = stored_rows(device, A.rows, indptr, indices.shape[0])
+    rows, indptr = stored_rows(device, A.rows, indptr, indices.shape[0], A.nrows)
     result = Compressed(A.nrows, A.ncols, A.dtype, indptr, indices, values, A.iso, rows)
     if A.iso or rows is A.rows:
         share(A, result)

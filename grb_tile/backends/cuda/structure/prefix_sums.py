@@ -46,10 +46,16 @@ class _Tiles:
         self.device.launcher.kernel(HEADER, name, "", template)(self.blocks, self.threads, arguments)
 
 
-def summed(device, n, header, name, template, *arguments):
-    """Launch a kernel of sums of n > 0 items, whose last arguments are those of write_sums; the sum of all, polled."""
+def summed(device, n, header, name, template, *arguments, total=True):
+    """Launch a kernel of sums of n > 0 items, whose last arguments are those of write_sums.
+
+    total: returns the sum of all, polled.
+    """
     tiles = _Tiles(device, n)
     kernel, states = device.launcher.kernel(header, name, "", template), look_back(device, tiles.count)
+    if not total:
+        kernel(tiles.blocks, tiles.threads, (*arguments, *states, None))
+        return None
     return device.sent(lambda sent: kernel(tiles.blocks, tiles.threads, (*arguments, *states, sent)))[0]
 
 
@@ -63,11 +69,8 @@ def running_sums(device, counts, dtype=np.int64, *, total=False, out=None):
     if n == 0:
         return (out, 0) if total else out
     template = index_type(counts), index_type(out)
-    if total:
-        return out, summed(device, n, HEADER, "write_sums", template, counts, n, out)
-    tiles = _Tiles(device, n)
-    tiles.run("write_sums", template, counts, n, out, *look_back(device, tiles.count), None)
-    return out
+    last = summed(device, n, HEADER, "write_sums", template, counts, n, out, total=total)
+    return (out, last) if total else out
 
 
 class Flagged:

@@ -81,9 +81,7 @@ def gather_columns(device, A, J):
     if not ordered:
         indices, values = _sorted_rows(device, A.nrows, ncols, indptr, indices, None if A.iso else values)
         values = A.values if A.iso else values
-    rows = A.rows
-    if rows is not None and A.nrows > max(conversions.SMALL_ROWS, conversions.DCSR_TO_CSR * found.count):
-        rows, indptr = stored_rows(device, rows, indptr, found.count)  # else CSR is made of it
+    rows, indptr = stored_rows(device, A.rows, indptr, found.count, A.nrows)
     return _matrix(device, A.nrows, ncols, A, indptr, indices, values, rows)
 
 
