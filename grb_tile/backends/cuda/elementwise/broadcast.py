@@ -66,7 +66,7 @@ def kronecker(device, A, B, op, mask):
         values, iso = _kronecker_values(device, op, dtype, A, at_a, B, at_b)
         return like(pattern, dtype, values, iso)
     at_type = index_dtype(max(A.nvals, B.nvals))
-    device.check_room(n * (16 + 2 * at_type.itemsize + dtype.np_type.itemsize), f"kronecker: {n} entries")
+    device.check_room(n * (8 + 2 * at_type.itemsize + dtype.np_type.itemsize), f"kronecker: {n} entries")
     if A.rows is not None or B.rows is not None or wants_dcsr(nrows, n):
         A, B = convert(device, A, "dcsr"), convert(device, B, "dcsr")
     stored_a, stored_b = A.indptr.shape[0] - 1, B.indptr.shape[0] - 1
