@@ -289,6 +289,14 @@ class SeparateArrays:
         found.device_id = self._number
         return found
 
+    def staged(self, given):
+        """Arrays that are apart are written here: nothing is left to copy."""
+        for k, array in enumerate(given):
+            if array is not None:
+                self._memory[k].view(np.uint8)[:] = np.frombuffer(array.tobytes(), np.uint8)
+                arrays.Traffic.to_device += array.nbytes
+        return 0, b""
+
     def arrays(self):
         return [self.array(k) for k in range(len(self._memory))]
 

@@ -56,6 +56,15 @@ class ArrayBlock:
         shape, dtype, start = field
         return self._make(shape if count is None else (count,), dtype, self._memory + start)
 
+    def staged(self, arrays: Any) -> tuple[int, bytes]:
+        """(the block's address, what a copy there writes) of NumPy arrays of the fields' types and lengths."""
+        parts, end = [], 0
+        for field, array in zip(self._fields, arrays, strict=True):
+            if field is not None:
+                parts += bytes(field[2] - end), array.tobytes()
+                end = field[2] + array.nbytes
+        return self._memory.ptr, b"".join(parts)
+
     def arrays(self) -> list:
         """All of the arrays, likewise."""
         return [self.array(k) for k in range(len(self._fields))]
