@@ -23,7 +23,17 @@ from ..exceptions import CaptureError
 from .bounded import Matrices, within
 from .bounds import BoundedMatrix
 from .names import (
-    NUMBERS, ONE_BRANCH, UNDEFINED, as_number, begins_as, both, is_matrix, is_object, negated, period, role_of,
+    NUMBERS,
+    ONE_BRANCH,
+    UNDEFINED,
+    as_number,
+    begins_as,
+    both,
+    is_matrix,
+    is_object,
+    negated,
+    period,
+    role_of,
 )  # fmt: skip
 from .search import Search, Written
 
