@@ -234,6 +234,8 @@ def _assign_vector(c, value, I, dtype, desc, subassign):
         if subassign and mask is not None:
             mask = StoredMask(backend.gather_vector(mask.pattern, keep), mask.complement)
     if subassign and I is not None:
+        if _reads_only_inside(mask, desc):
+            return _subassign_inside(c, value, lambda u: backend.expand_vector(u, I, c.size), dtype, mask, desc)
         part = backend.gather_vector(c, I)
         old = backend.expand_vector(part, I, c.size)  # before `part` may be updated in place
         t = _values_in(value, len(I), None, dtype, mask)
@@ -285,6 +287,9 @@ def _assign_matrix(c, value, I, J, dtype, desc, subassign):
     if desc.is_plain and value is EMPTY:
         return backend.outside(c, I, J)
     if subassign:
+        if _reads_only_inside(mask, desc):
+            expand = partial(backend.expand_matrix, I=I, J=J, nrows=c.nrows, ncols=c.ncols)
+            return _subassign_inside(c, value, expand, dtype, mask, desc)
         part = backend.gather_matrix(c, I, J)
         t = _values_in(value, *shape, dtype, mask)
         after = finish(part, t, dtype, mask, desc)
@@ -300,6 +305,29 @@ def _assign_matrix(c, value, I, J, dtype, desc, subassign):
         return backend.union(rest, backend.cast(t, dtype), None)
     region = partial(_in_region, c, I, J)  # C's own entries there: all that can be deleted
     return finish_region(c, t, region, dtype, mask, desc)
+
+
+def _reads_only_inside(mask, desc):
+    """Does C(R)<mask> (+)= T depend on no entry of C outside the mask's structure, and keep them all?"""
+    return mask is not None and not mask.complement and not desc.replace
+
+
+def _subassign_inside(c, value, expand, dtype, mask, desc):
+    """C(R)<M> (+)= T as C<M'> (+)= T', where M' and T' are moved to R: what C holds there is not gathered.
+
+    expand: a function that moves a store of the region's shape to R.
+    """
+    backend, inside = current(), None
+    if isinstance(value, _VALUE):
+        inside = expand(mask.pattern)
+        t = iso_like(inside, dtype, _cast(value, dtype))
+    elif value is EMPTY:
+        t = empty_vector(c.size, dtype) if len(c.shape) == 1 else empty_matrix(c.nrows, c.ncols, dtype)
+    else:
+        t = expand(backend.restrict(value, mask))
+    if inside is None and desc.accum is None:
+        inside = expand(mask.pattern)
+    return finish(c, t, dtype, mask if inside is None else StoredMask(inside), desc)
 
 
 def _in_region(A, I, J):

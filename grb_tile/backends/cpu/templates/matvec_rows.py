@@ -50,22 +50,10 @@ def row_product(i, lo, hi, indices, a_values, x_words, x_values):
             b = x_values[k]
         total = MUL(a, b, i, k, 0)
         if not ANY:
-            end = hi
-            if EXIT:
-                end = min(hi, lo + STRIDE)
-            for e in range(lo + 1, end):
-                k = indices[e]
-                if not A_ISO:
-                    a = a_values[e]
-                if not X_ISO:
-                    b = x_values[k]
-                t = MUL(a, b, i, k, 0)
-                total = ADD(total, t)
-            if EXIT:
-                while end < hi and total != TERMINAL:
-                    begin = end
-                    end = min(hi, end + STRIDE)
-                    for e in range(begin, end):
+            begin = lo + 1
+            if EXIT:  # groups of one length are unrolled, which halves the time of short rows
+                while hi - begin >= STRIDE and total != TERMINAL:
+                    for e in range(begin, begin + STRIDE):
                         k = indices[e]
                         if not A_ISO:
                             a = a_values[e]
@@ -73,27 +61,49 @@ def row_product(i, lo, hi, indices, a_values, x_words, x_values):
                             b = x_values[k]
                         t = MUL(a, b, i, k, 0)
                         total = ADD(total, t)
-        return True, total
-    total = IDENTITY
-    met = False
-    if BOOLEAN:  # without branches, which cost more than the products of entries that x does not have
-        begin = lo
-        while begin < hi:
-            end = min(hi, begin + STRIDE)
-            for e in range(begin, end):
+                    begin += STRIDE
+                if total == TERMINAL:
+                    begin = hi
+            for e in range(begin, hi):
                 k = indices[e]
-                present = (x_words[k >> 6] & bit(np.int64(k))) != NONE
                 if not A_ISO:
                     a = a_values[e]
                 if not X_ISO:
                     b = x_values[k]
                 t = MUL(a, b, i, k, 0)
-                more = ADD(total, t)
-                total = (more & present) | (total & (not present))
-                met = met | present
-            begin = end
-            if EXIT:
-                begin = hi if total == TERMINAL else end
+                total = ADD(total, t)
+        return True, total
+    total = IDENTITY
+    met = False
+    if BOOLEAN:  # without branches, which cost more than the products of entries that x does not have
+        begin = lo
+        if EXIT:
+            while hi - begin >= STRIDE and total != TERMINAL:
+                for e in range(begin, begin + STRIDE):
+                    k = indices[e]
+                    present = (x_words[k >> 6] & bit(np.int64(k))) != NONE
+                    if not A_ISO:
+                        a = a_values[e]
+                    if not X_ISO:
+                        b = x_values[k]
+                    t = MUL(a, b, i, k, 0)
+                    more = ADD(total, t)
+                    total = (more & present) | (total & (not present))
+                    met = met | present
+                begin += STRIDE
+            if total == TERMINAL:
+                begin = hi
+        for e in range(begin, hi):
+            k = indices[e]
+            present = (x_words[k >> 6] & bit(np.int64(k))) != NONE
+            if not A_ISO:
+                a = a_values[e]
+            if not X_ISO:
+                b = x_values[k]
+            t = MUL(a, b, i, k, 0)
+            more = ADD(total, t)
+            total = (more & present) | (total & (not present))
+            met = met | present
         return met, total
     for e in range(lo, hi):
         k = indices[e]
