@@ -32,6 +32,8 @@ ABSENT = object()  # a change: the element is removed
 BASE = object()  # the start of an accumulation: the base's element, which may be absent
 WAITING = 1 << 20  # writes of single elements that may wait (108 bytes each) beside a store of fewer entries
 COUNTED = 64  # changed elements that nvals looks up in the base (1 us each) instead of merging them (10 ns an entry)
+FEW = 16  # changed elements that are looked up one by one (2 us each) before the calls of a merge (20 us)
+_LISTED = frozenset(("sparse", "csr", "dcsr"))  # forms whose elements are found by a search
 LONGEST = 1024  # items of an accumulation (40 bytes each) from which it is folded: a long loop takes no more memory
 
 
@@ -45,14 +47,21 @@ def read(store, key):
         if is_read_alone(store):
             return element(store, key)
         store = host(store)
+    at = place(store, key)
+    return None if at is None else store.values[0 if store.iso else at]
+
+
+def place(store, key):
+    """Which of the values of a host store, not a dense one, is the element at `key` (as in `read`), or None.
+
+    Each element of an iso store counts as one value.
+    """
     form = store.format
     if form == "sparse":
         return _in_segment(store, key, 0, store.indices.shape[0])
     if form == "bitmap":
         words = store.words
-        if words is not None and not (int(words[key >> 6]) >> (key & 63)) & 1:
-            return None
-        return store.values[0 if store.iso else key]
+        return None if words is not None and not (int(words[key >> 6]) >> (key & 63)) & 1 else key
     row, column = key
     if store.rows is not None:
         rows = store.rows
@@ -66,9 +75,7 @@ def read(store, key):
 def _in_segment(store, index, start, stop):
     segment = store.indices[start:stop]
     at = int(segment.searchsorted(segment.dtype.type(index)))  # of the segment's type, else NumPy casts the segment
-    if at == stop - start or segment[at] != index:
-        return None
-    return store.values[0 if store.iso else start + at]
+    return None if at == stop - start or segment[at] != index else start + at
 
 
 def _after_fork():
@@ -251,11 +258,30 @@ def merge(obj):
 
 def _merged(obj, pending, base, own):
     _fold_accumulations(obj, pending, base)
+    if len(pending) <= FEW and is_host(base) and base.format in _LISTED and not obj.dtype._is_udt:
+        store = _revalued(obj, pending, base, own)
+        if store is not None:
+            return store
     rows, cols, changes = _listed(pending)
     if not changes:
         return base
     touched, t = stores_of(obj, rows, cols, changes)
     return ops.replace_entries(base, t, touched, own)
+
+
+def _revalued(obj, pending, base, own):
+    """The base with other values, where few elements are pending and it has all of them; else None."""
+    if sum(map(len, pending.values())) > FEW:
+        return None
+    at, values = [], []
+    for i, row in pending.items():
+        for j, change in row.items():
+            found = None if change is ABSENT else place(base, j if obj.ndim == 1 else (i, j))
+            if found is None:
+                return None
+            at.append(found)
+            values.append(change)
+    return ops.replace_values(base, np.array(at), np.array(values, obj.dtype.np_type), own)
 
 
 def _listed(pending):

@@ -30,7 +30,7 @@ from ..storage.constructors import bit_patterns
 from ..storage.convert import choose_format, to_sparse
 from ..storage.place import first_value, is_host
 from ..storage.store import StoredMask, forms_of, full_values
-from ..storage.update_entries import owns_arrays, update_entries
+from ..storage.update_entries import owns_arrays, replace_values as update_values, update_entries
 
 
 class Descriptor:
@@ -181,6 +181,11 @@ def replace_entries(c, t, touched, own):
             return result
     c.shared = True  # should this step fail, C is as it was
     return current().overwrite(c, t, StoredMask(touched))
+
+
+def replace_values(c, at, values, own):
+    """`replace_entries` of entries that C has: `values`, of C's type, at the positions `at` of its values."""
+    return update_values(c, at, values, own and current().updates_in_place)
 
 
 def accumulate_chains(values, present, chains, accum, dtype):

@@ -106,7 +106,7 @@ def update_entries(c, t, touched, own):
     fresh, removed = ~found & stays, found & ~stays
     edits = (fresh | removed).nonzero()[0]
     if edits.shape[0] == 0:
-        return _replaced(c, at[found], values, own)
+        return replace_values(c, at[found], values, own)
     if c.format == "dcsr":
         return NotImplemented  # rows come and go
     iso = c.iso and _all_equal(values, c.values)
@@ -166,8 +166,8 @@ def _has_one_reference(array_count, array):
     return array_count <= holders.ONE and array.flags.writeable and not isinstance(array.base, np.ndarray)
 
 
-def _replaced(c, at, values, own):
-    """C with values[k] at position at[k] of its values: in place where nothing else refers to them."""
+def replace_values(c, at, values, own):
+    """C with values[k] at position at[k] of its values: in place where `own` and nothing else refers to them."""
     if at.shape[0] == 0:
         return c
     if own and owns_arrays(c):

@@ -55,15 +55,23 @@ def build_vector(size, indices, values, dup, dtype):
 def build_matrix(nrows, ncols, rows, cols, values, dup, dtype):
     count = rows.shape[0]
     iso = values.shape[0] == 1 and count != 1
-    distinct = _ascend(rows, cols, nrows, ncols)
+    keys = None
+    if count > 1 and nrows * ncols <= MAX_KEY:  # a pair as one number; larger ones are sorted
+        keys = rows * ncols
+        keys += cols
+    distinct = count < 2 or keys is not None and bool((keys[1:] > keys[:-1]).all())
     width = max(int(ncols) - 1, 1).bit_length()
     order = None
     if not distinct and iso and (int(nrows) << width) <= MAX_KEY:  # no values to be moved with the pairs
         keys = (rows << width) | cols
         keys.sort()
         rows, cols = keys >> width, keys & ((1 << width) - 1)
+    elif not distinct and keys is not None:
+        if not (keys[1:] >= keys[:-1]).all():
+            order = stable_order(keys, nrows * ncols)
     elif not distinct:
-        order = order_pairs(rows, cols, nrows, ncols)
+        order = np.lexsort((cols, rows))
+    del keys
     if order is not None:
         rows, cols = rows[order], cols[order]
         if not iso:
@@ -86,17 +94,6 @@ def build_matrix(nrows, ncols, rows, cols, values, dup, dtype):
     return compressed(nrows, ncols, dtype, rows, np.array(cols, index_dtype(ncols)), values, iso)
 
 
-def _ascend(rows, cols, nrows, ncols):
-    """Are the pairs in order without repeats?  False where no 64-bit key holds a pair: then they are sorted."""
-    if rows.shape[0] < 2:
-        return True
-    if nrows * ncols > MAX_KEY:
-        return False
-    keys = rows * ncols
-    keys += cols
-    return bool((keys[1:] > keys[:-1]).all())
-
-
 def _stored(values, iso, count, dtype):
     """(values, iso) of a new store of `count` tuples: cast, one value where all are equal, in an array of its own."""
     values = cast(values, dtype)
@@ -110,6 +107,8 @@ def are_equal(values):
     """Have all values (at least one) the same bits?  False for user-defined types."""
     if values.dtype.kind not in "biufc" or values.ndim != 1:
         return False
+    if values[0].tobytes() != values[-1].tobytes():
+        return False
     bits_of = np.ascontiguousarray(values).view(f"u{min(values.itemsize, 8)}").reshape(values.shape[0], -1)
     return bool((bits_of[:64] == bits_of[0]).all()) and bool((bits_of == bits_of[0]).all())
 
@@ -121,7 +120,9 @@ def first_repeat(ordered):
 
 def fold_segments(values, iso, starts, total, op, dtype):
     """(values, iso): each segment folded from left to right by op, which need not be associative."""
-    lengths = np.append(starts[1:], total) - starts
+    lengths = np.empty_like(starts)
+    np.subtract(starts[1:], starts[:-1], out=lengths[:-1])
+    lengths[-1] = total - starts[-1]
     if op.kind == "first":
         return (values if iso else values[starts]), iso
     if op.kind in ("second", "any"):
@@ -454,7 +455,10 @@ def expand_matrix(A, I, J, nrows, ncols, gather):
     """T[I[k], J[l]] = A[k,l]; gather: the backend's gather_matrix, which sorts A where I or J do not ascend."""
     if I is None and J is None and A.nrows == nrows and A.ncols == ncols:
         return A
+    given_I, given_J = I, J
     (I, row_order), (J, column_order) = _ascending(I, nrows), _ascending(J, ncols)
+    if (row_order is not None or column_order is not None) and A.indices.shape[0] < tuning.COMPILED_ENTRIES:
+        return _sorted_anew(A, given_I, given_J, nrows, ncols)
     A = gather(A, row_order, column_order)
     cols = _placed(A.indices, J).astype(index_dtype(ncols), copy=False)
     if I is None and A.nrows == nrows:
@@ -470,6 +474,18 @@ def expand_matrix(A, I, J, nrows, ncols, gather):
         rows, indptr = _placed(listed.rows, I), listed.indptr
     result = Compressed(nrows, ncols, A.dtype, indptr, cols, A.values, A.iso, rows)
     return choose_format(share(A, result))
+
+
+def _sorted_anew(A, I, J, nrows, ncols):
+    """expand_matrix by one sort of the moved entries."""
+    rows, cols = _placed(row_ids(A), I), _placed(A.indices, J)
+    order = order_pairs(rows, cols, nrows, ncols)
+    values = A.values
+    if order is not None:
+        rows, cols = rows[order], cols[order]
+        values = values if A.iso else values[order]
+    result = choose_format(compressed(nrows, ncols, A.dtype, rows, cols, values, A.iso))
+    return share(A, result) if order is None or A.iso else result
 
 
 def _ascending(K, size):
