@@ -183,7 +183,7 @@ def replace_values(c, at, values, own):
     return result
 
 
-_OF_STRUCTURE = ("row_ids", "occupied", "occupied_words", "keys", "words")  # cached forms without values
+_OF_STRUCTURE = ("row_ids", "occupied", "occupied_words", "keys", "words", "columns")  # cached forms without values
 
 
 def forget_values(c):
