@@ -34,7 +34,17 @@ from ..storage.place import first_value, is_host
 from ..storage.store import Dense, StoredMask
 from . import checks
 from .record import Record
-from .write import PLAIN, finish, finish_region, is_known_empty, put_region, put_value, stored_mask
+from .write import (
+    PLAIN,
+    finish,
+    finish_inside,
+    finish_region,
+    is_known_empty,
+    keeps_outside,
+    put_region,
+    put_value,
+    stored_mask,
+)
 
 
 class _Empty:
@@ -197,7 +207,13 @@ def _assign_line(c, value, I, J, dtype, desc, subassign):
 def _put_region(c, value, I, J, width, dtype, desc):
     """The store of C after the assignment by Backend.put_region, or NotImplemented."""
     backend = current()
-    if backend.updates_in_place or desc.mask is not None or value is EMPTY and not desc.is_plain:
+    if (
+        desc.mask is not None
+        or value is EMPTY
+        and not desc.is_plain
+        or backend.updates_in_place
+        and type(c) is not Dense
+    ):
         return NotImplemented
     of_rows = len(c.shape) == 2 and type(c) is not Dense  # their entries, not their positions, are written
     if of_rows and (I is None or J is not None or not desc.is_plain or isinstance(value, _VALUE)):
@@ -234,7 +250,7 @@ def _assign_vector(c, value, I, dtype, desc, subassign):
         if subassign and mask is not None:
             mask = StoredMask(backend.gather_vector(mask.pattern, keep), mask.complement)
     if subassign and I is not None:
-        if _reads_only_inside(mask, desc):
+        if keeps_outside(mask, desc):
             return _subassign_inside(c, value, lambda u: backend.expand_vector(u, I, c.size), dtype, mask, desc)
         part = backend.gather_vector(c, I)
         old = backend.expand_vector(part, I, c.size)  # before `part` may be updated in place
@@ -287,7 +303,7 @@ def _assign_matrix(c, value, I, J, dtype, desc, subassign):
     if desc.is_plain and value is EMPTY:
         return backend.outside(c, I, J)
     if subassign:
-        if _reads_only_inside(mask, desc):
+        if keeps_outside(mask, desc):
             expand = partial(backend.expand_matrix, I=I, J=J, nrows=c.nrows, ncols=c.ncols)
             return _subassign_inside(c, value, expand, dtype, mask, desc)
         part = backend.gather_matrix(c, I, J)
@@ -307,27 +323,19 @@ def _assign_matrix(c, value, I, J, dtype, desc, subassign):
     return finish_region(c, t, region, dtype, mask, desc)
 
 
-def _reads_only_inside(mask, desc):
-    """Does C(R)<mask> (+)= T depend on no entry of C outside the mask's structure, and keep them all?"""
-    return mask is not None and not mask.complement and not desc.replace
-
-
 def _subassign_inside(c, value, expand, dtype, mask, desc):
     """C(R)<M> (+)= T as C<M'> (+)= T', where M' and T' are moved to R: what C holds there is not gathered.
 
     expand: a function that moves a store of the region's shape to R.
     """
-    backend, inside = current(), None
     if isinstance(value, _VALUE):
         inside = expand(mask.pattern)
-        t = iso_like(inside, dtype, _cast(value, dtype))
-    elif value is EMPTY:
+        return finish_inside(c, iso_like(inside, dtype, _cast(value, dtype)), lambda: inside, dtype, desc)
+    if value is EMPTY:
         t = empty_vector(c.size, dtype) if len(c.shape) == 1 else empty_matrix(c.nrows, c.ncols, dtype)
     else:
-        t = expand(backend.restrict(value, mask))
-    if inside is None and desc.accum is None:
-        inside = expand(mask.pattern)
-    return finish(c, t, dtype, mask if inside is None else StoredMask(inside), desc)
+        t = expand(current().restrict(value, mask))
+    return finish_inside(c, t, lambda: expand(mask.pattern), dtype, desc)
 
 
 def _in_region(A, I, J):
