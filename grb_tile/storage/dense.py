@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..exceptions import InvalidValue
-from . import bits
+from . import bits, holders
 from .constructors import empty_matrix
 from .convert import choose_format, compressed as compressed_of, share, to_bitmap, to_sparse, transpose_of, wants_dcsr
 from .host_memory import check_memory
@@ -63,6 +63,19 @@ def in_order(A: Dense, by_columns: bool) -> Dense:
     if found is None:
         found = forms["other_order"] = Dense(A.nrows, A.ncols, _reordered(A), by_columns)
     return found
+
+
+def writable_flat(A: Dense, by_columns: bool) -> BitmapVector:
+    """The flat vector of A in that order, `shared` where something beside A refers to it: for writes in place.
+
+    What is derived from A is forgotten: it has A's arrays, and does not outlive a write.
+    """
+    A.forms = None
+    if holders.count_of(A.flat) > holders.ONE:
+        A.shared = True
+    flat = in_order(A, by_columns).flat
+    A.forms = None
+    return flat
 
 
 def _reordered(A):

@@ -102,7 +102,8 @@ def _restrict_bitmap(device, x, pattern, complement):
         if at.shape[0] == 0:
             return empty_like(device, x, x.dtype)
         values = x.values if x.iso else gather(device, x.values, at)
-        return share(x, pattern, vector_of(device, size, x.dtype, at, values, x.iso))
+        result = share(pattern, vector_of(device, size, x.dtype, at, values, x.iso))
+        return share(x, result) if x.iso else result
     words = words_of(device, pattern)
     if words is None:
         return empty_like(device, x, x.dtype) if complement else x
