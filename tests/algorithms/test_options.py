@@ -174,11 +174,13 @@ def verify(name, d, options, G):
     return True
 
 
-def run(name, count):
+def run(name, count, dtype=None):
+    """dtype: of all graphs instead of the one that each has drawn."""
     judged = 0
     for k in range(count):
         seed = seeds.SEED * 100_000 + k
         d, rng = draw(seed), np.random.default_rng([seed, 1])
+        d = dataclasses.replace(d, dtype=dtype or d.dtype)
         options = [{key: make(d, rng) for key, make in OPTIONS[name].items()} for _ in range(3)]
         if not d.n and any(key in OPTIONS[name] for key in ("source", "sources", "target", "personalization", "pairs")):
             continue
@@ -222,6 +224,13 @@ def test_options_of_many_draws(name):
 def test_options_without_compiled_code(name):
     with gb.plan(force="numpy"):
         run(name, DRAWS or 100)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options_with_compiled_code(name):
+    """Each template, which small graphs do not reach: of FP64, so that few kernels are compiled."""
+    with gb.plan(force="numba"):
+        run(name, DRAWS or 10, dtype="FP64")
 
 
 ONE_OR_MORE = [(name, key) for name, options in OPTIONS.items() for key in options if key in (*A_VERTEX, *VERTICES)]

@@ -19,24 +19,28 @@ OF_DENSE = ("spmm_rows", "spmm_slabs")
 OTHERS = ("dot", "gustavson", "numpy", "numba", "reference", "csr", "nt16", "nt32", "nt64", "grid_wide", "grid_low_skew", "blocks_high_diameter",
           "pull", "push")  # fmt: skip
 OF_VECTORS = [name for name in FORCIBLE if name not in (*OF_MATRICES, *OF_DENSE, *OTHERS)]
-SEMIRINGS = {"plus_times": "FP64", "any_pair": "BOOL", "min_first": "INT64", "plus_second": "FP32"}
+SEMIRINGS = {"plus_times": "FP64", "any_pair": "BOOL", "min_first": "INT64", "max_plus": "FP32", "plus_second": "FP32"}
 MASKS = ("none", "S", "~S", "V", "~V", "a few", "all but a few", "no row")
-FORMS = ("csr", "dcsr", "iso", "columns", "a part")
+FORMS = ("csr", "dcsr", "iso", "columns", "dcsc", "a part")
 SHARES = 6  # of the rows of a kernel; the quick run has one
 
 
 def matrix(rng, nrows, ncols, dtype, form):
-    """Rows of every length: empty ones, one that is full, a column with most rows; dcsr: few rows have entries."""
+    """Rows of every length: empty ones, one that is full, a column with most rows; dcsr, dcsc: few rows or columns have entries."""
     present = rng.random((nrows, ncols)) < rng.choice([0.0, 0.01, 0.1, 0.3], (nrows, 1), p=[0.2, 0.3, 0.4, 0.1])
     present[nrows // 3] = True
     present[: nrows // 2, ncols // 2] = True
     if form == "dcsr":
-        present[rng.permutation(nrows)[12:]] = False
+        present[rng.permutation(nrows)[nrows // 8 + 2 :]] = False
+    if form == "dcsc":
+        present[:, rng.permutation(ncols)[ncols // 8 + 2 :]] = False
     i, j = np.nonzero(present)
     values = np.ones(i.size) if form == "iso" else rng.integers(1, 9, i.size)
     make = {"nrows": nrows, "ncols": ncols}
-    if form == "columns":  # given as the transpose of what is stored
-        return gb.Matrix.from_coo(j, i, values, dtype, nrows=ncols, ncols=nrows).T
+    if form in ("columns", "dcsc"):  # given as the transpose of what is stored
+        made = gb.Matrix.from_coo(j, i, values, dtype, nrows=ncols, ncols=nrows)
+        made._store = to_dcsr(made._store) if form == "dcsc" else made._store
+        return made.T
     if form == "a part":  # of a larger one, so that arrays begin anywhere
         return gb.Matrix.from_coo(i + 3, j + 5, values, dtype, nrows=nrows + 7, ncols=ncols + 9)[3 : nrows + 3, 5 : ncols + 5].new()
     if form == "iso":
