@@ -226,13 +226,6 @@ def test_options_without_compiled_code(name):
         run(name, DRAWS or 100)
 
 
-@pytest.mark.parametrize("name", OPTIONS)
-def test_options_with_compiled_code(name):
-    """Each template, which small graphs do not reach: of FP64, so that few kernels are compiled."""
-    with gb.plan(force="numba"):
-        run(name, DRAWS or 10, dtype="FP64")
-
-
 ONE_OR_MORE = [(name, key) for name, options in OPTIONS.items() for key in options if key in (*A_VERTEX, *VERTICES)]
 
 
