@@ -42,7 +42,9 @@ def matrix(rng, nrows, ncols, dtype, form):
         made._store = to_dcsr(made._store) if form == "dcsc" else made._store
         return made.T
     if form == "a part":  # of a larger one, so that arrays begin anywhere
-        return gb.Matrix.from_coo(i + 3, j + 5, values, dtype, nrows=nrows + 7, ncols=ncols + 9)[3 : nrows + 3, 5 : ncols + 5].new()
+        return gb.Matrix.from_coo(i + 3, j + 5, values, dtype, nrows=nrows + 7, ncols=ncols + 9)[
+            3 : nrows + 3, 5 : ncols + 5
+        ].new()
     if form == "iso":
         return gb.Matrix.from_coo(i, j, 1, dtype, **make)
     made = gb.Matrix.from_coo(i, j, values, dtype, **make)

@@ -39,7 +39,9 @@ def steps():
 QUICK = sorted(LIMITS)[SEED % len(LIMITS)]  # each takes five seconds
 
 
-@pytest.mark.parametrize("arch", [arch if arch == QUICK else pytest.param(arch, marks=pytest.mark.slow) for arch in LIMITS])
+@pytest.mark.parametrize(
+    "arch", [arch if arch == QUICK else pytest.param(arch, marks=pytest.mark.slow) for arch in LIMITS]
+)
 def test_one_kernel(arch):
     try:
         jit.compiler()
