@@ -1,4 +1,4 @@
-"""Whatever is asked for as a label, of graphs with labels of every kind: found by its value and its kind, or a KeyError."""
+"""Whatever is asked for as a label, of graphs with labels of each kind: found by value and kind, or a KeyError."""
 
 import itertools
 

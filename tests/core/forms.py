@@ -152,8 +152,11 @@ def check(programs, autocompute=False, not_alike=None, refused_here=None, strict
 
 def agree_with_numpy(name, programs, run, count, shown=True):
     """`count` of the programs, drawn by the seed and `name`, give through `run` what they give over NumPy: results,
-    operands afterwards, and the words of what is refused.  run: (function) -> the results of that function.  shown: objects have the same text
-    there, which errors end with."""
+    operands afterwards, and the words of what is refused.
+
+    run: (function) -> what that function returned, once or several times.  shown: objects have the same text there,
+    with which errors end.
+    """
     chosen = [programs[k] for k in sorted(generator("forms", name).permutation(len(programs))[:count])]
     asked = [(program, turn % 2 == 1) for turn, program in enumerate(chosen)]
 

@@ -80,7 +80,7 @@ def test_semirings_for_types_that_are_not_listed():
     assert found >= {("lor_eq", "FC64"), ("times_first", "BOOL"), ("max_pair", "FC64"), ("plus_pair", "BOOL")}
 
 
-PARTS = 12  # of the operators of a namespace, of which the quick run has one: python-graphblas compiles what it is asked for
+PARTS = 12  # of a namespace; the quick run has a few: python-graphblas compiles what it is asked for
 
 
 @pytest.mark.sampled(PARTS)

@@ -8,7 +8,7 @@ from . import seeds
 def combinations(name, **options):
     """Rows {option: value}: for any two options and a value of each, some row has both.
 
-    A greedy choice in an order that the seed and `name` decide; about as many rows as the two longest options have pairs.
+    A greedy choice in an order that the seed and `name` decide: about as many rows as the two longest have pairs.
     """
     rng = seeds.generator("pairwise", name)
     names = list(options)

@@ -54,6 +54,7 @@ def test_what_was_asked_is_finished_after_the_program(tmp_path, end):
     assert compiled(tmp_path) == 4
 
 
+@pytest.mark.slow
 def test_one_process_finishes_for_a_cache_folder(tmp_path):
     import fcntl
 
