@@ -1,4 +1,4 @@
-"""Faults that were noticed once a table went over all of their kind: engines, forms, options, labels, texts, formats."""
+"""Faults that were noticed once a table went over all of their kind: engines, forms, options, labels, texts."""
 
 from . import Fault
 
