@@ -30,7 +30,7 @@ def entries(vector: Any, indices: bool, values: bool, dtype: Any) -> tuple[Any, 
     return TurnArray(store, True) if indices else None, TurnArray(held) if values else None
 
 
-def dense(vector: Any, fill: Any, dtype: Any) -> TurnArray:
+def dense(vector: Any, fill: Any, dtype: Any) -> Any:
     """What to_dense gives.  Raises: TypeError for a vector that may have gaps, without a value for these."""
     store, dtype = vector._store, vector.dtype if dtype is None else lookup_dtype(dtype)
     if store.nvals_if_read != store.size:
@@ -51,7 +51,7 @@ def spread_over(target: Any, resolved: Any, number: Number) -> tuple[Any, Any]:
     if type(axis.index) is int:
         resolved = Resolved(target, slice(axis.index, axis.index + 1))
     if type(axis.index) is not TurnArray:
-        return resolved, number.spread(*resolved.shape, target.dtype)
+        return resolved, number.spread(resolved.shape[0], target.dtype)
     spread = number.spread(axis.index.store.size, target.dtype)
     return resolved, TurnArray(spread._store, repeated=True)
 

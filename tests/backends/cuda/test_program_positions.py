@@ -5,7 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
-from backends.cuda.test_programs import agree, on_the_device  # noqa: F401  (a fixture of each test)
+from backends.cuda.test_program_lowerings import matrix, shape  # noqa: F401  (a fixture)
+from backends.cuda.test_programs import agree, drawn, on_the_device, same_as_plain  # noqa: F401  (a fixture)
 
 import grb_tile as gb
 from grb_tile.exceptions import CaptureWarning, IndexOutOfBound
@@ -235,3 +236,20 @@ def _outcome(function, arguments):
         return function(*arguments)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
+
+
+STATEMENTS = (
+    "c << c[(b % A.nrows).new().to_dense(0)]", "c = c[(a % A.nrows).new().to_dense(4)].new()",
+    "a << gb.Vector.from_coo((c % A.nrows).new().to_dense(3), b.to_dense(2), size=A.nrows, dup_op=gb.binary.plus)",
+    "b(gb.binary.max) << gb.Vector.from_coo((b % 50).new().to_coo()[1], k, size=A.nrows)",
+    "b[(c % A.nrows).new().to_dense(1)] << k", "a('max')[(b % A.nrows).new().to_dense(0)] << b.to_dense(1)",
+    "at, x = a.to_coo(); b[at] << x", "b(~a.S)[c.to_coo()[0]] << 2", "a, b = b, a", "k += 2", "k = max(k, 3)",
+    "k = abs(k - 7) if c.nvals > 300 else int(k + 1.5)", "c << (c * 7 + k) % A.nrows", "a << a.select('<=', k)",
+    "c << c.ewise_add(a, 'min')", "a << A.mxv(b, 'max_second')", "b(b.S, replace=True) << c",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", [0, 1, 2, *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 40))])
+def test_random_programs(case, shape):  # noqa: F811
+    """In one kernel, on grids of any size."""
+    same_as_plain(*drawn("positions", case, STATEMENTS), matrix(case).apply("ceil").new(int))
