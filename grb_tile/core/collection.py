@@ -460,6 +460,10 @@ def aggregate(self, op, kind, within):
     from .aggregate import reduce_expression as aggregate_record
 
     op = get_typed_op(op, self.dtype, kind="binary|aggregator")
+    if tracing.active is not None and kind == "scalar" and op.name in turn_arrays.EXTREMES:
+        found = turn_arrays.place_of_extreme(self, turn_arrays.EXTREMES[op.name])
+        if found is not None:
+            return found
     x, xt = (self._matrix, True) if self._is_transposed else (self, False)
     cls = ScalarExpression if kind == "scalar" else VectorExpression
     return cls(aggregate_record(x, op, kind, xt), (f"{{0.name}}.{within}({{1}})", self, op))
