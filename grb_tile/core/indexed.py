@@ -192,7 +192,10 @@ class ScalarIndexExpr(ScalarOperand, IndexExpr):
         """The element as a new Scalar, empty when there is none."""
         if opts:
             check_options(opts)
-        if tracing.active is not None and (found := turn_arrays.element(self.parent, self.resolved_indexes)) is not None:
+        if (
+            tracing.active is not None
+            and (found := turn_arrays.element(self.parent, self.resolved_indexes)) is not None
+        ):
             return found.new(dtype)
         dtype = self.parent.dtype if dtype is None else lookup_dtype(dtype)
         value = self._element()
