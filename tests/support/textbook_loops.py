@@ -390,6 +390,26 @@ def components_by_pivots(A):
     return component
 
 
+def closure(A):
+    """Which vertices reach which, by squares."""
+    R = A.dup()
+    while True:
+        n = R.nvals
+        R << binary.lor(R | R.mxm(R, semiring.lor_land).new())
+        if R.nvals == n:
+            return R
+
+
+def all_distances(W):
+    """Shortest paths between all vertices, by squares."""
+    D = W.dup()
+    while True:
+        old = D.dup()
+        D(binary.min) << D.mxm(D, semiring.min_plus)
+        if D.isequal(old):
+            return D
+
+
 def same(found, wanted):
     """Are results near those of another run?"""
     found, wanted = (x if isinstance(x, tuple) else (x,) for x in (found, wanted))
@@ -432,6 +452,8 @@ LOOPS = {
     "walk with restart": (walk_with_restart, lambda A: (A, hub(A))),
     "farthest": (farthest, lambda A: (A, hub(A))),
     "peeling": (peeling, lambda A: (A,)),
+    "closure": (closure, lambda A: (A,)),
+    "all distances": (all_distances, lambda A: (weights_of(A),)),
     "spanning tree": (spanning_tree, lambda A: (weights_of(A), hub(A))),
     "pivots": (components_by_pivots, lambda A: (A,)),
     "labels": (propagated, lambda A: (A, 10)),
