@@ -13,12 +13,12 @@ import grb_tile as gb
 
 TEXTS = (
     "s = float(k)", "s = int(s * 1.75) + 0.0", "b = bool(k % 3)", "s = max(s, float(k), 2.0)", "s = min(1.5, s)",
-    "k = max(k, 4)",
-    "k = min(k, 100)", "s = math.sqrt(s * s + 1)", "s = np.log1p(abs(s))", "k = math.floor(s)", "k = math.ceil(s + 0.25)",
-    "s = np.maximum(s, 3.0)", "s = math.pow(s, 0.5) + k", "b = np.isfinite(s)", "s = 2.5 if k > 9 else s",
-    "k = k + 1 if b else k + 2", "s = s or 7.0", "k = k and 5", "s = float(v.reduce('max'))", "k = int(v[3].new().value)",
-    "s = s + v[k % 5].new().value", "s = math.exp(-s)", "k = int(v.reduce(gb.agg.ss.argmax).new().value)", "v[k % 70] = 3.0",
-    "v << v.apply('plus', right=k)", "v << gb.binary.minus(k, v)", "s = abs(s - 1)",
+    "k = max(k, 4)", "k = min(k, 100)", "s = math.sqrt(s * s + 1)", "s = np.log1p(abs(s))", "k = math.floor(s)",
+    "k = math.ceil(s + 0.25)", "s = np.maximum(s, 3.0)", "s = math.pow(s, 0.5) + k", "b = np.isfinite(s)",
+    "s = 2.5 if k > 9 else s", "k = k + 1 if b else k + 2", "s = s or 7.0", "k = k and 5",
+    "s = float(v.reduce('max'))", "k = int(v[3].new().value)", "s = s + v[k % 5].new().value", "s = math.exp(-s)",
+    "k = int(v.reduce(gb.agg.ss.argmax).new().value)", "v[k % 70] = 3.0", "v << v.apply('plus', right=k)",
+    "v << gb.binary.minus(k, v)", "s = abs(s - 1)",
 )  # fmt: skip
 
 
