@@ -151,8 +151,8 @@ def test_out_of_bounds(bad, late):
     def make(step):
         return gb.Vector.from_dense(np.arange(70) // 2), values(70, 1), step, 50
 
-    program, step = gb.program(f), gb.Vector.from_scalar(0, 70, int).dup()
-    zero = step.dup()
+    program, zero = gb.program(f), gb.Vector.from_dense(np.zeros(70, int))
+    step = zero.dup()
     step[69] = 1 if bad == 70 else (bad - 34) // late  # 70 from turn 36 on
     for _ in range(3):
         assert agree(program(*make(zero)), f(*make(zero)))
@@ -167,33 +167,39 @@ def test_out_of_bounds(bad, late):
 
 
 def test_endless_but_for_the_error():
-    def f(p, x):
+    def f(p, x, y):
         while x.reduce("plus").new().value > 0:
             p << p + 1
-            x << x[p.to_coo()[1]]
+            y << x[p.to_coo()[1]]
 
     program = gb.program(f)
-    program(gb.Vector.from_dense(np.arange(70)), gb.Vector.from_scalar(0.0, 70))
     for _ in range(3):
-        args = gb.Vector.from_dense(np.arange(70) // 2), gb.Vector.from_dense(np.ones(70))
+        args = gb.Vector.from_dense(np.arange(70) // 2), values(70, 1).apply(abs).new(), values(70, 2)
         with pytest.raises(IndexOutOfBound), warnings.catch_warnings():
             warnings.simplefilter("ignore", CaptureWarning)  # the third time it is refused
             program(*args)
 
 
 def test_positions_that_come_twice():
-    def f(p, x, turns):
+    def f(p, x, shift, turns):
         for _ in range(turns):
-            x << gb.Vector.from_coo(p.to_coo()[1], x.to_coo()[1], size=x.size)
-            p << (p * p) % 71 % 70
+            x("second") << gb.Vector.from_coo(p.to_coo()[1], x.to_coo()[1], size=x.size)
+            p << (p + shift) % 70
         return x
 
     program = gb.program(f)
-    for k in range(3):
+
+    def make(k, last):
+        shift = np.full(70, 3)
+        shift[69] = last
         order = gb.Vector.from_dense(np.random.default_rng(k).permutation(70))
-        assert agree(program(order.dup(), values(70, k), 1), f(order.dup(), values(70, k), 1))
+        return order, values(70, k), gb.Vector.from_dense(shift), 4
+
+    for k in range(3):
+        assert agree(program(*make(k, 3)), f(*make(k, 3)))
+    assert "turns on the device" in program.explain()
     with pytest.raises(ValueError, match="Duplicate indices"):
-        program(gb.Vector.from_dense(np.random.default_rng(k).permutation(70)), values(70, k), 3)
+        program(*make(0, 4))
 
 
 @pytest.mark.parametrize(
