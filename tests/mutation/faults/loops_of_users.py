@@ -45,12 +45,6 @@ FAULTS = [
         "            return self.store.size == other.store.size\n",
     ),
     Fault(
-        "grb_tile/backends/cuda/programs/turns.py",
-        "the loop does not end at a wrong position",
-        "            goes = goes and not self._words[_STOP]",
-        "            goes = goes and True",
-    ),
-    Fault(
         "grb_tile/programs/temporaries.py",
         "matrices of one shape and number of entries are taken for the same",
         "    return bool(backend.is_equal(a, b, get_typed_op",
