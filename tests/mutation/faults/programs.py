@@ -272,7 +272,7 @@ FAULTS = [
         LOOPS,
     ),
     Fault(
-        "grb_tile/programs/captured.py",
+        "grb_tile/programs/names.py",
         "a number loses what its later type does not hold",
         "number != value == value:",
         "False:",
