@@ -84,8 +84,7 @@ class Vector(VectorItems, Stored):
         self._size = size = dimension(size, "size")
         self._shape = (size,)
         self.name = f"v_{next(Vector._name_counter)}" if name is None else name
-        self._pending = None
-        self._store = empty_vector(size, dtype)
+        self._pending, self._store = None, empty_vector(size, dtype)
         if recorder.active is not None:
             recorder.note_new(self)
 

@@ -26,9 +26,9 @@ from ..core.transposed import TransposedMatrix
 from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
-from .captured import ENDLESS, NO_SEARCH, Captured, period
+from .captured import ENDLESS, NO_SEARCH, Captured
 from .carried import Carried, global_names, is_fixed
-from .names import NUMBERS, UNDEFINED, begins_as
+from .names import NUMBERS, UNDEFINED, begins_as, period
 
 _CONTENTS, _STORE = attrgetter("cell_contents"), attrgetter("_store")
 _ANY, _SAME, _TYPE, _VECTOR, _MATRIX, _TRANSPOSED, _PLAIN, _SCALAR, _CODE = range(9)

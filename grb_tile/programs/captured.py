@@ -22,7 +22,19 @@ from ..dtypes import INT64
 from ..exceptions import CaptureError
 from .bounded import Matrices, within
 from .bounds import BoundedMatrix
-from .names import NUMBERS, ONE_BRANCH, UNDEFINED, as_number, begins_as, both, is_matrix, is_object, negated, role_of
+from .names import (
+    NUMBERS,
+    ONE_BRANCH,
+    UNDEFINED,
+    as_number,
+    begins_as,
+    both,
+    is_matrix,
+    is_object,
+    negated,
+    period,
+    role_of,
+)  # fmt: skip
 from .search import Search, Written
 
 ENDLESS = 2**62  # turns
@@ -481,11 +493,3 @@ def _object(captured, k, store):
     if captured.shapes[k] is None:
         return Vector._from_store(store, captured.types[k])
     return Matrix._from_store(captured.matrices.of_entries(captured.shapes[k], store), captured.types[k])
-
-
-def period(following: list[int], start: int) -> int:
-    """Turns after which the name has its object again."""
-    turns, k = 1, following[start]
-    while k != start and turns <= len(following):
-        turns, k = turns + 1, following[k]
-    return turns

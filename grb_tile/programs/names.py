@@ -109,3 +109,11 @@ def as_number(value: Any, dtype: Any, name: str, where: str = "turn") -> Number:
     if value is None or type(value) not in NUMBERS:
         raise CaptureError(f"programs: `{name}` becomes a {type(value).__name__}")
     return Number(Vector.from_scalar(value, 1, dtype))
+
+
+def period(following: list[int], start: int) -> int:
+    """Turns after which the name has its object again."""
+    turns, k = 1, following[start]
+    while k != start and turns <= len(following):
+        turns, k = turns + 1, following[k]
+    return turns

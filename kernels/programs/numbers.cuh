@@ -27,7 +27,8 @@ template <int STEP> GRB_DEVICE word sum_of_blocks(const word* parts) {
   constexpr int TOGETHER = 9;  // loads that overlap: of two blocks a multiprocessor on most devices
   word found = 0;
   const word* mine = parts + STEP * lane_number();
-  for (int left = int(launched_blocks()) - lane_number(); left > 0; left -= 32 * TOGETHER, mine += 32 * STEP * TOGETHER) {
+  constexpr int NEXT = 32 * TOGETHER;
+  for (int left = int(launched_blocks()) - lane_number(); left > 0; left -= NEXT, mine += STEP * NEXT) {
     word part[TOGETHER];
 #pragma unroll
     for (int k = 0; k < TOGETHER; k++) part[k] = left > 32 * k ? mine[32 * STEP * k] : 0;

@@ -20,8 +20,8 @@ import numpy as np
 from ....dtypes import lookup_dtype
 from ....exceptions import CaptureError
 from .doubt import forgotten
-from .slots import Form, form_of, store_apart
-from .turns import MOST_FORMS, PUSH, DeviceLoop, Wider
+from .slots import Form, Wider, form_of, store_apart
+from .turns import MOST_FORMS, PUSH, DeviceLoop
 
 
 class InnerLoop(DeviceLoop):

@@ -27,6 +27,10 @@ _EMPTY_WITH_VALUES = (*_EMPTY, 0, 0, 0, -1)  # values of no entry may be any
 _TOGETHER = 8  # copies in a launch, COPIES of kernels/programs/copy.cuh
 
 
+class Wider(Exception):  # noqa: N818  # no error: the turn is run again
+    """A turn left a vector that its slot does not hold, but a wider one does."""
+
+
 class Form(NamedTuple):
     """The form of a slot.  value: the address of an iso vector's one value, which is a constant; 0 for none."""
 

@@ -34,17 +34,13 @@ from ..runtime.mailbox import PinnedAddress, wait_for
 from .bound_loop import BoundLoop, take_back
 from .doubt import DOUBT, forgotten
 from .persistent import LOWERING, OneKernel
-from .slots import Choice, Form, Slot, as_before, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
+from .slots import Choice, Form, Slot, Wider, as_before, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
 
 PUSH, PULL = 0, 1
 _METHODS = {PUSH: "cols", PULL: "rows"}
 _STATE = 5  # numbers of TurnState: turns, pulled, goes, direction, left
 _STOP, _DONE, _TURNS, _PULLED, _INITIAL = 0, 1, 2, 3, 4  # page-locked words
 MOST_FORMS = 4  # times that a loop begins again
-
-
-class Wider(Exception):  # noqa: N818  # no error: the turn is run again
-    """A turn left a vector that its slot does not hold, but a wider one does."""
 
 
 class DeviceLoop:

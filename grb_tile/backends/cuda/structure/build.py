@@ -13,7 +13,7 @@ from ....planner import tuning
 from ....storage.convert import wants_dcsr
 from ....storage.store import Compressed, SparseVector, index_dtype
 from ....storage.turn_array import TurnArray
-from ..runtime.moves import copied
+from ..runtime.moves import copied, uploaded
 from .arrays import (
     cast_array,
     compressed,
@@ -125,18 +125,19 @@ def _few_on_host(places, values, dup, dtype):
 
 def _listed_vector(device, size, indices, values, dtype):
     """build_vector of at most tuning.GPU_BUILT_ON_HOST sorted entries on the host: cast there and copied once."""
-    values, iso = _uploaded(device, values, dtype)
-    result = vector_of(device, size, dtype, device.upload(indices.astype(index_dtype(size))), values, iso)
+    values, iso, indices = _uploaded(device, values, dtype, indices.astype(index_dtype(size)))
+    result = vector_of(device, size, dtype, indices, values, iso)
     result.shared = iso
     return result
 
 
-def _uploaded(device, values, dtype):
-    """(values as `dtype` on the device, is it one for all?) of a host array, cast on the host."""
+def _uploaded(device, values, dtype, *others):
+    """(values as `dtype` on the device, is it one for all?, other arrays there) of host arrays, cast on the host."""
     values = host_cast(values, dtype)
     if values.shape[0] == 1:
-        return device.constant(values[0]), True
-    return device.upload(np.ascontiguousarray(values)), False
+        return device.constant(values[0]), True, *uploaded(device, *others)
+    values, *others = uploaded(device, values, *others)
+    return values, False, *others
 
 
 def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
@@ -145,14 +146,14 @@ def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
     few = _few_on_host((rows, cols), values, dup, dtype)
     if few is not None:
         rows, cols = few[0]
-        values, iso = _uploaded(device, few[1], dtype)
-        cols = device.upload(cols.astype(index_dtype(ncols)))
-        if wants_dcsr(nrows, cols.shape[0]):
+        count, cols = cols.shape[0], cols.astype(index_dtype(ncols))
+        if wants_dcsr(nrows, count):
             rows, starts = np.unique(rows, return_index=True)
-            indptr = device.upload(np.append(starts, cols.shape[0]).astype(np.int64))
-            result = Compressed(nrows, ncols, dtype, indptr, cols, values, iso, device.upload(rows.astype(np.int64)))
+            lines = np.append(starts, count).astype(np.int64), rows.astype(np.int64)
+            values, iso, cols, indptr, rows = _uploaded(device, few[1], dtype, cols, *lines)
+            result = Compressed(nrows, ncols, dtype, indptr, cols, values, iso, rows)
         else:
-            rows = device.upload(np.ascontiguousarray(rows, np.int64))
+            values, iso, cols, rows = _uploaded(device, few[1], dtype, cols, rows.astype(np.int64, copy=False))
             result = compressed(device, nrows, ncols, dtype, rows, cols, values, iso)
         result.shared = iso
         return result
