@@ -48,6 +48,13 @@ def positions_in(device, array, size):
     return device.note_order(I, not (descents or repeats))
 
 
+def bounds_of(device, array):
+    """Semantics: backends/indices.py.  One launch, whose result is polled."""
+    if type(array) is np.ndarray or array.dtype != np.int64 or not array.flags.c_contiguous:
+        return int(array.min()), int(array.max())
+    return tuple(order_facts(device, None, array)[3:])
+
+
 def last_of_each(device, I, size):
     """Semantics: backends/indices.py.  A stable sort; one read-back, another where a position is repeated."""
     if I is None or type(I) is not device.array_class:
