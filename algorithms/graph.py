@@ -22,6 +22,7 @@ from .summary import GraphSummary, edge_density
 
 QUANTILES = (0.5, 0.9, 0.99)  # of the degrees of a summary
 CERTAIN = 1 << 26  # bytes that are never asked about
+_KINDS = (bool, np.bool_), (float, np.floating)  # of labels that are equal to those of another kind
 
 OTHER_NAMES = {  # of NetworkX and igraph: what to write here
     "nodes": "G.labels, or range(G.n) where it is None", "vs": "G.labels, or range(G.n) where it is None",
@@ -213,7 +214,7 @@ class Graph:
             number = self._numbers.get(label)
         except TypeError:  # a list, say
             return None
-        if number is None or isinstance(label, (bool, float)) and type(labels[number]) is not type(label):
+        if number is None or any(isinstance(label, kind) != isinstance(labels[number], kind) for kind in _KINDS):
             return None
         return number
 

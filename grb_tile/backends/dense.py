@@ -39,7 +39,7 @@ from ..storage.dense import (
 )  # fmt: skip
 from ..storage.host_memory import check_memory
 from ..storage.place import at, first_value, host, is_host
-from ..storage.store import BitmapVector, Compressed, Dense, StoredMask, index_dtype
+from ..storage.store import BitmapVector, Compressed, Dense, SparseVector, StoredMask, index_dtype
 from ..storage.update_entries import update_entries
 from .dense_products import is_plus, matvec, product
 from .dense_regions import joined, put_full, region
@@ -74,8 +74,9 @@ class Frame:
 
     def matrix(self, t, dense=False):
         """The matrix of a vector; where that is an operand's own, both are `shared`."""
-        if any(t is flat for flat in self.given):
-            t.shared = True
+        for flat in self.given:
+            if t is flat:
+                t.shared = True
         return matrix_of(t, self.nrows, self.ncols, self.by_columns, dense)
 
 
@@ -92,12 +93,20 @@ class DenseForms(Backend):
         width: bytes of a value that the result may have at every position, where an operand is iso.
         Raises: OutOfMemory where the result does not fit.
         """
-        stores = [x.pattern if type(x) is StoredMask else x for x in operands if x is not None]
-        dense = [x for x in stores if type(x) is Dense]
-        if not dense or reads_positions(op) or self.on_device and any(x.dtype._is_udt for x in stores):
+        first, sparse, udt = None, False, False
+        for x in operands:  # this is part of every call: loops in place of comprehensions
+            if x is None:
+                continue
+            if type(x) is StoredMask:
+                x = x.pattern
+            udt = udt or x.dtype._is_udt
+            if type(x) is not Dense:
+                sparse = True
+            elif first is None:
+                first = x
+        if first is None or reads_positions(op) or self.on_device and udt:
             return None
-        first = dense[0]
-        if len(dense) < len(stores):  # sparse ones are row-major
+        if sparse:  # they are row-major
             if first.flat.size > MOST_POSITIONS:
                 return None
             if first.flat.words is None and first.iso:  # the result may need presence bits, and values
@@ -107,7 +116,9 @@ class DenseForms(Backend):
 
     def _all_here(self, *operands):
         """The operands with arrays where this backend computes."""
-        return [self.to_device(x) for x in operands] if self.on_device else operands
+        if not self.on_device:
+            return operands
+        return [x if x is None else self.to_device(x) for x in operands]
 
     def _positions(self, I, J, lines, width):
         """Positions of the region I x J (None: all) of `lines` lines of `width`, line by line: a range, or an array."""
@@ -422,12 +433,17 @@ class DenseForms(Backend):
         return super().overwrite(c, t, mask)
 
 
+_NOT_DENSE = frozenset((Compressed, SparseVector, BitmapVector, np.ndarray, int, bool, float, str, type(None)))
+
+
 def _by_rows_first(name):
     """The primitive `name` of the backend proper, with dense matrices as CSR."""
 
     @functools.wraps(getattr(Backend, name))
     def call(self, *args, **kwargs):
         primitive = getattr(super(DenseForms, self), name)
+        if not kwargs and _NOT_DENSE.issuperset(map(type, args)):
+            return primitive(*args)
         return primitive(*map(_deep, args), **{key: _deep(value) for key, value in kwargs.items()})
 
     return call

@@ -217,10 +217,10 @@ def store_to_write(obj):
     return obj._store
 
 
-def note_write(obj):
+def note_write(obj, record=None, desc=None):
     """Tell the program whose loop is traced, if there is one, that the object is written."""
     if tracing.active is not None and (trace := tracing.current()) is not None:
-        trace.write(obj)
+        trace.write(obj, record, desc)
 
 
 def merge(obj):

@@ -99,9 +99,10 @@ class MatrixExport:
 
     def _arrays(self, columnwise, dtype, format):
         """The store of `format`, where it resides, and its values, a copy on the host."""
-        store = current().convert(self._lined(columnwise), format)
-        if dtype is not None:
+        store = self._lined(columnwise)
+        if dtype is not None:  # first: what ranks convert is whole and ordinary, what they cast is distributed
             store = current().cast(store, lookup_dtype(dtype))
+        store = current().convert(store, format)
         return store, own_values(store)
 
     def _compressed(self, columnwise, dtype):

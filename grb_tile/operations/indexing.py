@@ -18,6 +18,7 @@ import numpy as np
 
 from ..backends.select import current
 from ..dtypes import cast_scalar
+from ..exceptions import CaptureError
 from ..storage.constructors import (
     column_matrix,
     empty_matrix,
@@ -32,6 +33,7 @@ from ..storage.constructors import (
 from ..storage.convert import to_sparse
 from ..storage.place import first_value, is_host
 from ..storage.store import Dense, StoredMask
+from ..storage.turn_array import TurnArray
 from . import checks
 from .record import Record
 from .write import (
@@ -234,6 +236,8 @@ def _assign_vector(c, value, I, dtype, desc, subassign):
     backend = current()
     if desc.is_plain and _holds_everywhere(c, value, dtype):
         return c
+    if type(I) is TurnArray:
+        return _assign_at(c, value, I, dtype, desc, subassign)
     if I is not None:
         after = _put_region(c, value, I, _one(0), 1, dtype, desc)
         if after is not NotImplemented:
@@ -266,6 +270,19 @@ def _assign_vector(c, value, I, dtype, desc, subassign):
         return backend.union(backend.outside(c, I, None), backend.cast(t, dtype), None)
     region = None if t.nvals == len(I) else partial(_deleted, c, t, I, dtype)
     return finish_region(c, t, region, dtype, mask, desc)
+
+
+def _assign_at(c, value, I, dtype, desc, subassign):
+    """_assign_vector at the positions of a TurnArray, which may have gaps where the value is a scalar."""
+    mask = stored_mask(desc.mask)
+    if value is EMPTY or subassign and mask is not None or isinstance(value, np.ndarray):
+        raise CaptureError("programs: at positions of the loop masks of the whole vector alone, and no deletion")
+    if isinstance(value, _VALUE):
+        value = full_vector(I.store.size, dtype, _cast(value, dtype))
+    elif value is not I.store and (value.nvals_if_read != value.size or I.store.size != value.size):
+        raise CaptureError("programs: a vector with gaps is assigned at positions of the loop")
+    t = current().expand_vector(value, I, c.size)
+    return finish_region(c, t, None, dtype, mask, desc)
 
 
 def _deleted(c, t, I, dtype):

@@ -164,7 +164,7 @@ def flat_of(A: Compressed, line_numbers: Callable) -> SparseVector:
     size = A.nrows * A.ncols
 
     def make(xp):
-        keys = line_numbers(A.indptr, A.rows) * A.ncols + A.indices
+        keys = line_numbers(A.indptr, A.rows, A.indices.shape[0]) * A.ncols + A.indices
         return SparseVector(size, A.dtype, keys.astype(index_dtype(size), copy=False), A.values, A.iso)
 
     return share(A, at(A, make))
@@ -233,7 +233,7 @@ def to_dense(A: Compressed, format: str) -> Dense:
     return in_order(A, format.endswith("c"))
 
 
-def line_numbers(indptr: Any, names: Any = None) -> Any:
+def line_numbers(indptr: Any, names: Any = None, count: int | None = None) -> Any:
     """r[k] = i, or names[i], for indptr[i] <= k < indptr[i + 1], of NumPy arrays."""
     names = np.arange(indptr.shape[0] - 1, dtype=np.int64) if names is None else names
     return names.repeat(np.diff(indptr))

@@ -324,8 +324,15 @@ def test_a_caller_may_write_to_a_result(name):
     assert facts(A) == facts(fresh(A))
 
 
-@pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize("backend", ["the default", "cuda"])
+@pytest.mark.parametrize(
+    ("symmetric", "backend"),
+    [
+        (True, "the default"),
+        (False, "the default"),
+        (True, "cuda"),
+        pytest.param(False, "cuda", marks=pytest.mark.slow),
+    ],
+)
 def test_a_matrix_is_freed_with_what_is_kept(symmetric, backend):
     """No property refers to its own store: the store ends with the matrix, by its count of references alone."""
     with using_shim() if backend == "cuda" else contextlib.nullcontext():

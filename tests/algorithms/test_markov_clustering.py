@@ -6,6 +6,7 @@ from samples import edges, karate, pair
 
 import grb_tile as gb
 from grb_tile.algorithms import ConvergenceFailure, Graph, mcl
+from grb_tile.algorithms.markov_clustering import _attractors
 
 
 def dense_steps(D, expansion, inflation, prune, steps):
@@ -85,3 +86,14 @@ def test_edge_cases_and_arguments():
     for weight, message in ((-1.0, "the weight -1.0 is negative"), (np.nan, "sum to nan"), (np.inf, "sum to inf")):
         with pytest.raises(ValueError, match=message):
             mcl(edges([(0, 1)], 2, weight), weighted=True)
+
+
+def test_attractors_of_every_cycle_and_path():
+    """Steps are doubled until all vertices have been met: of any count, in any order."""
+    rng = np.random.default_rng(8)
+    for n in range(1, 20):
+        order = rng.permutation(n)
+        for follows in (np.roll(order, -1), np.append(order[1:], order[-1])):  # a cycle; a path to its last vertex
+            M = gb.Matrix.from_coo(follows, order, 1.0, nrows=n, ncols=n)
+            least = 0 if follows[-1] == order[0] else order[-1]
+            assert _attractors(M).to_dense().tolist() == [least] * n, (n, order)

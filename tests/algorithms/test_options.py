@@ -174,11 +174,13 @@ def verify(name, d, options, G):
     return True
 
 
-def run(name, count):
+def run(name, count, dtype=None):
+    """dtype: of all graphs instead of the one that each has drawn."""
     judged = 0
     for k in range(count):
         seed = seeds.SEED * 100_000 + k
         d, rng = draw(seed), np.random.default_rng([seed, 1])
+        d = dataclasses.replace(d, dtype=dtype or d.dtype)
         options = [{key: make(d, rng) for key, make in OPTIONS[name].items()} for _ in range(3)]
         if not d.n and any(key in OPTIONS[name] for key in ("source", "sources", "target", "personalization", "pairs")):
             continue

@@ -84,6 +84,7 @@ def run(member, whole):
 COMPILES = ("isclose", "compactify", "__rpow__", "__rfloordiv__", "__divmod__", "__rdivmod__")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "member", [pytest.param(m, marks=[pytest.mark.slow] if m.endswith(COMPILES) else []) for m in sorted(ROWS)]
 )

@@ -12,6 +12,7 @@ import types
 import numpy as np
 
 from support.library import gb, oracle
+from support.seeds import generator
 
 ALIKE = {
     "IndexOutOfBound": "IndexError",
@@ -44,7 +45,7 @@ OPERANDS = {
     "c": lambda lib: lib.Scalar.from_value(7, is_cscalar=True, name="c"),
     "b": lambda lib: lib.Scalar.from_value(True, name="b"),
 }
-NUMBER = re.compile(r"_\d+\b")  # of an object without a name
+NUMBER = re.compile(r"_\d+\b| at 0x[0-9a-f]+")  # of an object without a name
 LETTER = re.compile(r"\b[A-Za-z]\b")
 
 
@@ -147,3 +148,27 @@ def check(programs, autocompute=False, not_alike=None, refused_here=None, strict
             found.append(f"{program}: {mine} {text[:80]}, wanted a refusal")
     problems = [text for text in found if text is not None]
     assert not problems, "\n".join([f"{len(problems)} of {len(found)}", *problems])
+
+
+def agree_with_numpy(name, programs, run, count, shown=True):
+    """`count` of the programs, drawn by the seed and `name`, give through `run` what they give over NumPy: results,
+    operands afterwards, and the words of what is refused.
+
+    run: (function) -> what that function returned, once or several times.  shown: objects have the same text there,
+    with which errors end.
+    """
+    chosen = [programs[k] for k in sorted(generator("forms", name).permutation(len(programs))[:count])]
+    asked = [(program, turn % 2 == 1) for turn, program in enumerate(chosen)]
+
+    def of_all():
+        found = [ran(gb, program, autocompute) for program, autocompute in asked]
+        return [
+            (result, NUMBER.sub("_n", text if shown else text.partition("got: ")[0]), left)
+            for result, text, left in found
+        ]
+
+    with gb.plan(force="numpy"):
+        wanted = of_all()
+    for found in run(of_all):
+        for (program, autocompute), one, other in zip(asked, found, wanted, strict=True):
+            assert one == other, f"{program}{' with autocompute' * autocompute}: {one}, wanted {other}"

@@ -56,7 +56,7 @@ def no_process_is_left(mark):
 # ---------------------------------------------------------------- exchanges
 
 
-@pytest.mark.parametrize("ranks", (2, 3))
+@pytest.mark.parametrize("ranks", (pytest.param(2, marks=pytest.mark.slow), 3))
 def test_processes_exchange_over_sockets(ranks):
     done = run(ranks, "--over", "pipes", "--threads", "2", PROGRAM, "check")
     assert done.returncode == 0, done.stderr
@@ -127,7 +127,7 @@ def test_a_fault_of_one_rank_ends_all(fault, over, tmp_path):
 
 
 @pytest.mark.parametrize("kind", OTHERWISE)
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_who_announces_something_else_ends_all(ranks, kind):
     done = run(ranks, "--over", "pipes", PROGRAM, kind)
     assert done.returncode == 0, done.stderr
@@ -225,7 +225,7 @@ def test_ranks_take_the_devices_in_turn(over, devices, channel, tmp_path):
     assert sorted(done.stdout.splitlines()) == [f"rank {r} on {name}, {channel}" for r, name in enumerate(names)]
 
 
-@pytest.mark.parametrize("fault", ["kill", "leave"])
+@pytest.mark.parametrize("fault", ["kill", pytest.param("leave", marks=pytest.mark.slow)])
 def test_a_rank_that_ends_ends_the_waits_for_its_device(fault, tmp_path):
     done = run(2, "--over", "pipes", DEVICE_PROGRAM, str(tmp_path), "2", fault)
     assert done.returncode == 137 if fault == "kill" else done.returncode not in (0, 137), done.stderr

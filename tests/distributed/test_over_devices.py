@@ -41,7 +41,7 @@ def test_loops_on_the_whole_graph_wait_for_no_rank_while_they_hold_the_device(mo
         compare(gb.dist.run(2, program, devices=1, timeout=20), want[0])
 
 
-@pytest.mark.parametrize("count", (2, 3))
+@pytest.mark.parametrize("count", (2, pytest.param(3, marks=pytest.mark.slow)))
 def test_calls_on_ranks_with_a_device_each(count):
     want, moves = results(), count == 2  # in the ranges of one count of ranks each
     with emulated_devices(count) as nccl:

@@ -23,6 +23,7 @@ def test_over_sockets(ranks, tmp_path):
 
 
 @with_mpi
+@pytest.mark.slow
 def test_over_mpi(tmp_path):
     command = [MPIEXEC, "-n", "4", sys.executable, PROGRAM, str(tmp_path / "parts")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment())

@@ -58,6 +58,7 @@ GRAPHS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", (2, 3, 4))
 @pytest.mark.parametrize("name", GRAPHS)
 def test_levels(name, size, searched):

@@ -198,7 +198,9 @@ def test_functions_take_the_same_arguments(path):
             assert has_same_arguments(arguments(function), ours), (name, arguments(function), ours)
 
 
-@pytest.mark.parametrize("kind", ["unary", "binary", "monoid", "semiring", "indexunary", "select"])
+@pytest.mark.parametrize(
+    "kind", ["unary", pytest.param("binary", marks=pytest.mark.slow), "monoid", "semiring", "indexunary", "select"]
+)
 def test_operators_have_the_same_types(kind):
     their, our = getattr(theirs, kind), getattr(grb_tile, kind)
     for space in ("", "ss"):  # those of numpy take minutes to compile there; their names are compared above

@@ -22,21 +22,24 @@ from . import generated_kernels
 from .faults import ROOT, Fault
 from .lines import Record
 
+COMPILED = "tests/algorithms/test_options_with_compiled_code.py"
+ON_A_DEVICE = "tests/algorithms/test_options_on_a_device.py"
+ON_RANKS = "tests/algorithms/test_options_on_ranks.py"
 # of each layer, its code and the tests that should notice a mistake in it
 LAYERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "algorithms": (("algorithms", "grb_tile/graph"), ("tests/algorithms",)),
-    "backends": (("grb_tile/backends/*.py",), ("tests/backends/cpu", "tests/backends/test_*.py")),
+    "backends": (("grb_tile/backends/*.py",), ("tests/backends/cpu", "tests/backends/test_*.py", COMPILED)),
     "cli": (("grb_tile/cli",), ("tests/cli",)),
     "core": (("grb_tile/core", "grb_tile/config.py", "grb_tile/viz.py"), ("tests/core",)),
-    "cpu": (("grb_tile/backends/cpu",), ("tests/backends/cpu", "tests/backends/test_*.py")),
-    "cuda": (("grb_tile/backends/cuda",), ("tests/backends/cuda",)),
-    "dist": (("grb_tile/dist",), ("tests/distributed",)),
-    "distributed": (("grb_tile/backends/distributed", "grb_tile/dist"), ("tests/distributed",)),
+    "cpu": (("grb_tile/backends/cpu",), ("tests/backends/cpu", "tests/backends/test_*.py", COMPILED)),
+    "cuda": (("grb_tile/backends/cuda",), ("tests/backends/cuda", ON_A_DEVICE)),
+    "dist": (("grb_tile/dist",), ("tests/distributed", ON_RANKS)),
+    "distributed": (("grb_tile/backends/distributed", "grb_tile/dist"), ("tests/distributed", ON_RANKS)),
     "generators": (("grb_tile/generators.py",), ("tests/generators",)),
     "graph": (("grb_tile/graph",), ("tests/algorithms",)),
     "grb": (("grb_tile/grb",), ("tests/grb",)),
     "io": (("grb_tile/io",), ("tests/io",)),
-    "kernels": (("kernels",), ("tests/backends/cuda",)),
+    "kernels": (("kernels",), ("tests/backends/cuda", ON_A_DEVICE)),
     "nx": (("grb_tile/nx",), ("tests/nx",)),
     "operations": (("grb_tile/operations",), ("tests/operations",)),
     "operators": (("grb_tile/operators", "grb_tile/dtypes"), ("tests/operators",)),

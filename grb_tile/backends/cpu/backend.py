@@ -197,9 +197,9 @@ class NumpyPrimitives(Backend):
     def cast_array(self, values, have, want):
         return cast(values, want)
 
-    def line_numbers(self, indptr, names=None):
+    def line_numbers(self, indptr, names=None, count=None, dtype=np.int64):
         lines = np.arange(indptr.shape[0] - 1, dtype=np.int64) if names is None else names
-        return np.repeat(lines, np.diff(indptr))
+        return np.repeat(lines, np.diff(indptr)).astype(dtype, copy=False)
 
     def has_ascending_columns(self, A):
         rows = self.line_numbers(A.indptr)

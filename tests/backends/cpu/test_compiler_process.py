@@ -90,6 +90,7 @@ def test_wrong_arguments_leave_the_work_to_numpy(fresh):
     assert "clear_bits" in jit.failures()[0][1]
 
 
+@pytest.mark.slow
 def test_object_code_loads_through_llvm_too():
     """The form of systems other than Linux on x86-64."""
     pytest.importorskip("llvmlite")
@@ -163,6 +164,7 @@ def test_a_forked_child_has_its_own_threads_and_compiler(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_waiting_is_an_interrupt(tmp_path):
     program = """
         import os, signal, threading, time
@@ -232,6 +234,7 @@ def test_a_compiler_that_ends_slowly_raises_nothing():
         assert not process.is_running() and kills
 
 
+@pytest.mark.slow
 def test_a_relative_cache_serves_both_processes(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     done = run(
@@ -271,6 +274,7 @@ def test_code_that_cannot_be_loaded_is_none(fresh, monkeypatch, error):
     assert "refused" in jit.failures()[0][1]
 
 
+@pytest.mark.slow
 def test_one_warning_where_no_folder_can_be_used(tmp_path):
     (tmp_path / "file").touch()
     done = run(

@@ -40,7 +40,13 @@ def wait_for_the_end(pid, seconds=60):
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("end", ["", "os.kill(os.getpid(), signal.SIGKILL)"], ids=["exit", "killed"])
+@pytest.mark.parametrize(
+    "end",
+    [
+        pytest.param("", id="exit", marks=pytest.mark.slow),
+        pytest.param("os.kill(os.getpid(), signal.SIGKILL)", id="killed"),
+    ],
+)
 def test_what_was_asked_is_finished_after_the_program(tmp_path, end):
     done = run(ASK + f"    {end}\n", tmp_path)
     assert not done.stderr and (done.returncode == 0 or end), done.stderr
@@ -48,6 +54,7 @@ def test_what_was_asked_is_finished_after_the_program(tmp_path, end):
     assert compiled(tmp_path) == 4
 
 
+@pytest.mark.slow
 def test_one_process_finishes_for_a_cache_folder(tmp_path):
     import fcntl
 

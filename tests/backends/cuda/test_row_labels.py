@@ -158,7 +158,7 @@ WEIGHTS = {"equal": lambda rng, m: 0.5, "whole": lambda rng, m: rng.integers(1, 
            "stored": lambda rng, m: rng.integers(1, 9, m) / 4}  # fmt: skip
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("weights", ["equal", pytest.param("whole", marks=pytest.mark.slow), "stored"])
 @pytest.mark.sampled(1)
 def test_loops_of_local_moves_are_those_of_the_host(weights):
     """Rows of all lengths: rounds of moves from vertices that are alone and from communities, joins, settling."""

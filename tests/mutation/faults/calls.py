@@ -242,8 +242,8 @@ FAULTS = [
     Fault(
         "grb_tile/core/lines.py",
         "the largest of equal values is the first, not the last",
-        'return order if how in ("first", "smallest", "random")',
-        'return order if how in ("first", "smallest", "random", "largest")',
+        'return order if how == "smallest" else',
+        'return order if how in ("smallest", "largest") else',
         ("tests/core/test_objects.py",),
     ),
     Fault(

@@ -26,15 +26,15 @@ FAULTS = [
     Fault(
         "grb_tile/backends/dense.py",
         "a result that is an operand's own vector is not marked as shared",
-        "        if any(t is flat for flat in self.given):\n            t.shared = True\n",
-        "",
+        "            if t is flat:\n                t.shared = True\n",
+        "            continue\n",
         ("tests/core/test_small_writes.py",),
     ),
     Fault(
         "grb_tile/backends/dense.py",
         "operators that read positions get those of the flat vector",
-        "        if not dense or reads_positions(op) or",
-        "        if not dense or",
+        "        if first is None or reads_positions(op) or",
+        "        if first is None or",
         FORMS,
     ),
     Fault(
