@@ -92,8 +92,8 @@ FAULTS = [
     Fault(
         "grb_tile/core/elements.py",
         "an element of a dense matrix by columns is looked up by rows",
-        "key = column * store.nrows + row if store.by_columns else row * store.ncols + column",
-        "key = row * store.ncols + column",
+        "return column * A.nrows + row if A.by_columns else row * A.ncols + column",
+        "return row * A.ncols + column",
     ),
     Fault(
         "grb_tile/operations/indexing.py",

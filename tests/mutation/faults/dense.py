@@ -47,8 +47,8 @@ FAULTS = [
     Fault(
         "grb_tile/storage/update_entries.py",
         "the CSR of a dense matrix outlives an element written in place",
-        "    c.forms = None  # what was derived does not outlive a change of values\n",
-        "",
+        "        c.nvals = count\n    c.forms = None\n",
+        "        c.nvals = count\n",
         survives="the changed vector goes into a new store, which has no forms",
     ),
     Fault(

@@ -272,7 +272,7 @@ FAULTS = [
         LOOPS,
     ),
     Fault(
-        "grb_tile/programs/captured.py",
+        "grb_tile/programs/names.py",
         "a number loses what its later type does not hold",
         "number != value == value:",
         "False:",
@@ -363,8 +363,8 @@ FAULTS = [
     Fault(
         "grb_tile/backends/cuda/programs/turns.py",
         "a turn for the forms of nodes is one of the loop's",
-        "            with as_before(self.device, self._slots):\n",
-        "            if True:\n",
+        "            with as_before(self.device, self._slots), forgotten(self):\n",
+        "            with forgotten(self):\n",
         ("tests/backends/cuda/test_program_labels.py",),
     ),
     Fault(
