@@ -58,7 +58,8 @@ def test_the_arrays_of_a_compressed_matrix_are_named(make):
     """No pointers, pointers that do not begin at 0, descend, or end elsewhere; indices that are none."""
     indices = "column indices" if make == M.from_csr else "row indices"
     for given, words in (
-        (([], [], []), "indptr"), (([1, 2], [0, 1], [5, 6]), "index pointers|indptr"), (([0, 2, 1], [0, 1], [5, 6]), "indptr"),
+        (([], [], []), "indptr"), (([1, 2], [0, 1], [5, 6]), "index pointers|indptr"),
+        (([0, 2, 1], [0, 1], [5, 6]), "indptr"),
         (([0, 1, 9], [0, 1], [5, 6]), "indptr"), (([0, 1], [-1], [5]), indices.split()[0]),
         (([0, 1], [1.5], [5]), indices),
     ):  # fmt: skip

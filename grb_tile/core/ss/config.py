@@ -161,7 +161,10 @@ class ObjectConfig(MutableMapping):
                 UserWarning, stacklevel=3,
             )  # fmt: skip
             return
-        parent._store = current().convert(parent._store, possible[0])
+        chosen = possible[0]
+        if chosen == "fullr" and parent.nvals < parent.nrows * parent.ncols:
+            chosen = possible[1] if len(possible) > 1 else "bitmapr"
+        parent._store = current().convert(parent._store, chosen)
 
     def __delitem__(self, key):
         raise TypeError("Configuration options can't be deleted.")
