@@ -78,15 +78,16 @@ def within():
 
 
 two = (lambda x: x + 9), (lambda x: x + 10)
-over_lines = (
+(over_lines,) = (
     lambda x:
     x
-    + 11
+    + 11,
 )  # fmt: skip
 WAYS = {
     "plain": (plain, 1), "decorated": (decorated, 2), "twice": (decorated_twice, 3),
     "over lines": (decorated_over_lines, 4), "conditional": (conditional, 5), "the second": (of_the_same_name, 6),
-    "the first": (first_of_the_name, -6), "static": (Holder.static, 7), "within": (within(), 8), "one of two": (two[0], 9),
+    "the first": (first_of_the_name, -6), "static": (Holder.static, 7), "within": (within(), 8),
+    "one of two": (two[0], 9),
     "the other": (two[1], 10), "a lambda over lines": (over_lines, 11),
 }  # fmt: skip
 

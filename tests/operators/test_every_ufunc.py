@@ -1,4 +1,4 @@
-"""NumPy's functions where an operator is wanted: the operator of that name in the namespaces of the kind, or a TypeError."""
+"""NumPy's functions where an operator is wanted: that of the same name and of the kind, or a TypeError."""
 
 import numpy as np
 import pytest

@@ -161,10 +161,9 @@ class ObjectConfig(MutableMapping):
                 UserWarning, stacklevel=3,
             )  # fmt: skip
             return
-        chosen = possible[0]
-        if chosen == "fullr" and parent.nvals < parent.nrows * parent.ncols:
-            chosen = possible[1] if len(possible) > 1 else "bitmapr"
-        parent._store = current().convert(parent._store, chosen)
+        if len(possible) > 1 and possible[0] == "fullr" and parent.nvals < parent.nrows * parent.ncols:
+            del possible[0]
+        parent._store = current().convert(parent._store, possible[0])
 
     def __delitem__(self, key):
         raise TypeError("Configuration options can't be deleted.")
