@@ -35,12 +35,14 @@ from ..storage.dense import (
     matrix_of,
     to_dense,
     transposed,
+    writable_flat,
 )  # fmt: skip
 from ..storage.host_memory import check_memory
 from ..storage.place import at, first_value, host, is_host
-from ..storage.store import BitmapVector, Compressed, Dense, StoredMask, index_dtype
+from ..storage.store import BitmapVector, Compressed, Dense, SparseVector, StoredMask, index_dtype
+from ..storage.update_entries import update_entries
 from .dense_products import is_plus, matvec, product
-from .dense_regions import joined, region
+from .dense_regions import joined, put_full, region
 from .protocol import Backend
 
 
@@ -72,8 +74,9 @@ class Frame:
 
     def matrix(self, t, dense=False):
         """The matrix of a vector; where that is an operand's own, both are `shared`."""
-        if any(t is flat for flat in self.given):
-            t.shared = True
+        for flat in self.given:
+            if t is flat:
+                t.shared = True
         return matrix_of(t, self.nrows, self.ncols, self.by_columns, dense)
 
 
@@ -90,12 +93,20 @@ class DenseForms(Backend):
         width: bytes of a value that the result may have at every position, where an operand is iso.
         Raises: OutOfMemory where the result does not fit.
         """
-        stores = [x.pattern if type(x) is StoredMask else x for x in operands if x is not None]
-        dense = [x for x in stores if type(x) is Dense]
-        if not dense or reads_positions(op) or self.on_device and any(x.dtype._is_udt for x in stores):
+        first, sparse, udt = None, False, False
+        for x in operands:  # this is part of every call: loops in place of comprehensions
+            if x is None:
+                continue
+            if type(x) is StoredMask:
+                x = x.pattern
+            udt = udt or x.dtype._is_udt
+            if type(x) is not Dense:
+                sparse = True
+            elif first is None:
+                first = x
+        if first is None or reads_positions(op) or self.on_device and udt:
             return None
-        first = dense[0]
-        if len(dense) < len(stores):  # sparse ones are row-major
+        if sparse:  # they are row-major
             if first.flat.size > MOST_POSITIONS:
                 return None
             if first.flat.words is None and first.iso:  # the result may need presence bits, and values
@@ -105,7 +116,9 @@ class DenseForms(Backend):
 
     def _all_here(self, *operands):
         """The operands with arrays where this backend computes."""
-        return [self.to_device(x) for x in operands] if self.on_device else operands
+        if not self.on_device:
+            return operands
+        return [x if x is None else self.to_device(x) for x in operands]
 
     def _positions(self, I, J, lines, width):
         """Positions of the region I x J (None: all) of `lines` lines of `width`, line by line: a range, or an array."""
@@ -195,17 +208,18 @@ class DenseForms(Backend):
     def put_region(self, c, t, I, J, width, accum):
         if type(c) is not Dense:
             return super().put_region(c, None if t is None else compressed(t), I, J, width, accum)
-        if not self.on_device or c.flat.size > MAX_BITMAP:
+        if c.flat.size > MAX_BITMAP:
             return NotImplemented
         lines, width = (c.ncols, c.nrows) if c.by_columns else (c.nrows, c.ncols)
         I, J = (J, I) if c.by_columns else (I, J)
+        if not self.on_device:
+            return put_full(c, t, I, J, lines, width, accum)
         I, J = range(lines) if I is None else I, range(width) if J is None else J
         if type(t) is Dense:
             t = in_order(self.to_device(t), c.by_columns).flat
         elif t is not None and t.format not in ("sparse", "bitmap"):
             return NotImplemented
-        c.shared = True  # its arrays are not written into
-        flat = super().put_region(c.flat, t, I, J, width, accum)
+        flat = super().put_region(writable_flat(c, c.by_columns), t, I, J, width, accum)
         return flat if flat is NotImplemented else matrix_of(flat, c.nrows, c.ncols, c.by_columns)
 
     def concat_matrices(self, tiles, dtype):
@@ -388,28 +402,38 @@ class DenseForms(Backend):
         few = (t, mask.pattern)
         if mask.complement or type(c) is not Dense or c.flat.size > MOST_POSITIONS or c.dtype._is_udt:
             return False
-        return all(type(x) is Compressed and is_host(x) and x.nvals <= tuning.GPU_BUILT_ON_HOST for x in few)
+        if not all(type(x) is Compressed and is_host(x) for x in few):
+            return False
+        if self.on_device:
+            return all(x.nvals <= tuning.GPU_BUILT_ON_HOST for x in few)
+        return all(x.nvals * tuning.OVERWRITTEN_SHARE <= c.flat.size for x in few)
 
     def overwrite(self, c, t, mask):
         if type(c) is Dense or type(t) is Dense or type(mask.pattern) is Dense:
-            if self.on_device and self._are_few(c, t, mask):
-                c.shared = True  # its arrays are not written into
+            if self._are_few(c, t, mask):
+                if not self.on_device:
+                    if c.iso:
+                        self._check_host_memory(c.flat.size * c.flat.values.itemsize, c.nrows, c.ncols)
+                    return update_entries(c, t, mask.pattern, True)
                 flat = flat_of(t, line_numbers)
                 pattern = flat if mask.pattern is t else flat_of(mask.pattern, line_numbers)
-                found = super().overwrite(in_order(self.to_device(c), False).flat, flat, StoredMask(pattern))
+                found = super().overwrite(writable_flat(self.to_device(c), False), flat, StoredMask(pattern))
                 return matrix_of(found, c.nrows, c.ncols)
             c, t, mask = self._all_here(c, t, mask)
             frame = self._frame(None, c, t, mask, width=0 if c.iso and t.iso else c.dtype.np_type.itemsize)
             if frame is not None:
                 if self.on_device and type(c) is Dense and not mask.complement:
-                    c.shared = True  # its arrays are not written into
                     flat = frame.flat(t)
                     pattern = flat if mask.pattern is t else frame.flat(mask.pattern)
-                    return frame.matrix(super().overwrite(frame.flat(c), flat, StoredMask(pattern)))
+                    own = writable_flat(c, frame.by_columns)
+                    return frame.matrix(super().overwrite(own, flat, StoredMask(pattern)))
                 outside = super().restrict(frame.flat(c), ~frame.flat(mask))
                 return frame.matrix(super().union(outside, frame.flat(t), None))
             c, t, mask = compressed(c), compressed(t), compressed(mask)
         return super().overwrite(c, t, mask)
+
+
+_NOT_DENSE = frozenset((Compressed, SparseVector, BitmapVector, np.ndarray, int, bool, float, str, type(None)))
 
 
 def _by_rows_first(name):
@@ -418,6 +442,8 @@ def _by_rows_first(name):
     @functools.wraps(getattr(Backend, name))
     def call(self, *args, **kwargs):
         primitive = getattr(super(DenseForms, self), name)
+        if not kwargs and _NOT_DENSE.issuperset(map(type, args)):
+            return primitive(*args)
         return primitive(*map(_deep, args), **{key: _deep(value) for key, value in kwargs.items()})
 
     return call

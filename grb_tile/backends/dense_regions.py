@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..dtypes import cast
 from ..storage import bits
 from ..storage.convert import share
-from ..storage.dense import in_two_dimensions
-from ..storage.store import BitmapVector
+from ..storage.dense import in_order, in_two_dimensions, writable_flat
+from ..storage.place import is_host
+from ..storage.store import BitmapVector, Dense, full_values
+from ..storage.update_entries import changed_words, owns_arrays
 
 
 def joined(xp, tiles, nrows, ncols, dtype, full):
@@ -38,6 +41,50 @@ def region(backend, xp, flat, lines, width, I, J):
     values = xp.ascontiguousarray(_picked(backend, xp, values, J, 1)).reshape(-1)
     result = BitmapVector(values.shape[0], flat.dtype, None, values, values.shape[0])
     return share(flat, result)
+
+
+def put_full(c, t, I, J, lines, width, accum):
+    """C(I, J) (accum)= T for a full T on the host, in the lines of C (None: all); NotImplemented for other values."""
+    if type(t) is Dense:
+        t = in_order(t, c.by_columns).flat
+    if t is None or t.format != "bitmap" or t.words is not None or not (is_host(t) and is_host(c)) or c.dtype._is_udt:
+        return NotImplemented
+    I, J = range(lines) if I is None else I, range(width) if J is None else J
+    if not len(I) or not len(J):
+        return c
+    fresh = t.values[0] if t.iso else t.values.reshape(len(I), len(J), *t.values.shape[1:])
+    lists = type(I) is not range and type(J) is not range
+    place = np.ix_(I, J) if lists else tuple(_cut(K) if type(K) is range else K for K in (I, J))
+    flat = writable_flat(c, c.by_columns)
+    own = owns_arrays(flat)  # before its arrays have other names here
+    words, count, values = flat.words, flat.nvals, flat.values if own else np.array(full_values(flat))
+    within = values.reshape(lines, width, *values.shape[1:])
+    if words is not None:
+        rows, columns = (np.arange(K.start, K.stop, K.step) if type(K) is range else K for K in (I, J))
+        at = rows[:, None] * width + columns
+    if accum is not None:
+        old, given = within[place], np.broadcast_to(fresh, (len(I), len(J)))
+        fresh = cast(accum.numpy(cast(old, accum.type), cast(given, accum.type2)), c.dtype)
+        if words is not None:
+            fresh = np.where(bits.test(words, at.reshape(-1)).reshape(at.shape), fresh, given)
+    if words is not None:
+        at = at.reshape(-1)
+        numbers, new, more = changed_words(words, at, at)
+        words, count = words if own else words.copy(), count + more
+    # No call from here on where C's arrays are written, so no signal comes between: C is never half changed.
+    within[place] = fresh
+    if words is not None:
+        words[numbers] = new
+    if count == flat.size:
+        words = None
+    if own:
+        flat.words, flat.nvals = words, count
+        return c
+    return c.with_flat(BitmapVector(flat.size, c.dtype, words, values, count))
+
+
+def _cut(K):
+    return slice(K.start, K.stop if K.stop >= 0 else None, K.step)
 
 
 def _picked(backend, xp, values, I, axis):

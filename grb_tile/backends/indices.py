@@ -88,6 +88,8 @@ def last_of_each(I, size):
         return I, None
     if bool((I[1:] > I[:-1]).all()):
         return I, None
+    if len(I) <= tuning.LISTED_INDEX and len(set(I.tolist())) == len(I):
+        return I, None
     if size > tuning.INDEX_TABLE * len(I):
         last = len(I) - 1 - np.unique(I[::-1], return_index=True)[1]
     else:

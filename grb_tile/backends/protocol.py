@@ -478,8 +478,8 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
         """The one-dimensional array `values` of type `have` as `want`, with the rules of dtypes.cast."""
         return self._missing("cast_array")
 
-    def line_numbers(self, indptr: Any, names: Any = None) -> Any:
-        """r[k] = i, or names[i], for indptr[i] <= k < indptr[i + 1]: the row of each entry (int64) of a CSR array."""
+    def line_numbers(self, indptr: Any, names: Any = None, count: int | None = None, dtype: Any = np.int64) -> Any:
+        """r[k] = i, or names[i], for indptr[i] <= k < indptr[i + 1]: the row of each entry.  count: indptr[-1]."""
         return self._missing("line_numbers")
 
     def has_ascending_columns(self, A: Compressed) -> bool:

@@ -395,12 +395,12 @@ class ReferenceBackend(Backend):
     def cast_array(self, values, have, want):
         return cast(values, want)
 
-    def line_numbers(self, indptr, names=None):
+    def line_numbers(self, indptr, names=None, count=None, dtype=np.int64):
         found = []
         for i in range(len(indptr) - 1):
             for _ in range(int(indptr[i]), int(indptr[i + 1])):
                 found.append(i if names is None else int(names[i]))
-        return np.array(found, np.int64)
+        return np.array(found, dtype)
 
     def has_ascending_columns(self, A):
         return all(

@@ -11,7 +11,8 @@ from .. import operations as ops
 from ..dtypes import cast_scalar
 from ..exceptions import DimensionMismatch, OutOfMemory
 from ..storage.place import arrays_of
-from . import elements, kinds, recorder
+from ..storage.turn_array import TurnArray
+from . import elements, kinds, recorder, turn_arrays
 from .arguments import expect_type, literal, output_type, values_array
 from .pending_writes import write_part
 
@@ -25,7 +26,8 @@ def assign(self, resolved, value, desc=ops.PLAIN, is_submask=False, input_mask=N
     mask = desc.mask
     if mask is not None:
         _check_mask_kind(self, resolved, mask, is_submask)
-    value = region_value(self, resolved, value)
+    of_turn = type(value) is TurnArray
+    value = turn_arrays.assigned(resolved, value) if of_turn else region_value(self, resolved, value)
     if mask is not None:
         wanted = resolved.shape if is_submask else self.shape
         if self.ndim == 2 and mask.parent.ndim == 1 and not is_submask:
@@ -39,7 +41,7 @@ def assign(self, resolved, value, desc=ops.PLAIN, is_submask=False, input_mask=N
         stored.shared = True
     else:
         stored = value._store
-    if not is_scalar and value.shape != resolved.shape:
+    if not is_scalar and not of_turn and value.shape != resolved.shape:
         raise DimensionMismatch(
             f"Dimensions not compatible for assignment: {value.name} has shape {value.shape}, but the indices pick a "
             f"region of shape {resolved.shape}; use other indices or resize the value"

@@ -61,6 +61,12 @@ def check_bounds(indices, size, what):
         raise IndexOutOfBound(f"{what} {bad} is out of bounds: {allowed}")
 
 
+def check_lengths(indices, values):
+    """Raises: ValueError unless there is a value for each index."""
+    if values.ndim == 0 or indices.size != values.shape[0]:
+        raise ValueError(f"`indices` and `values` lengths must match: {indices.size} != {values.size}")
+
+
 def check_empty(self, store):
     """Raises: OutputNotEmpty when `store`, what `self` would hold before it is built, has entries."""
     if store.nvals:
@@ -120,10 +126,10 @@ def _put(out, store, dtype):
     return out
 
 
-def guarded(function):
-    """function(); an error about duplicates is raised as ValueError that names `dup_op`."""
+def guarded(function, *arguments):
+    """function(*arguments); an error about duplicates is raised as ValueError that names `dup_op`."""
     try:
-        return function()
+        return function(*arguments)
     except InvalidValue as exc:
         raise ValueError(f"Duplicate indices found, must provide `dup_op` BinaryOp ({exc})") from None
 

@@ -15,11 +15,12 @@ from ..operators import find_opclass, from_string, get_typed_op, op_from_string,
 from ..storage.dense import in_order
 from ..storage.place import arrays_of, backend_of, host_array, is_host, wait_stream
 from ..storage.store import Dense
-from . import kinds, tracing
+from . import kinds, tracing, turn_arrays
 from .arguments import check_options, expect_op, expect_type, literal, output_type
 from .comparisons import match_select
 from .expression import MatrixExpression, ScalarExpression, VectorExpression
 from .mask import Mask, check_mask
+from .number import Number, combined, selected
 from .recipes import Recipe
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class Collection:
 
     def _positions_and_values(self, wanted, values, dtype):
         """(positions of each dimension, values): copies on the host; None for what is not wanted, which stays there."""
+        if tracing.active is not None and turn_arrays.in_turn(self):
+            return turn_arrays.entries(self, *wanted, values, dtype)
         store = self._lined()
         backend = backend_of(store) or current()
         *positions, held = backend.tuples(store)
@@ -184,6 +187,8 @@ class Collection:
                 right = False  # the zero that decides no type
             if left is not None:
                 raise TypeError("Do not pass `left` when applying IndexUnaryOp")
+        elif type(right) is Number and left is None or type(left) is Number and right is None:
+            return combined(self, right, op) if left is None else combined(left, self, op)
         x, xt = (self._matrix, True) if self._is_transposed else (self, False)
         if left is None and right is None:
             op = get_typed_op(op, self.dtype, kind="unary")
@@ -238,6 +243,8 @@ class Collection:
                     raise TypeError("thunk argument not None when calling select with mask or boolean object")
                 matched = match_select(self, op) if hasattr(op, "_record") else None
                 return self._select_mask(op) if matched is None else matched
+        if type(thunk) is Number:
+            return selected(self, op, thunk)
         value, dtype, text = bound_scalar(self, False if thunk is None else thunk, "select", "thunk", op, self._udt(op))
         op = get_typed_op(op, self.dtype, dtype, is_right_scalar=True, kind="select")
         expect_op(self, op, ("SelectOp", "IndexUnaryOp"), within="select", argname="op")

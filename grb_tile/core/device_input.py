@@ -87,8 +87,8 @@ def values_on_device(values: Any, dtype: Any, most: int | None = None) -> tuple[
     return current().cast_array(values.reshape(-1), own, dtype).reshape(values.shape), dtype
 
 
-def line_numbers(indptr: Any, lines: int, names: Any = None) -> Any:
+def line_numbers(indptr: Any, lines: int, names: Any = None, count: int | None = None) -> Any:
     """The line (or names[line]) of each entry of compressed arrays: int64, where `indptr` is stored."""
     if type(indptr) is np.ndarray:
         return np.repeat(np.arange(lines, dtype=np.int64) if names is None else names, np.diff(indptr))
-    return current().line_numbers(indptr, names)
+    return current().line_numbers(indptr, names, count)

@@ -32,27 +32,33 @@ ABSENT = object()  # a change: the element is removed
 BASE = object()  # the start of an accumulation: the base's element, which may be absent
 WAITING = 1 << 20  # writes of single elements that may wait (108 bytes each) beside a store of fewer entries
 COUNTED = 64  # changed elements that nvals looks up in the base (1 us each) instead of merging them (10 ns an entry)
+FEW = 16  # changed elements that are looked up one by one (2 us each) before the calls of a merge (20 us)
 LONGEST = 1024  # items of an accumulation (40 bytes each) from which it is folded: a long loop takes no more memory
 
 
 def read(store, key):
     """The NumPy scalar at `key` (int, or (row, column)), or None."""
     if type(store) is Dense:
-        row, column = key
-        key = column * store.nrows + row if store.by_columns else row * store.ncols + column
-        store = store.flat
+        store, key = store.flat, _flat_key(store, key)
     if type(store.values) is not np.ndarray or store.iso:
         if is_read_alone(store):
             return element(store, key)
         store = host(store)
+    at = place(store, key)
+    return None if at is None else store.values[0 if store.iso else at]
+
+
+def place(store, key):
+    """Which of the values of a host store, not a dense one, is the element at `key` (as in `read`), or None.
+
+    Each element of an iso store counts as one value.
+    """
     form = store.format
     if form == "sparse":
         return _in_segment(store, key, 0, store.indices.shape[0])
     if form == "bitmap":
         words = store.words
-        if words is not None and not (int(words[key >> 6]) >> (key & 63)) & 1:
-            return None
-        return store.values[0 if store.iso else key]
+        return None if words is not None and not (int(words[key >> 6]) >> (key & 63)) & 1 else key
     row, column = key
     if store.rows is not None:
         rows = store.rows
@@ -66,9 +72,7 @@ def read(store, key):
 def _in_segment(store, index, start, stop):
     segment = store.indices[start:stop]
     at = int(segment.searchsorted(segment.dtype.type(index)))  # of the segment's type, else NumPy casts the segment
-    if at == stop - start or segment[at] != index:
-        return None
-    return store.values[0 if store.iso else start + at]
+    return None if at == stop - start or segment[at] != index else start + at
 
 
 def _after_fork():
@@ -213,10 +217,10 @@ def store_to_write(obj):
     return obj._store
 
 
-def note_write(obj):
+def note_write(obj, record=None, desc=None):
     """Tell the program whose loop is traced, if there is one, that the object is written."""
     if tracing.active is not None and (trace := tracing.current()) is not None:
-        trace.write(obj)
+        trace.write(obj, record, desc)
 
 
 def merge(obj):
@@ -251,11 +255,44 @@ def merge(obj):
 
 def _merged(obj, pending, base, own):
     _fold_accumulations(obj, pending, base)
+    if len(pending) <= FEW and is_host(base) and not (base.iso or obj.dtype._is_udt):
+        store = _revalued(obj, pending, base, own)
+        if store is not None:
+            return store
     rows, cols, changes = _listed(pending)
     if not changes:
         return base
     touched, t = stores_of(obj, rows, cols, changes)
     return ops.replace_entries(base, t, touched, own)
+
+
+def _revalued(obj, pending, base, own):
+    """The base with other values, where few elements are pending and it has all of them; else None."""
+    if sum(map(len, pending.values())) > FEW:
+        return None
+    dense, store = type(base) is Dense, base
+    if dense:
+        own, store = own and holders.count_of(base.flat) <= holders.ONE, base.flat
+    at, values = [], []
+    for i, row in pending.items():
+        for j, change in row.items():
+            key = _flat_key(base, (i, j)) if dense else j if obj.ndim == 1 else (i, j)
+            found = None if change is ABSENT else place(store, key)
+            if found is None:
+                return None
+            at.append(found)
+            values.append(change)
+    store = ops.replace_values(store, np.array(at), np.array(values, obj.dtype.np_type), own)
+    if not dense:
+        return store
+    base.forms = None  # of other values
+    return base.with_flat(store)
+
+
+def _flat_key(A, key):
+    """The position of an element in the flat vector of a dense matrix; numbers or arrays."""
+    row, column = key
+    return column * A.nrows + row if A.by_columns else row * A.ncols + column
 
 
 def _listed(pending):
@@ -319,5 +356,8 @@ def _gathered(obj, base, keys):
         order = np.lexsort((keys[:, 1], keys[:, 0]))
         pattern = store_of(obj.shape, BOOL, *keys[order].T, np.ones(len(order), np.bool_))
         base = host(current().restrict(base, StoredMask(pattern)))
+    if type(base) is Dense:
+        keys[:, 1] = _flat_key(base, keys.T)
+        base = base.flat
     at, found = find_keys(base, keys[:, 0], keys[:, 1])
     return found, base.values[:1].repeat(int(found.sum()), axis=0) if base.iso else base.values[at[found]]

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..backends.select import current
 from ..exceptions import IndexOutOfBound
+from ..storage.turn_array import TurnArray
 from . import kinds
 from .arguments import any_bool, array_of, output_type
 from .device_input import from_gpu
@@ -41,6 +42,8 @@ class AxisIndex:
             return str(self.index)
         if self.index is None:
             return ":"
+        if type(self.index) is TurnArray:
+            return "[...]"
         if self.source is not None:
             return _slice_text(self.source, self.dimsize)
         if self.size < 6:
@@ -127,6 +130,8 @@ def resolve_axis(index, size, place):
         return _resolve_array(array, size)
     if kind is np.ndarray:
         return _resolve_array(index, size)
+    if kind is TurnArray:
+        return _resolve_turn_array(index, size)
     if isinstance(index, (np.integer, int)) and kind is not bool:
         return AxisIndex(None, position(int(index), size), size)
     return _resolve_other(index, size, place)
@@ -141,6 +146,12 @@ def _resolve_array(array, size):
         hint = "; for a Boolean array use a mask, e.g. `x.dup(mask=m.V)`" if array.dtype.kind == "b" else ""
         raise TypeError(f"Invalid dtype for index: {array.dtype}{hint}")
     return AxisIndex(array.shape[0], current().positions_in(array, size), size)
+
+
+def _resolve_turn_array(array, size):
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"Invalid dtype for index: {array.dtype}")
+    return AxisIndex(-1 if array.has_gaps else len(array), array, size)  # -1: the device knows
 
 
 def _resolve_range(index, size):

@@ -1,7 +1,7 @@
 """Entries line by line (rows, columns, or a whole vector): ranks and orders; and sizes of chunks.
 
 Entries come as arrays (major, minor, values) sorted by line `major` and within a line by `minor`, on the host or on a
-device; `xp` is their array module.
+device; `xp` is their array module.  `major` is None where all are of one line.
 """
 
 from functools import cmp_to_key
@@ -14,6 +14,7 @@ from ..exceptions import DomainMismatch
 from ..hashing import hashes
 from ..operators import get_typed_op
 from ..storage.place import host_array
+from . import kinds
 from .arguments import expect_op, integral, whole_number
 
 _HOWS = ("first", "last", "smallest", "largest", "random")
@@ -118,7 +119,17 @@ def entries_of_lines(store):
     """entries_of by the store of lines_of."""
     *major, minor, values = current().tuples(store)
     xp = _module_of(minor)
-    return xp, major[0] if major else xp.zeros(minor.shape[0], np.int64), minor, values
+    return xp, major[0] if major else None, minor, values
+
+
+def of_entries(places, values, dtype, shape, name):
+    """The Vector or Matrix of entries at distinct positions of that shape, arrays of the backend in use or NumPy's."""
+    made = (kinds.Vector if len(shape) == 1 else kinds.Matrix)(dtype, *shape, name=name)
+    if values.shape[0]:
+        build = current().build_vector if len(shape) == 1 else current().build_matrix
+        made._store = build(*shape, *places, values, None, made.dtype)
+        made._log(f"build_{made.dtype}", f"..., {values.shape[0]}")
+    return made
 
 
 def _module_of(array):
@@ -143,23 +154,28 @@ def ranks(xp, major, reverse=False):
 
 def ordered(xp, major, values, how):
     """The order that puts each line's entries by `how`, lines ascending."""
-    order = xp.arange(major.shape[0])
+    count = values.shape[0]
     if how == "random":
         seed = current().agreed(int(np.random.default_rng().integers(1 << 62)))
-        order = _by_line(major, hashes(xp, 0, major.shape[0], seed, 0))
-    elif how in ("smallest", "largest"):
-        order = _by_line(major, values)
-    return order if how in ("first", "smallest", "random") else order[_backwards(xp, major)]
+        return _by_line(major, hashes(xp, 0, count, seed, 0))
+    if how == "last":
+        return _backwards(xp, major, count)
+    if how == "first":
+        return xp.arange(count)
+    order = _by_line(major, values)
+    return order if how == "smallest" else order[_backwards(xp, major, count)]
 
 
 def _by_line(major, keys):
     """The order by line, then key; equal keys as they come."""
     order = keys.argsort(kind="stable")
-    return order[major[order].argsort(kind="stable")]
+    return order if major is None else order[major[order].argsort(kind="stable")]
 
 
-def _backwards(xp, major):
-    """The order that reverses each line."""
+def _backwards(xp, major, count):
+    """The order that reverses each line of `count` entries in all."""
+    if major is None:
+        return xp.arange(count - 1, -1, -1)
     return xp.searchsorted(major, major) + ranks(xp, major, reverse=True)
 
 
@@ -174,9 +190,10 @@ def sorted_by(parent, op, xp, major, minor, values):
     if op.name in ("lt", "le") and not parent.dtype._is_udt:
         return _by_line(major, values)
     if op.name in ("gt", "ge") and not parent.dtype._is_udt:
-        back = _backwards(xp, major)  # backwards before and after: equal values stay in order
+        back = _backwards(xp, major, values.shape[0])  # backwards before and after: equal values stay in order
         return back[_by_line(major, values[back])][back]
-    return xp.asarray(_compared(op, *map(host_array, (major, minor, values))))
+    major = np.zeros(values.shape[0], np.int64) if major is None else host_array(major)
+    return xp.asarray(_compared(op, major, host_array(minor), host_array(values)))
 
 
 def _compared(op, major, minor, values):

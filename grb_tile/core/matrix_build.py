@@ -239,7 +239,7 @@ class MatrixBuild:
         lines = indptr.size - 1
         if width is None:
             width = int(indices.max()) + 1 if indices.size else 0
-        major = line_numbers(current().array(indptr), lines)
+        major = line_numbers(current().array(indptr), lines, None, indices.size)
         return cls._from_lines(major, indices, values, dtype, lines, width, name, columnwise, other)
 
     @classmethod
@@ -303,7 +303,7 @@ class MatrixBuild:
             lines = int(compressed.max()) + 1 if compressed.size else 0
         if width is None:
             width = int(indices.max()) + 1 if indices.size else 0
-        major = line_numbers(current().array(indptr), lines, compressed)
+        major = line_numbers(current().array(indptr), lines, compressed, indices.size)
         return cls._from_lines(major, indices, values, dtype, lines, width, name, columnwise, other)
 
     @classmethod

@@ -18,13 +18,16 @@ _PYTHON = (bool, int, float)
 
 
 class Number:
-    """A number on the device; `vector` has it as its only entry."""
+    """A number on the device; `vector` has it as its only entry.
 
-    __slots__ = ("vector",)
+    origin: (operator, id of the Number, Python number) of what `number op number` gave, else None.
+    """
+
+    __slots__ = ("vector", "origin")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, vector: Any) -> None:
-        self.vector = vector
+    def __init__(self, vector: Any, origin: tuple | None = None) -> None:
+        self.vector, self.origin = vector, origin
 
     @property
     def dtype(self) -> Any:
@@ -79,6 +82,25 @@ class Number:
         return f"Number({self.dtype.name}, on the device)"
 
 
+def spread_like(number: Number, target: Any) -> Any:
+    """The Vector, or the Matrix, that has the number everywhere `target` may have entries; of the type of `target`."""
+    if target.ndim == 1:
+        return number.spread(target.size, target.dtype)
+    if not hasattr(target._store, "of_one_value"):
+        raise CaptureError("programs: a number of the loop is written into a Matrix that does not change in it")
+    vector = number.vector if number.dtype is target.dtype else number.vector.dup(target.dtype)
+    return kinds.Matrix._from_store(target._store.of_one_value(target.dtype, vector._store.values), target.dtype)
+
+
+def selected(x: Any, op: Any, number: Number) -> Any:
+    """The expression of x.select(op, number) of an operator that compares values.  Raises: CaptureError for others."""
+    name = getattr(op, "name", "")
+    name = name.removeprefix("value")
+    if name not in ("eq", "ne", "lt", "le", "gt", "ge"):
+        raise CaptureError(f"programs: select by `{op}` with a number of the loop: only comparisons of values have it")
+    return x.select(combined(x, number, name).new().V)
+
+
 def combined(left: Any, right: Any, name: str) -> Any:
     """`left op right` where one of them is a Number: a Number, or an expression where the other is a Vector."""
     first, second = type(left) is Number, type(right) is Number
@@ -87,7 +109,7 @@ def combined(left: Any, right: Any, name: str) -> Any:
     other = right if first else left
     if type(other) in _PYTHON:
         found = left.vector.apply(name, right=other) if first else right.vector.apply(name, left=other)
-        return Number(found.new())
+        return Number(found.new(), (name, id(left), other) if first else None)
     if output_type(other) is kinds.Vector:
         size = other.size
         return left.spread(size).ewise_mult(other, name) if first else left.ewise_mult(right.spread(size), name)

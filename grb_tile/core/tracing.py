@@ -22,8 +22,14 @@ class Trace(Protocol):
     def number(self, found: Any, dtype: Any) -> Any:
         """What a reduction or a comparison found, of that type."""
 
-    def write(self, target: Any) -> None:
-        """`target` is about to be written.  Raises: CaptureError where it must not be."""
+    def write(self, target: Any, record: Any = None, desc: Any = None) -> None:
+        """`target` is about to be written, with what the record gives where that is known.
+
+        Raises: CaptureError where it must not be.
+        """
+
+    def assign(self, number: Any, desc: Any) -> None:
+        """The next write is that of a Number everywhere, as `desc` says."""
 
 
 active: Trace | None = None

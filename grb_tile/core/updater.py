@@ -12,13 +12,13 @@ from .. import operations as ops
 from ..config import config
 from ..exceptions import OutOfMemory
 from ..operators import OpBase, TypedOpBase, find_opclass, from_string, get_typed_op
-from . import elements, kinds, recorder, tracing
+from . import elements, kinds, recorder, tracing, turn_arrays
 from .arguments import check_options, expect_op, expect_type, literal, output_type
 from .assign import assign, fill
 from .expression import Computable, MatrixExpression, VectorExpression
 from .index import Resolved
 from .mask import Mask, check_mask
-from .number import Number
+from .number import Number, spread_like
 from .pending_writes import write_part
 from .recipes import RepositionRecipe
 
@@ -100,6 +100,8 @@ class Updater(ops.Descriptor):
     def _assign(self, resolved, value, is_submask):
         if self.input_mask is not None:
             raise TypeError("`input_mask` argument may only be used for extract")
+        if type(value) is Number:
+            resolved, value = turn_arrays.spread_over(self.parent, resolved, value)
         if not resolved.shape and self.mask is None:
             if self.accum is None:
                 self.parent._assign_element(resolved, value)
@@ -225,7 +227,9 @@ def update(self, expr: Any, desc: ops.Descriptor = ops.PLAIN, input_mask: Mask |
     """self << expr as `desc` says, for a Matrix or a Vector and anything that may stand right of `<<`."""
     if type(expr) is not self._expression_type:
         if type(expr) is Number:
-            expr = expr.spread(self.size, self.dtype)
+            if (trace := tracing.current()) is not None and input_mask is None:
+                trace.assign(expr, desc)
+            expr = spread_like(expr, self)
         if type(expr) in _NUMBERS and input_mask is None and recorder.active is None and fill(self, expr, desc):
             return
         expr = _to_expression(self, expr, desc, input_mask)
@@ -255,7 +259,7 @@ def update(self, expr: Any, desc: ops.Descriptor = ops.PLAIN, input_mask: Mask |
     try:
         if desc.is_anew:  # what self held is not looked at
             if tracing.active is not None:
-                elements.note_write(self)
+                elements.note_write(self, record, desc)
             self._store = ops.write(None, record, self.dtype, desc)  # these three as in elements.reset
             self._pending = None
             self._base = None

@@ -16,7 +16,8 @@ from ..dtypes import FP64, lookup_dtype
 from ..operators import get_typed_op
 from ..storage.constructors import column_matrix, empty_vector, full_vector
 from ..storage.store import BitmapVector
-from . import elements, kinds, recipes, recorder
+from ..storage.turn_array import TurnArray
+from . import elements, kinds, recipes, recorder, tracing, turn_arrays
 from .arguments import (
     check_options,
     dimension,
@@ -34,6 +35,7 @@ from .build import (
     build_operator,
     check_bounds,
     check_empty,
+    check_lengths,
     fill_dtype,
     filled,
     full_array,
@@ -82,8 +84,7 @@ class Vector(VectorItems, Stored):
         self._size = size = dimension(size, "size")
         self._shape = (size,)
         self.name = f"v_{next(Vector._name_counter)}" if name is None else name
-        self._pending = None
-        self._store = empty_vector(size, dtype)
+        self._pending, self._store = None, empty_vector(size, dtype)
         if recorder.active is not None:
             recorder.note_new(self)
 
@@ -171,8 +172,7 @@ class Vector(VectorItems, Stored):
         size = dimension(size, "size")
         elements.note_write(self)
         self._store = ops.resize_vector(self._store, size)
-        self._size = size
-        self._shape = (size,)
+        self._size, self._shape = size, (size,)
         self._log("resize", size)
 
     def build(
@@ -197,6 +197,8 @@ class Vector(VectorItems, Stored):
         >>> v.to_dict()
         {1: 5, 3: 13}
         """
+        if type(indices) is TurnArray or type(values) is TurnArray:
+            return turn_arrays.build(self, indices, values, dup_op, clear, size)
         indices = indices_array(indices, "indices")
         values, _ = values_array(values, self.dtype)
         check_lengths(indices, values)
@@ -211,8 +213,7 @@ class Vector(VectorItems, Stored):
             check_empty(self, store)
             store = guarded(lambda: current().build_vector(size, indices, values, dup, self.dtype))
         elements.reset(self, store)
-        self._size = size
-        self._shape = (size,)
+        self._size, self._shape = size, (size,)
         if clear:
             self._log("clear")
         if resized:
@@ -223,7 +224,7 @@ class Vector(VectorItems, Stored):
     def _build(self, indices, values, dup):
         """Build into a new, empty vector."""
         check_bounds(indices, self._size, "index")
-        self._store = guarded(lambda: current().build_vector(self._size, indices, values, dup, self.dtype))
+        self._store = guarded(current().build_vector, self._size, indices, values, dup, self._dtype)
         if recorder.active is not None:
             self._log(f"build_{self.dtype}", f"..., {indices.size}")
 
@@ -248,6 +249,8 @@ class Vector(VectorItems, Stored):
         >>> gb.Vector.from_coo([0, 2, 2], [1, 5, 6], size=4, dup_op=gb.binary.max).to_dict()
         {0: 1, 2: 6}
         """
+        if type(indices) is TurnArray or type(values) is TurnArray:
+            return turn_arrays.from_coo(cls, indices, values, dtype, size, dup_op, name)
         indices = indices_array(indices, "indices")
         values, dtype = values_array(values, dtype, subarray_after=1)
         if size is None:
@@ -263,7 +266,7 @@ class Vector(VectorItems, Stored):
         else:
             check_lengths(indices, values)
             if indices.size:
-                out._build(indices, values, build_operator(out, dup_op))
+                out._build(indices, values, None if dup_op is None else build_operator(out, dup_op))
         return out
 
     @classmethod
@@ -306,7 +309,7 @@ class Vector(VectorItems, Stored):
         """A vector with `value` everywhere; one value is stored."""
         if opts:
             check_options(opts)
-        value, found, _ = bound_scalar(cls(), value, "from_scalar", "value", None, dtype)
+        value, found, _ = bound_scalar(cls.__new__(cls), value, "from_scalar", "value", None, dtype)
         dtype = found if dtype is None else lookup_dtype(dtype)
         return cls._from_store(full_vector(dimension(size, "size"), dtype, scalar_of(value, dtype)), dtype, name)
 
@@ -328,6 +331,8 @@ class Vector(VectorItems, Stored):
         """
         if opts:
             check_options(opts)
+        if type(values) is TurnArray:
+            return leave_out(turn_arrays.of_dense(values, dtype, name), missing_value, "Vector.from_dense")
         given = values
         values, dtype = values_array(given, dtype, subarray_after=1)
         if values.ndim == 0:
@@ -382,6 +387,8 @@ class Vector(VectorItems, Stored):
         """
         if opts:
             check_options(opts)
+        if tracing.active is not None and turn_arrays.in_turn(self):
+            return turn_arrays.dense(self, fill_value, dtype)
         if self.nvals == self._size:
             return full_array(self._store, dtype)
         if fill_value is None:
@@ -486,12 +493,6 @@ class Vector(VectorItems, Stored):
     def reposition(self, offset: int, *, size: int | None = None) -> VectorExpression:
         """w(i + offset) = v(i), of the same size or of `size`; what falls outside is dropped."""
         return recipes.reposition_vector(self, offset, size)
-
-
-def check_lengths(indices: Any, values: Any) -> None:
-    """Raises: ValueError unless there is a value for each index."""
-    if values.ndim == 0 or indices.size != values.shape[0]:
-        raise ValueError(f"`indices` and `values` lengths must match: {indices.size} != {values.size}")
 
 
 for _cls in (VectorExpression, VectorIndexExpr, VectorInfixExpr):

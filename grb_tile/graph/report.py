@@ -12,6 +12,7 @@ class LoopReport:
     """What a whole loop did, from the backend's LoopOutcome; what a device recorded is read back when looked at.
 
     levels    a dictionary per level or round: frontier, direction, edges, ms, as far as the backend records them
+    count     how many they are
     reached   vertices reached, or None
     expanded  the sum of the levels' frontiers, of which the records of a device may lack some beyond its first 8,192
     seconds   time of the loop, or None
@@ -30,6 +31,12 @@ class LoopReport:
         if self._levels is None:
             self._levels = self._outcome.rows()
         return self._levels
+
+    @property
+    def count(self) -> int:
+        """The number of levels, which needs no records of them."""
+        count = getattr(self._outcome, "count", None)
+        return len(self.levels) if count is None else count
 
     @property
     def expanded(self) -> int:

@@ -34,6 +34,7 @@ from .write import (
     compute,
     finish,
     replace_entries,
+    replace_values,
     stored_mask,
     write,
 )
@@ -77,6 +78,7 @@ __all__ = [
     "reduce_rows",
     "reduce_scalar",
     "replace_entries",
+    "replace_values",
     "resize_matrix",
     "resize_vector",
     "select",

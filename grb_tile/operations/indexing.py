@@ -18,6 +18,7 @@ import numpy as np
 
 from ..backends.select import current
 from ..dtypes import cast_scalar
+from ..exceptions import CaptureError
 from ..storage.constructors import (
     column_matrix,
     empty_matrix,
@@ -32,9 +33,20 @@ from ..storage.constructors import (
 from ..storage.convert import to_sparse
 from ..storage.place import first_value, is_host
 from ..storage.store import Dense, StoredMask
+from ..storage.turn_array import TurnArray
 from . import checks
 from .record import Record
-from .write import PLAIN, finish, finish_region, is_known_empty, put_region, put_value, stored_mask
+from .write import (
+    PLAIN,
+    finish,
+    finish_inside,
+    finish_region,
+    is_known_empty,
+    keeps_outside,
+    put_region,
+    put_value,
+    stored_mask,
+)
 
 
 class _Empty:
@@ -197,7 +209,13 @@ def _assign_line(c, value, I, J, dtype, desc, subassign):
 def _put_region(c, value, I, J, width, dtype, desc):
     """The store of C after the assignment by Backend.put_region, or NotImplemented."""
     backend = current()
-    if backend.updates_in_place or desc.mask is not None or value is EMPTY and not desc.is_plain:
+    if (
+        desc.mask is not None
+        or value is EMPTY
+        and not desc.is_plain
+        or backend.updates_in_place
+        and type(c) is not Dense
+    ):
         return NotImplemented
     of_rows = len(c.shape) == 2 and type(c) is not Dense  # their entries, not their positions, are written
     if of_rows and (I is None or J is not None or not desc.is_plain or isinstance(value, _VALUE)):
@@ -218,6 +236,8 @@ def _assign_vector(c, value, I, dtype, desc, subassign):
     backend = current()
     if desc.is_plain and _holds_everywhere(c, value, dtype):
         return c
+    if type(I) is TurnArray:
+        return _assign_at(c, value, I, dtype, desc, subassign)
     if I is not None:
         after = _put_region(c, value, I, _one(0), 1, dtype, desc)
         if after is not NotImplemented:
@@ -234,6 +254,8 @@ def _assign_vector(c, value, I, dtype, desc, subassign):
         if subassign and mask is not None:
             mask = StoredMask(backend.gather_vector(mask.pattern, keep), mask.complement)
     if subassign and I is not None:
+        if keeps_outside(mask, desc):
+            return _subassign_inside(c, value, lambda u: backend.expand_vector(u, I, c.size), dtype, mask, desc)
         part = backend.gather_vector(c, I)
         old = backend.expand_vector(part, I, c.size)  # before `part` may be updated in place
         t = _values_in(value, len(I), None, dtype, mask)
@@ -248,6 +270,19 @@ def _assign_vector(c, value, I, dtype, desc, subassign):
         return backend.union(backend.outside(c, I, None), backend.cast(t, dtype), None)
     region = None if t.nvals == len(I) else partial(_deleted, c, t, I, dtype)
     return finish_region(c, t, region, dtype, mask, desc)
+
+
+def _assign_at(c, value, I, dtype, desc, subassign):
+    """_assign_vector at the positions of a TurnArray, which may have gaps where the value is a scalar."""
+    mask = stored_mask(desc.mask)
+    if value is EMPTY or subassign and mask is not None or isinstance(value, np.ndarray):
+        raise CaptureError("programs: at positions of the loop masks of the whole vector alone, and no deletion")
+    if isinstance(value, _VALUE):
+        value = full_vector(I.store.size, dtype, _cast(value, dtype))
+    elif value is not I.store and (value.nvals_if_read != value.size or I.store.size != value.size):
+        raise CaptureError("programs: a vector with gaps is assigned at positions of the loop")
+    t = current().expand_vector(value, I, c.size)
+    return finish_region(c, t, None, dtype, mask, desc)
 
 
 def _deleted(c, t, I, dtype):
@@ -285,6 +320,9 @@ def _assign_matrix(c, value, I, J, dtype, desc, subassign):
     if desc.is_plain and value is EMPTY:
         return backend.outside(c, I, J)
     if subassign:
+        if keeps_outside(mask, desc):
+            expand = partial(backend.expand_matrix, I=I, J=J, nrows=c.nrows, ncols=c.ncols)
+            return _subassign_inside(c, value, expand, dtype, mask, desc)
         part = backend.gather_matrix(c, I, J)
         t = _values_in(value, *shape, dtype, mask)
         after = finish(part, t, dtype, mask, desc)
@@ -300,6 +338,21 @@ def _assign_matrix(c, value, I, J, dtype, desc, subassign):
         return backend.union(rest, backend.cast(t, dtype), None)
     region = partial(_in_region, c, I, J)  # C's own entries there: all that can be deleted
     return finish_region(c, t, region, dtype, mask, desc)
+
+
+def _subassign_inside(c, value, expand, dtype, mask, desc):
+    """C(R)<M> (+)= T as C<M'> (+)= T', where M' and T' are moved to R: what C holds there is not gathered.
+
+    expand: a function that moves a store of the region's shape to R.
+    """
+    if isinstance(value, _VALUE):
+        inside = expand(mask.pattern)
+        return finish_inside(c, iso_like(inside, dtype, _cast(value, dtype)), lambda: inside, dtype, desc)
+    if value is EMPTY:
+        t = empty_vector(c.size, dtype) if len(c.shape) == 1 else empty_matrix(c.nrows, c.ncols, dtype)
+    else:
+        t = expand(current().restrict(value, mask))
+    return finish_inside(c, t, lambda: expand(mask.pattern), dtype, desc)
 
 
 def _in_region(A, I, J):

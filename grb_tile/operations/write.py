@@ -30,7 +30,7 @@ from ..storage.constructors import bit_patterns
 from ..storage.convert import choose_format, to_sparse
 from ..storage.place import first_value, is_host
 from ..storage.store import StoredMask, forms_of, full_values
-from ..storage.update_entries import owns_arrays, update_entries
+from ..storage.update_entries import owns_arrays, replace_values as update_values, update_entries
 
 
 class Descriptor:
@@ -166,6 +166,19 @@ def finish_region(c, t, region, dtype, mask, desc):
     return backend.restrict(result, mask) if clears else result
 
 
+def keeps_outside(mask, desc):
+    """Does the write keep C's entries outside the structure of the mask, and depend on none of them?"""
+    return mask is not None and not mask.complement and not desc.replace
+
+
+def finish_inside(c, t, inside, dtype, desc):
+    """The write step, T and the mask being inside a region of C; see keeps_outside.
+
+    inside: a function that gives the structure of C's shape that the mask is: with an accumulator T's alone matters.
+    """
+    return finish(c, t, dtype, StoredMask(inside()) if desc.accum is None else None, desc)
+
+
 def replace_entries(c, t, touched, own):
     """The store of C with T's entries at the positions of `touched` and C's own elsewhere: C<touched> = T.
 
@@ -179,8 +192,14 @@ def replace_entries(c, t, touched, own):
         result = update_entries(c, t, touched, own and current().updates_in_place)
         if result is not NotImplemented:
             return result
-    c.shared = True  # should this step fail, C is as it was
+    if not own:  # else, should this step fail after it has written, the entries are to be replaced again
+        c.shared = True
     return current().overwrite(c, t, StoredMask(touched))
+
+
+def replace_values(c, at, values, own):
+    """`replace_entries` of entries that C has: `values`, of C's type, at the positions `at` of its values."""
+    return update_values(c, at, values, own and current().updates_in_place)
 
 
 def accumulate_chains(values, present, chains, accum, dtype):

@@ -25,10 +25,11 @@ from .names import NUMBERS, ONE_BRANCH, Undefined, as_number, negated, value_of
 def branch(test: Any, then: Callable, otherwise: Callable, named: tuple) -> tuple:
     """The values of the names after `if test: then, else: otherwise`.
 
-    named: (name, function that gives its value).  What only one of two computed branches binds is ONE_BRANCH after.
+    named: (name, function that gives its value, None: it has none).  What only one of two computed branches binds is
+    ONE_BRANCH after.
     Raises: CaptureError where the branches leave what cannot be chosen on the device.
     """
-    values = [value_of(get) for _, get in named]
+    values = [None if get is None else value_of(get) for _, get in named]
     if type(test) is not Number:
         return tuple((then if test else otherwise)(*values))
     frame: Any = tracing.active
@@ -45,6 +46,14 @@ def branch(test: Any, then: Callable, otherwise: Callable, named: tuple) -> tupl
     return tuple(
         _chosen(frame, flag, name, first, second) for (name, _), first, second in zip(named, one, two, strict=True)
     )
+
+
+def either(every: bool, first: Any, second: Callable[[], Any]) -> Any:
+    """The value of `first and second()` (every) or of `first or second()`."""
+    if type(first) is not Number:
+        return second() if bool(first) is every else first
+    one, two = (second, lambda: first) if every else (lambda: first, second)
+    return branch(first, lambda _: (one(),), lambda _: (two(),), (("the value", None),))[0]
 
 
 def _result_of(frame, branch, values):

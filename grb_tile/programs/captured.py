@@ -22,9 +22,23 @@ from ..dtypes import INT64
 from ..exceptions import CaptureError
 from .bounded import Matrices, within
 from .bounds import BoundedMatrix
-from .names import NUMBERS, ONE_BRANCH, UNDEFINED, as_number, both, is_matrix, is_object, negated, role_of
+from .names import (
+    NUMBERS,
+    ONE_BRANCH,
+    UNDEFINED,
+    as_number,
+    begins_as,
+    both,
+    is_matrix,
+    is_object,
+    negated,
+    period,
+    role_of,
+)  # fmt: skip
+from .search import Search, Written
 
 ENDLESS = 2**62  # turns
+NO_SEARCH = "programs: the backend has no search for these vectors"
 _ALIASES = "programs: two names stand for one vector as a turn ends: give one of them a .dup()"
 
 
@@ -37,12 +51,14 @@ class Captured:
 
     def __init__(self, device: Any, carried: Any) -> None:
         self.device = device
-        self.turns = self.pulled = 0
+        self.turns, self.pulled = 0, 0  # type: int, int | None
         self.tries = 0  # captures that failed before it
         self._recorded: Any = None  # the frame of the call that captured it, where the device has no graphs
         self.changed: set[int] = set()  # of the vectors, those that a turn writes
         self.places: list[int] = []  # of a loop within: which of the vectors that it names are carried
+        self.search: Search | None = None  # which the loop runs as
         self.inner: dict[int, Captured] = {}  # the loops within, in the order in which a turn comes to them
+        self.names = carried.names
         self.roles: list[str] = []
         self.types: list[Any] = []
         self.shapes: list[tuple | None] = []
@@ -54,9 +70,32 @@ class Captured:
         self._kept = [value for _, value in carried.read if not isinstance(value, Vector)]  # their ids stay theirs
         self._stores = [(matrix, matrix._store) for matrix in carried.fixed]
 
+    @property
+    def stores(self) -> list[tuple]:
+        """(matrix, its store) of those that it reads."""
+        return self._stores
+
+    @property
+    def is_kept(self) -> bool:
+        """Do later calls run as this one did?"""
+        return self.device.captured or self.search is not None
+
+    @property
+    def is_bindable(self) -> bool:
+        """May later calls be told from others by a few comparisons (bound_call.py)?"""
+        return self.matrices.backend is None and (self.search is not None or self.device.has_graph)
+
+    @property
+    def lowering(self) -> str:
+        """How the turns run, for explain()."""
+        return "one search of the backend, each turn a level" if self.search is not None else self.device.one.text
+
     def holds(self) -> bool:
         """Are the matrices as they were?"""
-        return all(matrix._store is store for matrix, store in self._stores)
+        for matrix, store in self._stores:
+            if matrix._store is not store:
+                return False
+        return True
 
     def first(self, carried: Any, most: int | None, patterns: list) -> tuple | None:
         """The second call of a signature: a turn from Python, one in each direction, the capture, the others.
@@ -72,14 +111,23 @@ class Captured:
         if stop or left == 1 or not carried.test(*values):
             return tuple(values)
         self.settle(carried, values)
+        begun, others = dict(zip(map(id, carried.vectors), before, strict=True)), list(before)
+        for role, home, value in zip(self.roles, self.homes, carried.values, strict=True):
+            if role == "object":  # of vectors that a turn exchanges, what a later call begins with
+                others[home] = begun[id(value)]
+        others += [carried.values[k]._store if is_object(carried.values[k]) else None for k in self.vectors]
         before += [carried.values[k]._store if is_object(carried.values[k]) else None for k in self.vectors]
         after = [vector._store for vector in carried.vectors] + [values[k]._store for k in self.vectors]
         made = any(map(is_matrix, values))
         self.matrices = Matrices(current(), [x for x in (*before, *after) if x is not None], patterns, made)
         with traced(self, carried) as frame:
-            self.device.carry(frame.begin(values), [self.matrices.entries_of(store) for store in before])
+            self.device.carry(frame.begin(values), [self.matrices.entries_of(store) for store in others])
             turns, going = self.device.settle(frame.turn, left - 1)
             self.turns += turns
+        self.search = frame.search if most is None else None
+        if self.search is not None and (found := self.as_search(carried.vectors, before, carried.values)) is not None:
+            return found
+        with traced(self, carried, frame):
             self.device.capture(frame.turn, [store for _, store in self._stores])
             self._recorded = None if self.device.has_graph else frame
             if going and self.turns < left:
@@ -94,6 +142,12 @@ class Captured:
         self.turns = self.pulled = 0
         if left <= 0 or not carried.test(*carried.values):
             return tuple(carried.values)
+        if self.search is not None:
+            stores = [vector._store for vector in carried.vectors]
+            found = self.as_search(carried.vectors, stores, carried.values)
+            if found is None:
+                raise CaptureError(NO_SEARCH)
+            return found
         with traced(self, carried) as frame:
             stores = frame.begin(carried.values)
             if not self.device.fits(stores):
@@ -103,6 +157,16 @@ class Captured:
                 self.device.launch(turn, left)
         self.turns, self.pulled = self.device.turns, self.device.pulled
         return frame.finish(self.device.results(self._unchanged(carried)), carried.values, self.turns)
+
+    def as_search(self, vectors: list, stores: list, values: Any) -> tuple | None:
+        """The values after the loop, run as a search from these stores; None where there is none, see Search.run."""
+        values = list(values)
+        turns = self.search.run(vectors, stores, values)  # type: ignore[union-attr]
+        if turns is None:
+            self.search = None
+            return None
+        self.turns, self.pulled = turns, None  # directions are a matter of the search, whose plan has them
+        return tuple(values)
 
     @contextmanager
     def _as_recorded(self, frame):
@@ -155,9 +219,9 @@ class Captured:
 
 
 @contextmanager
-def traced(captured: Captured, carried: Any) -> Iterator[Frame]:
-    """A frame whose turns core reports to."""
-    frame = Frame(captured, carried)
+def traced(captured: Captured, carried: Any, frame: Frame | None = None) -> Iterator[Frame]:
+    """A frame, new where none is given, whose turns core reports to."""
+    frame = Frame(captured, carried) if frame is None else frame
     before, tracing.active = tracing.active, frame
     captured.device.slot_of = frame.slot_of
     try:
@@ -181,6 +245,11 @@ class Frame:
         self.flags: list[Number] = []  # is the branch taken whose calls are traced?
         self._met = 0  # loops within, in this turn
         self._written: dict[int, Any] = {}
+        self._writes: list[Written] = []  # of a turn, in their order
+        self._assigned: tuple | None = None
+        self._counted: tuple | None = None  # of Search.found
+        self._numbers: dict[int, Number] = {}  # as the turn began
+        self.search: Search | None = None  # that the latest turn was a level of
         self._logs: list[dict[int, Any]] = []
         self._fixed: list = []
         self._begun: list = []
@@ -199,29 +268,27 @@ class Frame:
             stores.append(values[k]._store if is_object(values[k]) else None)
         stores = [captured.matrices.entries_of(store) for store in stores]
         for k in captured.numbers:
-            value = values[k].value if isinstance(values[k], Scalar) else values[k]
+            value = values[k]
+            if isinstance(value, Scalar):
+                value = value.value
             if type(value) is Number:  # of the loop around this one
                 stores.append(as_number(value, captured.types[k], self._carried.names[k]).vector._store)
                 continue
-            number = captured.types[k].np_type.type(value if type(value) in NUMBERS else 0)
-            if type(value) in NUMBERS and number != value == value:
-                raise CaptureError(
-                    f"programs: `{self._carried.names[k]}` begins as {value!r} and becomes {captured.types[k].name}; "
-                    "begin with a number of that type"
-                )
-            stores.append(number)
+            stores.append(begins_as(self._carried.names[k], value, captured.types[k]))
         return stores
 
     def turn(self, stores: list) -> tuple[list, Any]:
         """One turn on these stores: (those that it leaves, the condition)."""
         captured, carried = self.captured, self._carried
-        self._met = 0
+        self._met, self._writes, self._assigned, self._counted = 0, [], None, None
         stores.reverse()  # popped, so that each has one holder and may be written in place
         self._written = {}
         matrices = captured.matrices
-        for vector in carried.vectors:
-            store = stores.pop()
-            elements.reset(vector, store if type(vector) is Vector else matrices.of_entries(vector.shape, store))
+        for vector in carried.vectors:  # no name for the store here: it would be a second holder
+            if type(vector) is Vector:
+                elements.reset(vector, stores.pop())
+            else:
+                elements.reset(vector, matrices.of_entries(vector.shape, stores.pop()))
         values = list(self._fixed)
         for k, (role, home) in enumerate(zip(captured.roles, captured.homes, strict=True)):
             if role == "object":
@@ -229,12 +296,16 @@ class Frame:
         for k in captured.vectors:
             values[k] = _object(captured, k, stores.pop())
         for k in captured.numbers:
-            values[k] = Number(Vector._from_store(stores.pop(), captured.types[k]))
+            values[k] = self._numbers[k] = Number(Vector._from_store(stores.pop(), captured.types[k]))
         begun = [*carried.vectors, *(values[k] for k in captured.vectors)]
         self._slots = dict(enumerate(begun))
         stop, values = carried.body(*values)
         test = False if stop is True else carried.test(*values)
         goes = test if stop is True or stop is False else both(True, negated(stop), lambda: test)
+        self.search = None
+        if not (captured.vectors or captured.inner):
+            numbers = {k: (self._numbers[k], values[k]) for k in captured.numbers}
+            self.search = Search.found(carried.vectors, self._writes, self._counted, numbers, goes)
         return self._left(values, begun), goes.vector._store if type(goes) is Number else bool(goes)
 
     def _left(self, values, begun):
@@ -322,7 +393,7 @@ class Frame:
         for k, role in enumerate(captured.roles):
             if role == "object":
                 end = k
-                for _ in range(turns % _period(captured.next, k)):
+                for _ in range(turns % period(captured.next, k)):
                     end = captured.next[end]
                 found[k] = values[end]
                 if results[captured.homes[k]] is not None:
@@ -342,15 +413,25 @@ class Frame:
         store = vector._store
         if store.nvals_if_read is not None:
             return store.nvals
-        return Number(Vector._from_store(current().count_as_vector(store), INT64))
+        found = Number(Vector._from_store(current().count_as_vector(store), INT64))
+        self._counted = vector, found, len(self._writes)
+        return found
 
     def number(self, found: Any, dtype: Any) -> Any:
         """The Number that a reduction or a comparison found on the device; else what it found."""
         store = current().number_as_vector(found, dtype)
         return found if store is None else Number(Vector._from_store(store, dtype))
 
-    def write(self, target: Any) -> None:
+    def assign(self, number: Any, desc: Any) -> None:
+        """Note the number that the next write assigns."""
+        self._assigned = number, desc
+
+    def write(self, target: Any, record: Any = None, desc: Any = None) -> None:
         """Note a vector that is written."""
+        if record is None and self._assigned is not None:
+            record, desc = self._assigned
+        self._assigned = None
+        self._writes.append(Written(target, record, desc))
         if any(target is matrix for matrix in self._carried.fixed):
             raise CaptureError("programs: a Matrix is written in the loop, and no name of it stands left of `<<` there")
         self._written.setdefault(id(target), (target, sys.getrefcount(target) + 1))
@@ -412,11 +493,3 @@ def _object(captured, k, store):
     if captured.shapes[k] is None:
         return Vector._from_store(store, captured.types[k])
     return Matrix._from_store(captured.matrices.of_entries(captured.shapes[k], store), captured.types[k])
-
-
-def _period(following, start):
-    """Turns after which the name has its object again."""
-    turns, k = 1, following[start]
-    while k != start and turns <= len(following):
-        turns, k = turns + 1, following[k]
-    return turns

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..core.matrix import Matrix
 from ..core.number import Number
 from ..core.scalar import Scalar
@@ -13,7 +15,7 @@ from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
 
-NUMBERS = {bool: BOOL, int: INT64, float: FP64}
+NUMBERS = {bool: BOOL, int: INT64, float: FP64, np.bool_: BOOL, np.int64: INT64, np.float64: FP64}
 
 
 class Undefined:
@@ -79,6 +81,20 @@ def is_matrix(value: Any) -> bool:
     return isinstance(value, (Matrix, TransposedMatrix))
 
 
+def begins_as(name: str, value: Any, dtype: Any) -> Any:
+    """The NumPy scalar as which the number of a name begins, whatever an unbound name holds.
+
+    Raises: CaptureError where it is not of the type that turns give it.
+    """
+    value = value.value if isinstance(value, Scalar) else value
+    number = dtype.np_type.type(value if type(value) in NUMBERS else 0)
+    if type(value) in NUMBERS and number != value == value:
+        raise CaptureError(
+            f"programs: `{name}` begins as {value!r} and becomes {dtype.name}; begin with a number of that type"
+        )
+    return number
+
+
 def as_number(value: Any, dtype: Any, name: str, where: str = "turn") -> Number:
     """The value of a name at the end of a turn, or of a branch, as a Number of its type."""
     if type(value) is Number:
@@ -93,3 +109,11 @@ def as_number(value: Any, dtype: Any, name: str, where: str = "turn") -> Number:
     if value is None or type(value) not in NUMBERS:
         raise CaptureError(f"programs: `{name}` becomes a {type(value).__name__}")
     return Number(Vector.from_scalar(value, 1, dtype))
+
+
+def period(following: list[int], start: int) -> int:
+    """Turns after which the name has its object again."""
+    turns, k = 1, following[start]
+    while k != start and turns <= len(following):
+        turns, k = turns + 1, following[k]
+    return turns

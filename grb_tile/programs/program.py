@@ -8,9 +8,10 @@ from typing import Any
 
 from ..core.number import Number
 from ..exceptions import CaptureError
-from .branches import branch
+from .branches import branch, either
+from .functions import called
 from .names import UNDEFINED, both, negated
-from .rewrite import BOTH, BRANCH, NOT, RANGE, RUN, TURNS, UNDEFINED as UNDEFINED_NAME, rewritten
+from .rewrite import BOTH, BRANCH, CALLED, EITHER, NOT, RANGE, RUN, TURNS, UNDEFINED as UNDEFINED_NAME, rewritten
 from .running import Loop
 
 
@@ -94,7 +95,7 @@ class Program:
 
     def _make(self):
         names = {RUN: self._run, NOT: negated, BOTH: both, BRANCH: branch, UNDEFINED_NAME: UNDEFINED}
-        names |= {RANGE: _count_of, TURNS: _checked}
+        names |= {RANGE: _count_of, TURNS: _checked, CALLED: called, EITHER: either}
         self._made = self._function
         self._reason = None
         try:
@@ -151,7 +152,8 @@ class Program:
             steps = ", ".join(f"{count} steps a turn by {name}" for name, count in ran.nodes.items())
             steps = "; ".join(text for text in (steps, ran.lowering) if text)
             lines.append(
-                f"  line {found.line}: {ran.turns} turns on the device, {ran.pulled} of them pulled"
+                f"  line {found.line}: {ran.turns} turns on the device"
+                + (f", {ran.pulled} of them pulled" if ran.pulled is not None else "")
                 + (f"; {steps}" if steps else "")
             )
         if len(lines) == 1:

@@ -13,7 +13,8 @@ with a, b the names that the loop binds; b is one that each turn binds before it
                            a, = branch(test, then, otherwise, (("a", lambda: a),))
 
 `continue`, `break` and `return` that end a branch put the statements after the `if` into the other branch (jumps.py).
-A loop within is such a call in the body.  `yield`, `with` and `try` keep the loop as it is, turn by turn in Python.
+`x if test else y` is such a branch, too, and `float(x)` a call of functions.called.  A loop within is such a call in
+the body.  `yield`, `with` and `try` keep the loop as it is, turn by turn in Python.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
 from ..exceptions import CaptureError
+from .functions import FUNCTIONS
 from .jumps import (
     LOOPS,
     SCOPES,
@@ -41,7 +43,7 @@ from .jumps import (
 )
 
 RUN, NOT, BOTH, RANGE, UNDEFINED = "__gb_run", "__gb_not", "__gb_both", "__gb_range", "__gb_undefined"
-BRANCH, TURNS = "__gb_branch", "__gb_turns"
+BRANCH, TURNS, CALLED, EITHER = "__gb_branch", "__gb_turns", "__gb_called", "__gb_either"
 _LEAVES = (ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.Continue, ast.Global, ast.Nonlocal, ast.Delete,
            ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import,
            ast.ImportFrom, ast.Match)  # fmt: skip
@@ -435,7 +437,34 @@ def _mentions(nodes, name):
 
 
 class _Conditions(ast.NodeTransformer):
-    """`not x` as a call, which a number on the device understands."""
+    """`not x`, `x or y`, `x if test else y` and functions of numbers, such as float(x), as calls, which a number on the
+    device understands.
+    """
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        function = node.func
+        name = function.id if isinstance(function, ast.Name) else ""
+        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+            name = function.attr
+        if name not in FUNCTIONS or node.keywords or any(isinstance(x, ast.Starred) for x in node.args):
+            return node
+        return ast.copy_location(ast.Call(ast.Name(CALLED, ast.Load()), [function, *node.args], []), node)
+
+    def visit_BoolOp(self, node):
+        self.generic_visit(node)
+        found = node.values[-1]
+        for value in reversed(node.values[:-1]):
+            arguments = [ast.Constant(isinstance(node.op, ast.And)), value, _function(found)]
+            found = ast.Call(ast.Name(EITHER, ast.Load()), arguments, [])
+        return ast.copy_location(found, node)
+
+    def visit_IfExp(self, node):
+        self.generic_visit(node)
+        values = [_function(ast.Tuple([x], ast.Load()), "_") for x in (node.body, node.orelse)]
+        name = ast.parse("(('the value', None),)", mode="eval").body
+        call = ast.Call(ast.Name(BRANCH, ast.Load()), [_condition(node.test), *values, name], [])
+        return ast.copy_location(ast.Subscript(call, ast.Constant(0), ast.Load()), node)
 
     def visit_UnaryOp(self, node):
         self.generic_visit(node)
@@ -444,15 +473,17 @@ class _Conditions(ast.NodeTransformer):
         return node
 
 
+def _function(value, *parameters):
+    """`lambda parameters: value`"""
+    return ast.Lambda(ast.arguments([], [ast.arg(name) for name in parameters], None, [], [], None, []), value)
+
+
 def _condition(test):
     """`a and b`, `a or b` of a condition as calls that evaluate the second only where it is needed."""
     if isinstance(test, ast.BoolOp):
         every = isinstance(test.op, ast.And)
         found = _condition(test.values[-1])
         for value in reversed(test.values[:-1]):
-            empty = ast.arguments([], [], None, [], [], None, [])
-            found = ast.Call(
-                ast.Name(BOTH, ast.Load()), [ast.Constant(every), _condition(value), ast.Lambda(empty, found)], []
-            )
+            found = ast.Call(ast.Name(BOTH, ast.Load()), [ast.Constant(every), _condition(value), _function(found)], [])
         return found
     return _Conditions().visit(test)

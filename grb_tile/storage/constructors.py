@@ -4,7 +4,7 @@ import numpy as np
 
 from ..dtypes import lookup_dtype
 from .convert import SMALL_ROWS, to_sparse
-from .place import arrays_of, at, is_host, moved_like
+from .place import arrays_of, at, backend_of, is_host, moved_like
 from .store import BitmapVector, Compressed, Dense, SparseVector, index_dtype
 
 _ROW_ZERO = np.zeros(1, np.int64)
@@ -41,14 +41,18 @@ def diagonal_of(u):
     if u.is_part:
         return u.world.as_diagonal(u)
     u = to_sparse(u)
-    indptr, rows = _lines_of_entries(u)
-    rows = None if u.nvals == u.size else rows
+    indptr, rows = _lines_of_entries(u) if u.nvals < u.size else (_each_alone(u), None)
     return Compressed(u.size, u.size, u.dtype, indptr, u.indices, u.values, u.iso, rows=rows)
 
 
 def _lines_of_entries(u):
     """(indptr, rows) of a matrix with each entry of the sparse u in its own row, where u's arrays reside."""
-    return at(u, lambda xp: (xp.arange(u.nvals + 1, dtype=np.int64), u.indices.astype(np.int64)))
+    return _each_alone(u), at(u, lambda xp: u.indices.astype(np.int64))
+
+
+def _each_alone(u):
+    """The pointers of rows that have one entry each of the sparse u, where u's arrays reside."""
+    return at(u, lambda xp: xp.arange(u.nvals + 1, dtype=np.int64))
 
 
 def _flat(A):
@@ -71,9 +75,9 @@ def vector_of_column(A):
         return A.world.only_column(A)
     if type(A) is Dense and A.ncols == 1:
         return _flat(A)
-    if not is_host(A):  # one column: a row has at most one entry, so no repeat is needed
-        used = (A.indptr[1:] != A.indptr[:-1]).nonzero()[0]
-        indices = (used if A.rows is None else A.rows[used]).astype(index_dtype(A.nrows))
+    if not is_host(A):
+        of_entries = backend_of(A).line_numbers
+        indices = at(A, lambda xp: of_entries(A.indptr, A.rows, A.indices.shape[0], index_dtype(A.nrows)))
         return SparseVector(A.nrows, A.dtype, indices, A.values, A.iso)
     rows = A.rows if A.rows is not None else np.arange(A.nrows, dtype=np.int64)
     indices = np.repeat(rows, np.diff(A.indptr)).astype(index_dtype(A.nrows), copy=False)

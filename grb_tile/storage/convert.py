@@ -15,6 +15,7 @@ Derived forms are cached in `store.forms`, a dict made on demand:
     "row_ids"        int64: the row of each entry (small matrices)
     "occupied"       (rows, starts) of the non-empty rows
     "occupied_words" (presence bits, number) of the non-empty rows
+    "columns"        (columns with entries, the number among them of each entry's) of hypersparse matrices
     "keys"           int64: row * ncols + column of each entry (small matrices)
     "words"          presence bits of a sparse vector
     "tiled" ...      the tiled forms: see tiled.py, bit_tiles.py
@@ -164,6 +165,19 @@ def occupied_words(A):
     return known
 
 
+def columns_of(A):
+    """(the columns of A that have entries, ascending; the number among them of each entry's column); kept with A."""
+    forms = A.forms
+    if forms is not None:
+        known = forms.get("columns")
+        if known is not None:
+            return known
+    names, numbers = np.unique(A.indices, return_inverse=True)
+    known = names, numbers.astype(index_dtype(names.shape[0]))
+    forms_of(A)["columns"] = known
+    return known
+
+
 def rows_csr(A, rows):
     """(starts, lengths) of the given rows (int64, any order, repeats allowed) of A, CSR or DCSR."""
     indptr = A.indptr
@@ -296,7 +310,9 @@ def without_empty_rows(rows, indptr):
     used = (indptr[1:] != indptr[:-1]).nonzero()[0]
     if used.shape[0] == rows.shape[0]:
         return rows, indptr
-    return rows[used], np.append(indptr[used], indptr[-1])
+    kept = np.empty(used.shape[0] + 1, np.int64)
+    kept[:-1], kept[-1] = indptr[used], indptr[-1]
+    return rows[used], kept
 
 
 def take_rows(A, rows):

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..exceptions import InvalidValue
-from . import bits
+from . import bits, holders
 from .constructors import empty_matrix
 from .convert import choose_format, compressed as compressed_of, share, to_bitmap, to_sparse, transpose_of, wants_dcsr
 from .host_memory import check_memory
@@ -63,6 +63,19 @@ def in_order(A: Dense, by_columns: bool) -> Dense:
     if found is None:
         found = forms["other_order"] = Dense(A.nrows, A.ncols, _reordered(A), by_columns)
     return found
+
+
+def writable_flat(A: Dense, by_columns: bool) -> BitmapVector:
+    """The flat vector of A in that order, `shared` where something beside A refers to it: for writes in place.
+
+    What is derived from A is forgotten: it has A's arrays, and does not outlive a write.
+    """
+    A.forms = None
+    if holders.count_of(A.flat) > holders.ONE:
+        A.shared = True
+    flat = in_order(A, by_columns).flat
+    A.forms = None
+    return flat
 
 
 def _reordered(A):
@@ -151,7 +164,7 @@ def flat_of(A: Compressed, line_numbers: Callable) -> SparseVector:
     size = A.nrows * A.ncols
 
     def make(xp):
-        keys = line_numbers(A.indptr, A.rows) * A.ncols + A.indices
+        keys = line_numbers(A.indptr, A.rows, A.indices.shape[0]) * A.ncols + A.indices
         return SparseVector(size, A.dtype, keys.astype(index_dtype(size), copy=False), A.values, A.iso)
 
     return share(A, at(A, make))
@@ -220,7 +233,7 @@ def to_dense(A: Compressed, format: str) -> Dense:
     return in_order(A, format.endswith("c"))
 
 
-def line_numbers(indptr: Any, names: Any = None) -> Any:
+def line_numbers(indptr: Any, names: Any = None, count: int | None = None) -> Any:
     """r[k] = i, or names[i], for indptr[i] <= k < indptr[i + 1], of NumPy arrays."""
     names = np.arange(indptr.shape[0] - 1, dtype=np.int64) if names is None else names
     return names.repeat(np.diff(indptr))

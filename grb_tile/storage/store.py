@@ -137,6 +137,7 @@ class Compressed(_Counted):
         "indices",
         "values",
         "rows",
+        "format",
         "iso",
         "shared",
         "forms",
@@ -151,6 +152,7 @@ class Compressed(_Counted):
         self.indices = indices
         self.values = values
         self.rows = rows
+        self.format = "csr" if rows is None else "dcsr"
         self.iso = iso
         self.shared = False
         self.forms = None
@@ -162,10 +164,6 @@ class Compressed(_Counted):
         indptr, indices, values = move(self.indptr), move(self.indices), move(self.values)
         rows = None if self.rows is None else move(self.rows)
         return Compressed(self.nrows, self.ncols, self.dtype, indptr, indices, values, self.iso, rows)
-
-    @property
-    def format(self):
-        return "csr" if self.rows is None else "dcsr"
 
     @property
     def nvals(self):

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import bits, holders
 from .convert import choose_format, compressed, rows_csr
-from .dense import flat_of, in_order, line_numbers, matrix_of
+from .dense import flat_of, line_numbers, matrix_of, writable_flat
 from .host_memory import check_memory
 from .store import BitmapVector, Compressed, Dense, SparseVector, full_values, index_dtype
 
@@ -106,7 +106,7 @@ def update_entries(c, t, touched, own):
     fresh, removed = ~found & stays, found & ~stays
     edits = (fresh | removed).nonzero()[0]
     if edits.shape[0] == 0:
-        return _replaced(c, at[found], values, own)
+        return replace_values(c, at[found], values, own)
     if c.format == "dcsr":
         return NotImplemented  # rows come and go
     iso = c.iso and _all_equal(values, c.values)
@@ -166,8 +166,8 @@ def _has_one_reference(array_count, array):
     return array_count <= holders.ONE and array.flags.writeable and not isinstance(array.base, np.ndarray)
 
 
-def _replaced(c, at, values, own):
-    """C with values[k] at position at[k] of its values: in place where nothing else refers to them."""
+def replace_values(c, at, values, own):
+    """C with values[k] at position at[k] of its values: in place where `own` and nothing else refers to them."""
     if at.shape[0] == 0:
         return c
     if own and owns_arrays(c):
@@ -178,12 +178,13 @@ def _replaced(c, at, values, own):
         return c
     merged = np.array(full_values(c))
     merged[at] = values
-    result = c.with_values(c.dtype, merged, False)
-    c.shared = result.shared = True
-    return result
+    if c.format == "bitmap":
+        words = None if c.words is None else c.words.copy()
+        return BitmapVector(c.size, c.dtype, words, merged, c.nvals)
+    return c.with_values(c.dtype, merged, False)  # of one structure, which never changes in place
 
 
-_OF_STRUCTURE = ("row_ids", "occupied", "occupied_words", "keys", "words")  # cached forms without values
+_OF_STRUCTURE = ("row_ids", "occupied", "occupied_words", "keys", "words", "columns")  # cached forms without values
 
 
 def forget_values(c):
@@ -213,7 +214,7 @@ def _splice_bitmap(c, t, touched, own):
         places = np.array(full_values(c))
         places[t.indices] = full_values(t)
     if words is not None:
-        numbers, new, more = _changed_words(words, at, t.indices)
+        numbers, new, more = changed_words(words, at, t.indices)
         count += more
         if not owns_words:
             words = words.copy()
@@ -235,13 +236,16 @@ def _splice_bitmap(c, t, touched, own):
 def _splice_dense(c, t, touched, own):
     """A dense matrix: its flat vector; the same matrix in row-major order."""
     there = flat_of(touched, line_numbers)
-    t = there if t is touched else flat_of(t, line_numbers)
-    flat = in_order(c, False).flat
-    c.forms = None  # what was derived does not outlive a change of values
-    return matrix_of(_splice_bitmap(flat, t, there, own), c.nrows, c.ncols)
+    if t is touched:
+        t = there
+    else:
+        t = flat_of(t, line_numbers)
+        at = np.union1d(there.indices, t.indices)  # T may have entries elsewhere
+        there = SparseVector(there.size, there.dtype, at, there.values[:1], True)
+    return matrix_of(_splice_bitmap(writable_flat(c, False), t, there, own), c.nrows, c.ncols)
 
 
-def _changed_words(words, touched, present):
+def changed_words(words, touched, present):
     """(word numbers, their new contents, change of the number of bits): bits `touched` cleared, then `present` set."""
     numbers, which = np.unique(touched >> 6, return_inverse=True)
     old = words[numbers]

@@ -6,17 +6,16 @@
 //   the same column A's first, then the row's end.  Chunks have THREADS * EACH items, whatever the lengths of rows.
 //   A cut between two entries of the same column is moved after the second, so that one thread has both.
 // Phases: merge_partition  where each chunk begins
-//         merge_counts     the merge, in shared memory: 22 bits a thread for the operand of its entries (A, B, both)
-//                          and the ends of rows; the number of entries of the result up to each chunk
-//         merge_write      the result, from the bits, with coalesced stores
+//         merge_write      the merge, in shared memory: 22 bits a thread for the operand of its entries (A, B, both)
+//                          and the ends of rows; how many entries of the result the chunks before have, by look-back
+//                          (base/look_back.cuh); the result, from the bits, with coalesced stores
 // Stores: the same rows in both, pointers starts_a and starts_b (null in vectors, nrows = 1).  DCSR matrices are given
 //   the pointers of the rows of either by align_starts.
-// Launch: backends/cuda/structure/merging.py; merge_counts and merge_write with blocks of THREADS threads, whole warps
-//   and at most 256.
+// Launch: backends/cuda/structure/merging.py; merge_write with blocks of THREADS threads, whole warps and at most 256.
 #pragma once
+#include "base/look_back.cuh"
 #include "base/views.cuh"
 #include "base/warp.cuh"
-#include "structure/prefix_sums.cuh"
 
 namespace grb {
 
@@ -38,16 +37,7 @@ template <class I> struct MergePath {
   int64_t m;
   int64_t nrows;
   int64_t chunks;
-  int64_t* splits;  // three for each chunk
-  unsigned* bits;   // of each thread of each chunk
-};
-
-template <class I> struct MergeCounts {
-  MergePath<I> path;
-  int64_t mode;
-  int64_t* ends;   // inclusive sums of the chunks' entries
-  word* finished;  // counts blocks, 0 before and after
-  word* sent;      // page-locked: the number of all
+  int64_t* splits;  // three for each chunk; null: one chunk
 };
 
 // Entries of A, of B and ends of rows before a point of the path.
@@ -178,28 +168,6 @@ GRB_DEVICE unsigned items_kept(unsigned of_a, unsigned of_b, int64_t mode) {
   return mode == 0 ? of_a & of_b : mode == 1 ? of_a | of_b : of_a & ~of_b;
 }
 
-template <int THREADS, class I> __global__ void __launch_bounds__(THREADS) merge_counts(MergeCounts<I> o) {
-  extern __shared__ __align__(16) unsigned char pool[];
-  __shared__ unsigned of_warps[THREADS / 32];
-  for (int64_t c = blockIdx.x; c < o.path.chunks; c += gridDim.x) {
-    MergeChunk<THREADS, I> chunk;
-    chunk.load(o.path, c, pool);
-    __syncthreads();
-    const unsigned bits = chunk.merge();
-    o.path.bits[c * THREADS + threadIdx.x] = bits;
-    const unsigned of_warp =
-        warp_sum_everywhere(__popc(items_kept(bits & ITEM_BITS, bits >> EACH & ITEM_BITS, o.mode)));
-    if (lane_number() == 0) of_warps[threadIdx.x >> 5] = of_warp;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      unsigned count = 0;
-      for (int w = 0; w < THREADS / 32; w++) count += of_warps[w];
-      o.ends[c] = count;
-    }
-  }
-  sum_totals(o.ends, o.path.chunks, o.finished, o.sent);
-}
-
 // ---- values.  of_chunk(a, b).load(source): what an entry of the result takes from the operands in the chunk whose
 // first entries are a and b; value(source, loaded, k): the value of entry k of the result.  A source has the number of
 // A's entry in the chunk in bits 0 to 14, if IN_A is set, and of B's in bits 16 to 30, if IN_B is.
@@ -324,7 +292,9 @@ template <class X, class Y, class D, class Op> struct CombinedValues {
 template <class I, class Values> struct MergeWrite {
   MergePath<I> path;
   int64_t mode;
-  const int64_t* ends;  // of merge_counts
+  word* states;
+  word* finished;
+  word* sent;  // page-locked: the number of all entries
   I* columns;
   int64_t* starts;  // null in vectors
   Values values;
@@ -356,26 +326,32 @@ GRB_DEVICE unsigned kept_of(unsigned entries, int64_t mode) {
   return mode == 0 ? both : mode == 1 ? a + b - both : a - both;
 }
 
-template <class I> GRB_DEVICE I column_of(unsigned source, const I* of_a, const I* of_b) {
-  const bool in_a = source & IN_A;
-  return (in_a ? of_a : of_b)[(in_a ? source : source >> 16) & NUMBER];
+// The column of an entry of a chunk whose columns are A's `na`, then B's.
+template <class I> GRB_DEVICE I column_of(unsigned source, const I* columns, int na) {
+  return columns[source & IN_A ? int(source & NUMBER) : na + int(source >> 16 & NUMBER)];
 }
 
 template <int THREADS, class I, class Values>
 __global__ void __launch_bounds__(THREADS) merge_write(MergeWrite<I, Values> o) {
   using D = typename Values::type;
   constexpr int AT_ONCE = sizeof(D) > 8 ? 2 : 4;  // entries whose loads are in flight
+  extern __shared__ __align__(16) unsigned char pool[];
   __shared__ unsigned sources[THREADS * EACH];    // of each entry of the result in the chunk
   __shared__ unsigned sums[THREADS / 32];
   const MergePath<I>& p = o.path;
-  for (int64_t c = blockIdx.x; c < p.chunks; c += gridDim.x) {
-    const unsigned bits = p.bits[c * THREADS + threadIdx.x];
+  for (int64_t turn = 0;; turn++) {
+    const int64_t c = next_part(o.states, p.chunks, turn);
+    if (c >= p.chunks) break;
+    MergeChunk<THREADS, I> chunk;
+    chunk.load(p, c, pool);
+    __syncthreads();
+    const unsigned bits = chunk.merge();
     const MergePoint from = chunk_start(p, c);
-    const int64_t base = c ? o.ends[c - 1] : 0;
     const unsigned of_a = bits & ITEM_BITS, of_b = bits >> EACH & ITEM_BITS, kept = items_kept(of_a, of_b, o.mode);
     unsigned total;
     const unsigned before = entries_before<THREADS>(of_a, of_b, total, sums);
     const unsigned first_kept = kept_of(before, o.mode);
+    const int count = int(kept_of(total, o.mode));
     unsigned at = first_kept, ab = (before & 2047) | (before >> 11 & 2047) << 16;
 #pragma unroll
     for (int s = 0; s < EACH; s++) {
@@ -383,16 +359,15 @@ __global__ void __launch_bounds__(THREADS) merge_write(MergeWrite<I, Values> o) 
       if (kept >> s & 1) sources[at++] = ab | in;
       ab += in >> 15;
     }
+    const int64_t base = sum_before_part(o.states, p.chunks, c, count);
+    if (threadIdx.x == 0 && c + 1 == p.chunks) *o.sent = word(base + count);
     if (o.starts != nullptr) {
-      const int first = max(0, int(threadIdx.x) * EACH - begins_late<THREADS>(from, c)) + ((bits & BEGINS_LATE) != 0);
+      const int first = max(0, int(threadIdx.x) * EACH - chunk.late) + ((bits & BEGINS_LATE) != 0);
       int64_t row = from.row + first - int(before & 2047) - int(before >> 11 & 2047);
       for (unsigned ends = bits >> 2 * EACH & ITEM_BITS; ends; ends &= ends - 1)
         o.starts[++row] = base + first_kept + __popc(kept & (ends & -ends) - 1);
       if (c == 0 && threadIdx.x == 0) o.starts[0] = 0;
     }
-    __syncthreads();
-    const int count = int(kept_of(total, o.mode));
-    const I *of_a_columns = p.indices_a + from.a, *of_b_columns = p.indices_b + from.b;
     I* columns = o.columns + base;
     if constexpr (Values::PRESENT) {
       const auto values = o.values.of_chunk(from.a, from.b);
@@ -405,7 +380,7 @@ __global__ void __launch_bounds__(THREADS) merge_write(MergeWrite<I, Values> o) 
         for (int q = 0; q < AT_ONCE; q++) source[q] = sources[min(first + q * THREADS, count - 1)];
 #pragma unroll
         for (int q = 0; q < AT_ONCE; q++) {
-          column[q] = column_of(source[q], of_a_columns, of_b_columns);
+          column[q] = column_of(source[q], chunk.columns, chunk.na);
           loaded[q] = values.load(source[q]);
         }
 #pragma unroll
@@ -417,10 +392,10 @@ __global__ void __launch_bounds__(THREADS) merge_write(MergeWrite<I, Values> o) 
     } else {
 #pragma unroll EACH
       for (int t = threadIdx.x; t < count; t += THREADS)
-        columns[t] = column_of(sources[t], of_a_columns, of_b_columns);
+        columns[t] = column_of(sources[t], chunk.columns, chunk.na);
     }
-    __syncthreads();
   }
+  clear_states(o.states, p.chunks, o.finished);
 }
 
 }  // namespace grb

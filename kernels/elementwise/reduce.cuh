@@ -107,19 +107,20 @@ GRB_DEVICE void reduce_grid(T folded, bool any, word* parts, word* finished, wor
 #ifdef GRB_STEPS
 // As a step of a persistent kernel a reduction is two: the blocks' results; after a barrier, by one warp, theirs.
 template <class T, class Op> __global__ void reduce_parts(const word* parts, word* out) {
-  constexpr int TOGETHER = 3;  // loads that overlap
+  constexpr int TOGETHER = 9;  // loads that overlap: of two blocks a multiprocessor on most devices
   Op op;
   T folded = T();
   bool any = false;
-  for (unsigned b = lane_number(); b < launched_blocks(); b += 32 * TOGETHER) {
+  const word* mine = parts + 3 * lane_number();
+  for (int left = int(launched_blocks()) - lane_number(); left > 0; left -= 32 * TOGETHER, mine += 96 * TOGETHER) {
     T part[TOGETHER];
     bool there[TOGETHER];
 #pragma unroll
     for (int k = 0; k < TOGETHER; k++) {
-      there[k] = b + 32 * k < launched_blocks();
+      there[k] = left > 32 * k;
       if (there[k]) {
-        part[k] = value_in<T>(parts + 3 * (b + 32 * k));
-        there[k] = parts[3 * (b + 32 * k) + 2] != 0;
+        part[k] = value_in<T>(mine + 96 * k);
+        there[k] = mine[96 * k + 2] != 0;
       }
     }
 #pragma unroll

@@ -31,10 +31,12 @@ GRB_DEVICE Total<S> row_total(const I* cols, const typename S::A* a_values, cons
   for (;;) {
     I c[IN_FLIGHT];
     bool in[IN_FLIGHT];
+    const I* here = cols + k;
+    const int left = stop - k < IN_FLIGHT * 32 ? int(stop - k) : IN_FLIGHT * 32;  // 32 bits: half the instructions
 #pragma unroll
     for (int u = 0; u < IN_FLIGHT; u++) {
-      in[u] = k + u * lanes < stop;
-      c[u] = in[u] ? stream(cols + k + u * lanes) : I(0);
+      in[u] = u * lanes < left;
+      c[u] = in[u] ? stream(here + u * lanes) : I(0);
     }
     if constexpr (!FULL) {
 #pragma unroll

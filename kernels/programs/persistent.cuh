@@ -17,40 +17,57 @@ template <int... K> struct Numbers {};
 template <int N, int... K> struct Upto : Upto<N - 1, N - 1, K...> {};
 template <int... K> struct Upto<0, K...> { using type = Numbers<K...>; };
 
-// An argument of type P from its words: a struct has as many as it needs, all else one.
-template <class P> struct Argument {
-  static GRB_DEVICE P from(const word* w) {
-    P value;
-    memcpy(&value, w, sizeof(P));
-    return value;
-  }
-};
 // Addresses of this block's numbers are offsets with this tag, which no address of the device has.
 constexpr unsigned OWN_NUMBER = 0x70;
 GRB_DEVICE void* address_of(word w) {
   if (unsigned(w >> 56) == OWN_NUMBER) return number_at(unsigned(w));
   return reinterpret_cast<void*>(uintptr_t(w));
 }
+
+// An argument of type P from its words: a struct has as many as it needs, all else one.  OWN: is what a pointer points
+// to this block's number?  Where that is known no instruction asks for it, and the compiler knows the memory.
+template <class P> struct Argument {
+  template <bool OWN> static GRB_DEVICE P from(const word* w) {
+    P value;
+    memcpy(&value, w, sizeof(P));
+    return value;
+  }
+};
 template <class P> struct Argument<P*> {
-  static GRB_DEVICE P* from(const word* w) { return static_cast<P*>(address_of(*w)); }
+  template <bool OWN> static GRB_DEVICE P* from(const word* w) {
+    if constexpr (OWN) {
+      return reinterpret_cast<P*>(number_at(unsigned(*w)));
+    } else {
+      P* found = reinterpret_cast<P*>(uintptr_t(*w));
+#ifndef SIMT_CPU
+      __builtin_assume(__isGlobal(const_cast<const void*>(reinterpret_cast<const volatile void*>(found))));
+#endif
+      return found;
+    }
+  }
 };
 template <> struct Argument<bool> {
-  static GRB_DEVICE bool from(const word* w) { return (*w & 0xff) != 0; }
+  template <bool OWN> static GRB_DEVICE bool from(const word* w) { return (*w & 0xff) != 0; }
 };
 
+// OWN: bit k for argument k.
 template <auto KERNEL> struct Step;
 template <class... P, void (*KERNEL)(P...)> struct Step<KERNEL> {
-  template <int... K> static GRB_DEVICE void call(const word* w, Numbers<K...>) {
-    KERNEL(Argument<P>::from(w + K)...);
+  template <word OWN, int... K> static GRB_DEVICE void call(const word* w, Numbers<K...>) {
+    KERNEL(Argument<P>::template from<(OWN >> K & 1) != 0>(w + K)...);
   }
-  static GRB_DEVICE void run(const word* w) { call(w, typename Upto<sizeof...(P)>::type()); }
+  template <word OWN> static GRB_DEVICE void run(const word* w) { call<OWN>(w, typename Upto<sizeof...(P)>::type()); }
 };
 
 // One position of a step among those of a fused pass: AT(k, arguments), each argument from the word of its number.
 template <auto AT> struct Item;
 template <class R, class... P, R (*AT)(int64_t, P...)> struct Item<AT> {
-  template <int... WORD> static GRB_DEVICE R at(const word* w, int64_t k) {
-    return AT(k, Argument<P>::from(w + WORD)...);
+  template <word OWN, int... WORD, int... K>
+  static GRB_DEVICE R call(const word* w, int64_t k, Numbers<WORD...>, Numbers<K...>) {
+    return AT(k, Argument<P>::template from<(OWN >> K & 1) != 0>(w + WORD)...);
+  }
+  template <word OWN, int... WORD> static GRB_DEVICE R at(const word* w, int64_t k) {
+    return call<OWN>(w, k, Numbers<WORD...>(), typename Upto<sizeof...(P)>::type());
   }
 };
 
@@ -106,11 +123,11 @@ GRB_DEVICE void set_shape(int k) {
 // lane in each half of the copies.
 static __device__ __noinline__ void copy_numbers(const word* w) {
   if ((w[1] != 0 && !*static_cast<const bool*>(address_of(w[1])))) return;
-  const unsigned first = (threadIdx.x & 7) * 8;
+  const unsigned first = (lane_number() & 7) * 8;
   word held[2];
 #pragma unroll
   for (int half = 0; half < 2; half++) {
-    const word* copy = w + 2 + (half * 4 + (threadIdx.x >> 3)) * 4;
+    const word* copy = w + 2 + (half * 4 + (lane_number() >> 3)) * 4;
     held[half] = copy[3];
     if (copy[1] != 0 && copy[2] > first)
       held[half] = read_bytes(static_cast<const uint8_t*>(address_of(copy[1])) + first, int(copy[2] - first));
@@ -118,7 +135,7 @@ static __device__ __noinline__ void copy_numbers(const word* w) {
   __syncwarp();
 #pragma unroll
   for (int half = 0; half < 2; half++) {
-    const word* copy = w + 2 + (half * 4 + (threadIdx.x >> 3)) * 4;
+    const word* copy = w + 2 + (half * 4 + (lane_number() >> 3)) * 4;
     if (copy[2] > first)
       write_bytes(static_cast<uint8_t*>(address_of(copy[0])) + first, held[half], int(copy[2] - first));
   }

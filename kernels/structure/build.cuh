@@ -24,6 +24,8 @@ struct OrderFacts {
   }
 };
 
+GRB_DEVICE int64_t from_end(int64_t place, int64_t size) { return place < 0 ? place + size : place; }
+
 // The facts of the whole block, in thread 0.
 GRB_DEVICE OrderFacts block_facts(OrderFacts f, OrderFacts* of_warps) {
   f.below = warp_sum(f.below), f.equal = warp_sum(f.equal);
@@ -37,20 +39,26 @@ GRB_DEVICE OrderFacts block_facts(OrderFacts f, OrderFacts* of_warps) {
 }
 
 // sent: the five facts.  parts: five words for each block.  finished: counts blocks, 0 before and after.
+// kept (null: not wanted; may be cols): the columns, of which negative ones count from `size`; order and repeats are
+// theirs, the least and the greatest those of the columns as they are given.
 template <class R, class C>
-__global__ void order_facts(const R* rows, const C* cols, int64_t n, word* parts, word* finished, word* sent) {
+__global__ void order_facts(const R* rows, const C* cols, int64_t n, int64_t size, int64_t* kept, word* parts,
+                            word* finished, word* sent) {
   __shared__ word raw[32 * (sizeof(OrderFacts) / sizeof(word))];
   OrderFacts* of_warps = reinterpret_cast<OrderFacts*>(raw);
   OrderFacts f;
   GRB_EACH(k, n) {
-    const word place = word(int64_t(cols[k])) ^ (word(1) << 63);
+    const int64_t given = int64_t(cols[k]), here = from_end(given, size);
+    const word place = word(given) ^ (word(1) << 63);
     f.least = min(f.least, place), f.most = max(f.most, place);
+    if (kept != nullptr) kept[k] = here;
     if (k == 0) continue;
     const bool same_row = rows == nullptr || rows[k] == rows[k - 1];
-    if (same_row && cols[k] == cols[k - 1]) {
+    const int64_t before = from_end(int64_t(cols[k - 1]), size);
+    if (same_row && here == before) {
       f.equal++;
       f.first = min(f.first, word(k));
-    } else if (same_row ? cols[k] < cols[k - 1] : rows[k] < rows[k - 1]) {
+    } else if (same_row ? here < before : rows[k] < rows[k - 1]) {
       f.below++;
     }
   }

@@ -41,6 +41,19 @@ __global__ void closed_starts(const int64_t* starts, const int64_t* at, int64_t 
   GRB_EACH(k, n + 1) out[k] = k == n ? end : starts[at == nullptr ? k : at[k]];
 }
 
+// out[i] = entries before row i for i up to n, where row r of the `lines` rows with pointers indptr comes to row
+// first + step * r, step > 0.
+template <class = void>
+__global__ void placed_starts(const int64_t* indptr, int64_t lines, int64_t first, int64_t step, int64_t n,
+                              int64_t* out) {
+  GRB_EACH(i, n + 1) out[i] = indptr[i <= first ? 0 : min(lines, (i - first + step - 1) / step)];
+}
+
+// used[r]: has row r an entry?
+template <class P> __global__ void used_lines(const P* indptr, int64_t n, bool* used) {
+  GRB_EACH(r, n) used[r] = indptr[r + 1] > indptr[r];
+}
+
 // out[k] = entries before row rows[k] (null: row k) of the DCSR matrix (indptr, stored_rows); out[n] = all of them.
 template <class = void>
 __global__ void align_starts(const int64_t* indptr, const int64_t* stored_rows, int64_t stored, const int64_t* rows,

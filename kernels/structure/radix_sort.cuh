@@ -12,12 +12,12 @@
 //   that have begun.
 // Preconditions: `states` (tiles * RADIX words) and `ticket` are zero; blocks of at most 256 threads, whole warps.
 #pragma once
+#include "base/look_back.cuh"
 #include "base/warp.cuh"
 
 namespace grb {
 
 constexpr int RADIX = 256, ITEMS = 16;
-constexpr word COUNTED = word(1) << 62, SUMMED = word(2) << 62;  // state: keys of the tile; of all tiles up to it
 
 struct NoPayload {};
 
@@ -137,12 +137,7 @@ GRB_DEVICE void look_back(RadixShared& s, word* states) {
   for (int d = threadIdx.x; d < RADIX; d += blockDim.x) {
     word before = 0;
     for (int64_t t = s.tile - 1; t >= 0; t--) {
-      word found;
-      while ((found = *(volatile word*)(states + t * RADIX + d)) < COUNTED) {
-#ifdef SIMT_CPU
-        __nanosleep(20);
-#endif
-      }
+      const word found = published(states + t * RADIX + d);
       before += found & (COUNTED - 1);
       if (found >= SUMMED) break;
     }

@@ -10,6 +10,7 @@ than a second is timed once.  Of calls that write, each has a copy of the operan
 
 floor      bytes of the entries read and written / 4.3 TB/s, host arrays taken and returned / 50 GB/s, 30 us a call
 to, from   bytes copied to the device and from it in one call
+launches   of the library's kernels, those of CuPy not counted
 ran        kernels of the library, the plan of the product, if there is one, and primitives computed on the host
 
 --total     seconds after which no further cell begins; what is left out is counted
@@ -194,14 +195,15 @@ class Traffic:
 
 
 def launched(call):
-    """Names of the library's kernels that the call launches, in the order of their first launch."""
-    names = {}
+    """{name: launches} of the library's kernels that the call launches, in the order of their first launch."""
+    names = collections.Counter()
 
     def look(frame, event, _):
         if event == "call" and frame.f_code.co_name in ("__call__", "over"):
-            if frame.f_globals["__name__"].endswith((".runtime.launch", "cuda_emulation.launcher")):
+            here = frame.f_globals["__name__"]
+            if here.endswith((".runtime.launch", "cuda_emulation.launcher")) and frame.f_back.f_code.co_name != "over":
                 self = frame.f_locals["self"]
-                names[str(getattr(self, "name", getattr(self, "expression", ""))).partition("<")[0]] = True
+                names[str(getattr(self, "name", getattr(self, "expression", ""))).partition("<")[0]] += 1
 
     before = sys.getprofile()
     sys.setprofile(look)
@@ -209,7 +211,7 @@ def launched(call):
         call()
     finally:
         sys.setprofile(before)
-    return [name for name in names if name]
+    return {name: count for name, count in names.items() if name}
 
 
 def plan_text(before, backend, detours):
@@ -254,7 +256,7 @@ def observed(cell, operands):
 def measure(cell, operands, seconds):
     """The row of a cell: milliseconds, bytes, multiple of the floor, what ran."""
     found = observed(cell, operands)
-    first, times, kernels = found[0], [], []
+    first, times, kernels = found[0], [], {}
     if first < 3 * LONG:  # kernels are compiled in it
         kernels = launched(lambda: once(cell, operands))
         found = observed(cell, operands)
@@ -271,7 +273,8 @@ def measure(cell, operands, seconds):
         "cell": cell.label, "ms": round(ms, 5), "floor_ms": round(floor * 1e3, 5),
         "multiple": round(ms / floor / 1e3, 2), "bytes": nbytes, "crossing": crossing, "calls": calls,
         "to_device": moved[0], "to_host": moved[1],
-        "samples": len(times), "first_ms": round(first * 1e3, 2), "ran": "; ".join([*kernels, ran] if ran else kernels),
+        "launches": sum(kernels.values()), "samples": len(times), "first_ms": round(first * 1e3, 2),
+        "ran": "; ".join([*kernels, ran] if ran else kernels),
     }  # fmt: skip
 
 
@@ -336,9 +339,9 @@ def line_of(row):
     """A row as it is printed."""
     if "failed" in row:
         return f"{row['cell']:72s} FAILED: {row['failed']}"
-    moved = f"to {row['to_device']:>9d} from {row['to_host']:>9d}"
+    moved = f"{row['launches']:3d} to {row['to_device']:>9d} from {row['to_host']:>9d}"
     mark = " <--" if row["multiple"] > LISTED else ""
-    return f"{row['cell']:72s} {duration(row['ms'] / 1e3):>9s} {row['multiple']:8.2f} {moved}  {row['ran'][:100]}{mark}"
+    return f"{row['cell']:72s} {duration(row['ms'] / 1e3):>9s} {row['multiple']:8.2f} {moved}  {row['ran'][:90]}{mark}"
 
 
 def summary(rows):

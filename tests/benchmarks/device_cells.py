@@ -6,6 +6,7 @@ its result (OWN), and those for which no call of the table is of a size that mea
 """
 
 import dataclasses
+import operator
 import zlib
 from collections.abc import Callable
 
@@ -107,6 +108,23 @@ def touched_by(member):
 # ---------------------------------------------------------------------- calls of their own
 
 
+def own_divisions(cls, take):
+    """{name: call} of operators whose second operand has no zeros: it is made once."""
+
+    def nonzero(lib, o):
+        of = {"Matrix": lambda: o.B, "TransposedMatrix": lambda: o.B.T, "Vector": lambda: o.u}[cls]
+        return o.keep(f"{cls} without zeros", lambda: lib.binary.plus(lib.unary.one(of()).new(), 1).new())
+
+    found = {f"{cls}.__rdivmod__": lambda lib, o: [x.new() for x in divmod(7, nonzero(lib, o))]}
+    for name in ("truediv", "floordiv", "mod", "pow"):
+        function, inplace = getattr(operator, name), getattr(operator, f"i{name}")
+        found[f"{cls}.__{name}__"] = lambda lib, o, f=function: f(take(o), nonzero(lib, o)).new()
+        found[f"{cls}.__r{name}__"] = lambda lib, o, f=function: f(2, nonzero(lib, o)).new()
+        if cls != "TransposedMatrix":
+            found[f"{cls}.__i{name}__"] = lambda lib, o, f=inplace: f(take(o).dup(), nonzero(lib, o))
+    return found
+
+
 def own_readers():
     """{name: (call, dense alone)}: what tests/calls sorts, or lists, after the call."""
     found = {}
@@ -115,6 +133,8 @@ def own_readers():
             found[f"{cls}.{name}"] = lambda lib, o, t=take, name=name: getattr(t(o), name)()
         found[f"{cls}.get"] = lambda lib, o, t=take: t(o).get(3, 5)
         found[f"{cls}.__contains__"] = lambda lib, o, t=take: (3, 5) in t(o)
+        found |= own_divisions(cls, take)
+    found |= own_divisions("Vector", lambda o: o.v)
     found["Vector.to_coo"] = lambda lib, o: o.v.to_coo()
     found["Vector.get"] = lambda lib, o: o.v.get(5)
     found["Vector.__contains__"] = lambda lib, o: 5 in o.v

@@ -71,6 +71,7 @@ REASONS = {
     KNOWN: "backends/distributed/products.py: _known_of_product",
     ALONE: """
         backends/cpu/compiled/bound.py: mask_words, backends/cpu/compiled/bound.py: matrix_kind,
+        backends/cpu/compiled/hypersparse.py: _is_due, storage/convert.py: columns_of,
         backends/cpu/graph/bfs.py: empty_row_words, backends/cuda/products/bitblocks.py: spmv_blocks_of,
         backends/cuda/products/columns.py: edges_of, backends/cuda/products/matvec.py: occupied_words,
         backends/cuda/products/pull.py: form_of, backends/cuda/products/row_schedule.py: highest_degree_neighbours,

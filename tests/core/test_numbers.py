@@ -33,8 +33,11 @@ class Trace:
         self.told.append(("number", found, dtype.name))
         return number(found) if type(found) is not bool else ("compared", found)
 
-    def write(self, target):
+    def write(self, target, record=None, desc=None):
         self.told.append(("write", target))
+
+    def assign(self, number, desc):
+        self.told.append(("assign", number))
 
 
 @pytest.fixture(autouse=True)

@@ -104,6 +104,20 @@ class Address(int):
         return self
 
 
+class Pointer:
+    """The address of a DeviceArray, `ptr`, and of which device it is."""
+
+    def __init__(self, array):
+        self.ptr, self.device_id = Address(array), array.device_id
+
+    def memset_async(self, byte, count):
+        """Set `count` bytes at once.  Raises: IndexError where that leaves the array."""
+        _refuse_recorded("memset")
+        if not memory.is_inside(int(self.ptr), count):
+            raise IndexError(f"{count} bytes from {int(self.ptr):x} on end outside the array")
+        ctypes.memset(int(self.ptr), byte, count)
+
+
 class DeviceArray(np.ndarray):
     """An array on the "device" that was current when it was made; it may be computed with while that is current."""
 
@@ -124,8 +138,8 @@ class DeviceArray(np.ndarray):
 
     @property
     def data(self):
-        """As CuPy's: data.ptr is the address."""
-        return SimpleNamespace(ptr=Address(self), device_id=self.device_id)
+        """As CuPy's: data.ptr is the address, data.memset_async(byte, count) writes there."""
+        return Pointer(self)
 
     def tolist(self):
         return self.get().tolist()

@@ -118,7 +118,7 @@ def shares(c, result):
 
 def arrays_of(store):
     store = store.flat if type(store) is Dense else store
-    names = ("words", "values") if store.format == "bitmap" else ("indices", "values", "indptr", "rows")
+    names = ("words", "values") if store.format == "bitmap" else ("values",)  # those that may change in place
     return [x for x in (getattr(store, name, None) for name in names) if x is not None]
 
 

@@ -24,6 +24,7 @@ from .compiled import (
     dense_products as compiled_dense,
     dispatch,
     gather,
+    hypersparse,
     kronecker,
     transpose_and_merge,
 )
@@ -34,6 +35,7 @@ from .vectorised import (
     broadcast,
     dense_lines,
     elementwise,
+    expand,
     first_of_rows,
     mapping,
     matmul,
@@ -76,7 +78,7 @@ class NumpyPrimitives(Backend):
     cast = staticmethod(structure.cast_store)
     gather_vector = staticmethod(structure.gather_vector)
     gather_matrix = TwoForms(structure.gather_matrix, gather.gather_matrix)
-    expand_vector = staticmethod(structure.expand_vector)
+    expand_vector = staticmethod(expand.expand_vector)
     _copy_rows = TwoForms(structure.copy_rows, gather.copy_rows)
     _new_row_ids = TwoForms(conversions.row_ids, transpose_and_merge.row_ids)
 
@@ -92,7 +94,7 @@ class NumpyPrimitives(Backend):
         return structure.tuples_matrix(A, self._row_ids)
 
     def expand_matrix(self, A, I, J, nrows, ncols):
-        return structure.expand_matrix(A, I, J, nrows, ncols, self.gather_matrix)
+        return expand.expand_matrix(A, I, J, nrows, ncols, self.gather_matrix)
 
     def concat_matrices(self, tiles, dtype):
         return structure.concat_matrices(tiles, dtype, self._copy_rows)
@@ -195,9 +197,9 @@ class NumpyPrimitives(Backend):
     def cast_array(self, values, have, want):
         return cast(values, want)
 
-    def line_numbers(self, indptr, names=None):
+    def line_numbers(self, indptr, names=None, count=None, dtype=np.int64):
         lines = np.arange(indptr.shape[0] - 1, dtype=np.int64) if names is None else names
-        return np.repeat(lines, np.diff(indptr))
+        return np.repeat(lines, np.diff(indptr)).astype(dtype, copy=False)
 
     def has_ascending_columns(self, A):
         rows = self.line_numbers(A.indptr)
@@ -240,6 +242,10 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
 
     def matvec_rows(self, A, x, semiring, mask=None, plan=None):
         rules = forced()
+        if A.rows is not None and rules.engine != "numpy":
+            w = hypersparse.matvec(A, x, semiring, mask, True, self.matvec_rows)
+            if w is not NotImplemented:
+                return ran_compiled(plan, w)
         if rules.engine != "numpy" and rules.kernel is None and (plan is None or plan.format == "csr"):
             w = bound_matvec.matvec_rows(A, x, semiring, mask)
             if w is not NotImplemented:
@@ -248,7 +254,10 @@ class CpuPrimitives(CompiledLoops, NumpyPrimitives):
 
     def matvec_cols(self, AT, x, semiring, mask=None, plan=None):
         if forced().engine != "numpy":
-            w = bound_matvec.matvec_cols(AT, x, semiring, mask)
+            if AT.rows is not None:
+                w = hypersparse.matvec(AT, x, semiring, mask, False, self.matvec_cols)
+            else:
+                w = bound_matvec.matvec_cols(AT, x, semiring, mask)
             if w is not NotImplemented:
                 return ran_compiled(plan, w)
         return self._matvec_cols(AT, x, semiring, mask, plan)

@@ -297,11 +297,12 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
     def cast_array(self, values, have, want):
         return self._find("structure.arrays", "cast_array")(self.device, values, have, want)
 
-    def line_numbers(self, indptr, names=None):
+    def line_numbers(self, indptr, names=None, count=None, dtype=np.int64):
         device = self.device
         names = None if names is None else device.array(names, np.int64)
         ranges = self._find("structure.arrays", "ranges")
-        return ranges(device, None, indptr[1:], int(indptr[-1]), names=names, want_at=False)[0]
+        count = device.read(indptr[-1:])[0] if count is None else count
+        return ranges(device, None, indptr[1:], count, names=names, segment_dtype=dtype, want_at=False)[0]
 
     def has_ascending_columns(self, A):
         rows = self._find("structure.arrays", "row_ids")(self.device, A)

@@ -484,8 +484,8 @@ class DistributedBackend(ExchangedArrays, Building, LabelRounds, WholeLoops, Dis
     def cast_array(self, values, have, want):
         return self.local.cast_array(values, have, want)
 
-    def line_numbers(self, indptr, names=None):
-        return self.local.line_numbers(indptr, names)
+    def line_numbers(self, indptr, names=None, count=None, dtype=np.int64):
+        return self.local.line_numbers(indptr, names, count, dtype)
 
     def has_ascending_columns(self, A):
         return self.local.has_ascending_columns(self.whole(A))

@@ -22,6 +22,7 @@ from ..lines import (
     first_of_lines,
     lines_of,
     normalize_chunks,
+    of_entries,
     ordered,
     ranks,
     sorted_by,
@@ -103,7 +104,7 @@ class MatrixTools(Tools):
 
     def _from_lines(self, columnwise, major, minor, values, dtype, shape, name):
         rows, columns = (minor, major) if columnwise else (major, minor)
-        return kinds.Matrix.from_coo(rows, columns, values, dtype, nrows=shape[0], ncols=shape[1], name=name)
+        return of_entries((rows, columns), values, dtype, shape, name)
 
     def reshape(
         self,
@@ -129,7 +130,7 @@ class MatrixTools(Tools):
         old_rows, old_cols = parent.shape
         at = columns * old_rows + rows if columnwise else rows * old_cols + columns
         i, j = (at % shape[0], at // shape[0]) if columnwise else (at // shape[1], at % shape[1])
-        out = kinds.Matrix.from_coo(i, j, values, parent.dtype, nrows=shape[0], ncols=shape[1], name=name)
+        out = of_entries((i, j), values, parent.dtype, shape, name)
         if not inplace:
             return out
         parent._store = out._store
@@ -222,7 +223,7 @@ class MatrixTools(Tools):
             C = self._from_lines(columnwise, major, rank, stored[picked], self._parent.dtype, shape, "Values")
         if permutation:
             minor = minor[picked].astype(np.uint64)
-            P = self._from_lines(columnwise, major, rank, minor, None, shape, "Permutation")
+            P = self._from_lines(columnwise, major, rank, minor, UINT64, shape, "Permutation")
         return C, P
 
 

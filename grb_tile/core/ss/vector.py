@@ -21,6 +21,7 @@ from ..lines import (
     entries_of,
     entries_of_lines,
     first_of_lines,
+    of_entries,
     ordered,
     sorted_by,
 )
@@ -126,7 +127,7 @@ class VectorTools(Tools):
         if reverse:
             order = order[::-1]
         kept, dtype = (indices.astype(np.uint64), UINT64) if asindex else (values, parent.dtype)
-        return kinds.Vector.from_coo(xp.arange(order.shape[0]), kept[order], dtype, size=size, name=name)
+        return of_entries((xp.arange(order.shape[0]),), kept[order], dtype, (size,), name)
 
     def sort(
         self, op: OperatorLike = "lt", *, values: bool = True, permutation: bool = True, **opts: Any
@@ -140,9 +141,9 @@ class VectorTools(Tools):
         positions = xp.arange(order.shape[0])
         size, w, p = parent.size, None, None
         if values:
-            w = kinds.Vector.from_coo(positions, stored[order], parent.dtype, size=size, name="values")
+            w = of_entries((positions,), stored[order], parent.dtype, (size,), "values")
         if permutation:
-            p = kinds.Vector.from_coo(positions, indices[order].astype(np.uint64), size=size, name="permutation")
+            p = of_entries((positions,), indices[order].astype(np.uint64), UINT64, (size,), "permutation")
         return w, p
 
 

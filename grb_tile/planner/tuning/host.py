@@ -160,6 +160,9 @@ COMPILED_TUPLES = define(1 << 14, "tuples", "fewer are sorted by NumPy: its radi
 COMPILED_PUT_ENTRIES = define(64, "entries", "NumPy puts fewer into a bitmap in the time of the call", CPU)
 SORTED_BOUND = define(1 << 16, "bound of the keys", "below it NumPy's radix sort takes one pass", "by construction")
 GATHER_TABLE_COLUMNS = define(16, "columns an entry", "that are listed in the time of one binary search in NumPy", CPU)
+NUMBERED_AFTER = define(
+    2.0, "products", "of all entries of a hypersparse matrix in NumPy: 1.3 (rows), 4 (columns) take as long", CPU
+)
 RENUMBERED_COLUMNS = define(
     16, "columns of B an entry", "with more they are renumbered: a dense accumulator costs more", CPU
 )

@@ -9,7 +9,7 @@ from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.cpu.vectorised import matmul as numpy_matmul
 from grb_tile.backends.reference import ReferenceBackend
 from grb_tile.planner import tuning, unrecorded
-from grb_tile.storage.convert import to_csr, to_dcsr, transpose_of
+from grb_tile.storage.convert import to_csr, transpose_of
 from grb_tile.storage.store import Compressed, StoredMask
 from support.stores import matrix, same_matrix, values
 
@@ -148,37 +148,3 @@ def test_operands_with_at_most_one_entry_a_row(name, dtype, monkeypatch):
         D = Compressed(40, 40, kind, indptr.astype(np.int64), indices.astype(np.int32), values(rng, kind, len(indices)))
         for left, right in ((D, A), (A, D), (D, D)):
             check(left, right, op)
-
-
-@pytest.mark.parametrize("name, dtype", [("plus_times", "FP64"), ("min_first", "INT32"), ("any_pair", "BOOL")])
-def test_hypersparse_operands(name, dtype, monkeypatch):
-    """Rows and columns of either operand spread over 2^40: renumbered, and named again in the result."""
-    monkeypatch.setattr(tuning, "COMPILED_ENTRIES", 0)
-    rng = np.random.default_rng(9)
-    kind = gb.dtypes.lookup_dtype(dtype)
-    op = semiring(name, dtype)
-    size = 1 << 40
-
-    def spread(X, rows, columns):
-        X = to_dcsr(X)
-        names = X.rows if rows is None else rows[X.rows]
-        indices = X.indices if columns is None else columns[X.indices]
-        wide = [n if at is None else size for n, at in zip(X.shape, (rows, columns), strict=True)]
-        return Compressed(*wide, X.dtype, X.indptr, indices, X.values, rows=names)
-
-    at = np.sort(rng.choice(size, 80, replace=False))
-    A, B = matrix(rng, 60, 80, 300, kind), matrix(rng, 80, 50, 300, kind)
-    middle = np.sort(rng.choice(size, 80, replace=False))
-    for left, right in (
-        (spread(A, at, None), B), (spread(A, at, middle), spread(B, middle, None)),
-        (spread(A, at, middle), spread(B, middle, at)), (spread(A, None, middle), spread(B, middle, at)),
-        (spread(A, at, middle), spread(B, at, None)),
-    ):  # fmt: skip
-        found, wanted = accelerate.matmul(left, right, op), ReferenceBackend().matmul(left, right, op)
-        if found is NotImplemented:
-            assert wanted.nvals == 0
-            continue
-        assert found.shape == wanted.shape
-        for mine, theirs in zip(*map(ReferenceBackend().tuples_matrix, (found, wanted)), strict=True):
-            np.testing.assert_array_equal(mine, theirs)
-    assert accelerate.matmul(spread(A, at, None), B, semiring("any_firsti", "INT64")) is NotImplemented

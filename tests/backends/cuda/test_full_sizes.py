@@ -101,7 +101,7 @@ NO_SIZES = """
     products/bit_tiles_build.cuh NONE; products/bitblock_build.cuh NONE; products/column_merge.cuh LEAST_DETECTABLE;
     communities/candidates.cuh NO_LABEL; communities/quotient.cuh NO_PAIR;
     products/spgemm_hash.cuh EMPTY_SLOT; products/tile_maps.cuh COLUMN;
-    products/tile_pairs.cuh NO_TILE; products/tiles.cuh NONE; structure/radix_sort.cuh COUNTED SUMMED;
+    products/tile_pairs.cuh NO_TILE; products/tiles.cuh NONE; base/look_back.cuh COUNTED SUMMED;
     graph/bfs.cuh SURE OF PUSH_SHARE FEW_LEFT SMALL_FRONTIER; graph/bfs_small.cuh MOST_SMALL_LEVELS;
     graph/bfs_high_diameter.cuh COUNT_MASK LEVEL_EDGE_MASK;
     graph/bfs_multi.cuh LIST_SHARE HUB_SHARE GATHER_SHARE; graph/bfs_multi_parents.cuh LIGHT_SHARE;

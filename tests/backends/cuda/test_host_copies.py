@@ -2,12 +2,13 @@
 
 import gc
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from cuda_emulation.backend import shim
-from grb_tile.backends.cuda.runtime import host_copies
+from grb_tile.backends.cuda.runtime import array_block, host_copies, moves
 from support.seeds import generator
 
 
@@ -139,3 +140,30 @@ def test_an_error_of_a_thread_is_raised_when_all_have_ended(small, monkeypatch):
     with pytest.raises(MemoryError, match="planted"):
         copies.to_device(there, data)
     assert sum(ended) == data.nbytes
+
+
+def test_small_arrays_are_written_where_the_block_has_them():
+    """What one copy writes has each array at its address, whatever lies between; an emulated block has no such copy."""
+    given = [np.arange(3, dtype=np.int32), None, np.arange(40.0), np.zeros(0, np.int64), np.array([True, False])]
+    fields = array_block.layout(*(None if x is None else (x.size, x.dtype) for x in given))
+    memory = SimpleNamespace(ptr=1 << 20)
+    module = SimpleNamespace(ndarray=None, cuda=SimpleNamespace(alloc=lambda total: memory))
+    block = array_block.ArrayBlock(module, fields)
+    address, content = block.staged(given)
+    assert address == memory.ptr and len(content) <= fields.total
+    for x, at in zip(given, block.addresses, strict=True):
+        if x is not None:
+            assert content[at - address :][: x.nbytes] == x.tobytes()
+
+
+def test_several_small_arrays_go_together():
+    device = shim().device
+    given = [np.arange(5), None, np.arange(7.0).astype(np.float32), np.array([1 + 2j])]
+    found = moves.uploaded(device, *given)
+    assert found[1] is None
+    for x, copy in zip(given, found, strict=True):
+        assert x is None or copy.dtype == x.dtype and np.array_equal(device.host(copy), x)
+    long = [np.arange(5000), np.arange(3)]
+    assert all(
+        np.array_equal(device.host(copy), x) for x, copy in zip(long, moves.uploaded(device, *long), strict=True)
+    )

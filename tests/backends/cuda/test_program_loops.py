@@ -266,7 +266,7 @@ def indexing(A, u):
     k = 0
     for _ in range(3):
         while k < 3:
-            u << u * int(k)
+            u << u * (1 + [0, 1, 2][k])
             k += 1
     return u, k
 
@@ -292,7 +292,7 @@ def of_a_branch(A, u):
 
 REFUSED = {
     swapping: r"`u` stands for another vector after a turn of a loop within: write into it instead .*line 5, within",
-    indexing: r"int\(\) needs a number of the loop on the host.*line 5, within",
+    indexing: r"an index or a range needs a number of the loop on the host.*line 5, within",
     counted_by_the_device: "an index or a range needs a number of the loop on the host",
     of_a_branch: "`found` is bound in a branch or a loop within alone; bind it before the loop",
 }

@@ -9,7 +9,6 @@ import pytest
 from backends.cuda.test_programs import (  # noqa: F401  (one is a fixture of each test)
     agree,
     bellman_ford,
-    bfs,
     drawn,
     on_the_device,
     pagerank,
@@ -48,6 +47,18 @@ def matrix(seed):
     return gb.binary.first(A | A.T).new()
 
 
+def bfs(A, source):
+    """Levels, and how many vertices have one: two numbers, so no search of the backend."""
+    level, f = gb.Vector(int, A.nrows), gb.Vector.from_coo([source], [True], size=A.nrows)
+    depth = reached = 0
+    while f.nvals:
+        level(f.S) << depth
+        f(~level.S, replace=True) << f.vxm(A, "any_pair")
+        depth += 1
+        reached += f.nvals
+    return level, depth, reached
+
+
 def least_labels(A, label):
     changed = True
     while changed:
@@ -75,6 +86,19 @@ def test_loops_as_one_kernel(function, shape):
         wanted = function(*operands_of(function, A, k))
         assert agree(program(*operands_of(function, A, k)), wanted), (k, program.explain())
         assert ("one kernel" in program.explain()) == (k > 0), program.explain()
+
+
+@pytest.mark.parametrize("shape", [SHAPES[-1]], indirect=True)
+@pytest.mark.parametrize("function, most", [(bfs, 2), (bellman_ford, 2), (least_labels, 2), (pagerank, 3)])
+def test_barriers_and_copies_of_a_turn(function, most, shape):
+    """A vector that the loop carries is written in place: a copy of it takes a pass and a barrier more."""
+    program, A = gb.program(function), matrix(1)
+    for k in range(3):
+        program(*operands_of(function, A, k))
+    for captured in program.loops[0].captured.values():
+        kernel = captured.device.one.kernel
+        assert max(kernel.barriers.values()) <= most, kernel.levels
+        assert all(level.count("copy_arrays") < 5 for level in kernel.levels["cols"]), kernel.levels
 
 
 @pytest.mark.skipif(not EMULATED, reason="a GPU has more blocks in all tests here")

@@ -15,7 +15,9 @@ from grb_tile.backends.cuda.programs.steps import (
     Start,
     Step,
     bytes_of,
+    chains_of,
     levels,
+    order,
     places_of,
     starts_of,
     step_of,
@@ -25,6 +27,7 @@ from grb_tile.backends.cuda.programs.touched import Touched, parameters_of
 from grb_tile.backends.cuda.programs.turn_products import without_next
 from grb_tile.planner.choose_lowering import one_kernel_pays, product_fits
 from grb_tile.planner.device_profile import H200
+from support.seeds import generator
 
 
 def step(name, *touched, blocks=ALL, words=(), chunk=5):
@@ -76,6 +79,35 @@ def test_a_blocks_own_numbers_need_no_grid():
     assert names(levels([write, step("read", (OWN, OWN + 8, "r", 0), (0, 80, "w", 8)), step("not known")])) == [
         ["write", "read"], ["not known"],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", range(8))
+def test_warps_of_their_own(case):
+    """Steps that need each other are in one list, in their order, or the later one is in the rest."""
+    rng, level = generator("warps of their own", case), []
+    for k in range(12):
+        kind = ["sum_counts", "reduce_parts", "combine", "end_turn"][rng.integers(0, 4)]
+        areas = [
+            (OWN + int(8 * x), OWN + int(8 * x) + 8, "rw"[rng.integers(0, 2)], 0) for x in rng.integers(0, 9, 1 + k % 2)
+        ]
+        level.append(step(kind, *areas, blocks=EVERY, words=(k,)))
+    chains, rest = chains_of(level)
+    every = [[s.words[0] for s in chain] for chain in (*chains, rest)]
+    assert sorted(k for some in every for k in some) == list(range(12)) and len(chains) != 1
+    where = {k: (place, at) for place, some in enumerate(every) for at, k in enumerate(some)}
+    for b, later in enumerate(level):
+        for a, earlier in enumerate(level[:b]):
+            if order(earlier, later):
+                same = where[a][0] == where[b][0] and where[a][1] < where[b][1]
+                assert same or where[b][0] == len(chains) > where[a][0], (a, b, every)
+    assert all(s.name not in ("combine", "end_turn") for chain in chains for s in chain)
+
+
+def test_sums_of_different_numbers_have_a_warp_each():
+    one, two = (step("sum_counts", (OWN + 8 * k, OWN + 8 * k + 8, "w", 0), blocks=EVERY) for k in range(2))
+    end = step("end_turn", (OWN, OWN + 16, "r", 0), blocks=EVERY)
+    assert chains_of([one, two, end]) == ([[one], [two]], [end])
+    assert chains_of([one, one, end]) == ([], [one, one, end])
 
 
 def test_a_step_comes_before_those_that_need_not_wait_for_it():

@@ -31,7 +31,7 @@ def of(name):
 def structure():
     """Kernels over positions."""
     yield "elementwise/restrict.cuh", "join_words", "", ("void",)
-    yield "elementwise/kronecker.cuh", "kronecker_lengths", "", ("void",)
+    yield "elementwise/kronecker.cuh", "kronecker_starts", "", ("void",)
     yield "elementwise/overwrite.cuh", "last_places", "", ("int64_t",)
     for moved in MOVED:
         yield "elementwise/overwrite.cuh", "overwrite_words", "", (moved,)
@@ -45,10 +45,9 @@ def structure():
             yield "elementwise/overwrite.cuh", "overwrite_listed", "", (place, moved)
         for index in INDICES:
             yield "elementwise/intersect.cuh", "locate_entries", "", (index, place)
-            yield "elementwise/kronecker.cuh", "kronecker_entries", "", (index, place, "int32_t")
+            yield "elementwise/kronecker.cuh", "kronecker_entries", "", (index, place, index, "int32_t")
             yield "elementwise/kronecker.cuh", "kronecker_masked", "", (index, place, "int32_t", place)
         yield "elementwise/merge.cuh", "merge_partition", "", ("256", place)
-        yield "elementwise/merge.cuh", "merge_counts", "", ("256", place)
         yield "elementwise/merge.cuh", "merge_write", "", ("256", place, "NoValues")
         for moved in MOVED:
             yield "elementwise/merge.cuh", "merge_write", "", ("256", place, f"MovedValues<{moved}>")

@@ -23,13 +23,13 @@ def instances():
         for other in INDICES:
             yield "structure/gather.cuh", "places_in_range", "", (index, other)
             yield "structure/gather.cuh", "new_columns", "", (index, other)
-        yield "structure/prefix_sums.cuh", "sum_tiles", "", (index,)
         for other in ("bool", *INDICES):
             yield "structure/prefix_sums.cuh", "write_sums", "", (other, index)
         for other in ("uint32_t", *INDICES):
             yield "structure/convert.cuh", "progression", "", (other, index)
         yield "structure/gather.cuh", "ranges_of", "", ("int64_t", "int64_t", index)
         yield "structure/transpose.cuh", "line_starts", "", (index,)
+        yield "structure/convert.cuh", "used_lines", "", (index,)
         for moved in MOVED:
             yield "structure/convert.cuh", "positions_to_words", "", (index, moved)
             yield "structure/prefix_sums.cuh", "words_to_positions", "", (index, moved)
@@ -38,9 +38,8 @@ def instances():
                 yield "structure/concat.cuh", "put_entries", "", (other, index, moved)
             for name in ("gather", "copy_rows", "sort_rows"):
                 yield "structure/gather.cuh", name, "", (index, moved)
-    for name in ("count_flagged", "flagged_starts", "count_words"):
-        yield "structure/prefix_sums.cuh", name, "", ("void",)
-    for name in ("closed_starts", "align_starts"):
+    yield "structure/prefix_sums.cuh", "flagged_starts", "", ("void",)
+    for name in ("closed_starts", "align_starts", "placed_starts"):
         yield "structure/convert.cuh", name, "", ("void",)
     for name in ("add_starts", "move_cursors"):
         yield "structure/concat.cuh", name, "", ("void",)
@@ -53,7 +52,8 @@ def instances():
         for payloads in (("NoPayload",) * 2, ("uint32_t", "NoPayload"), ("word", "uint32_t"), ("uint32_t", "word")):
             for bits in ("8", "7"):
                 yield "structure/radix_sort.cuh", "radix_pass", "", (key, *payloads, bits)
-    yield "structure/transpose.cuh", "pick_rows", "", ("int64_t",)
+    for name in ("pick_rows", "sum_rows"):
+        yield "structure/transpose.cuh", name, "", ("int64_t",)
     yield "structure/transpose.cuh", "assigned_rows", "", ("void",)
     for have in NUMBERS:
         for want in NUMBERS:

@@ -87,7 +87,7 @@ DYNAMIC = {
     "count_cells": lambda limits, template: limits.dynamic_shared,
     "place_entries": lambda limits, template: limits.dynamic_shared,
     "put_in_bins": lambda limits, template: limits.dynamic_shared,
-    "merge_counts": lambda limits, template: merging.shared_bytes(256, 8 if template[1] == "int64_t" else 4),
+    "merge_write": lambda limits, template: merging.shared_bytes(256, 8 if template[1] == "int64_t" else 4),
     "merge_evenly": lambda limits, template: column_launch.high_degree_bytes(limits) if template[-1] == "true" else 0,
     "inner_windows": lambda limits, template: limits.dynamic_shared // inner_windows.RESIDENT,
     "spmm_slabs": lambda limits, template: limits.dynamic_shared,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[3]), str(Path(__file__).resolve().parent)]
 import numpy as np
-from bench_programs import GRAPHS, bellman_ford, bfs, least_labels, median_ms, pagerank
+from bench_programs import GRAPHS, bellman_ford, bfs_counted, least_labels, median_ms, pagerank
 from device_graphs import grid, rmat
 
 import grb_tile as gb
@@ -36,7 +36,7 @@ def loops_of(A):
     w = gb.unary.minv(degree.apply("identity").new(float)).new()
     W = A.apply("one").new(float)
     labels = gb.Vector.from_dense(np.arange(A.nrows))
-    yield "BFS", bfs, (A, source)
+    yield "BFS", bfs_counted, (A, source)
     yield "PageRank", pagerank, (A, w)
     yield "Bellman-Ford", bellman_ford, (W, source)
     yield "least label", least_labels, (A, labels)
@@ -61,8 +61,8 @@ def measured(function, arguments, wanted, lowering, calls, shown):
         if kernel is not None and shown:
             for direction, levels in kernel.levels.items():
                 print(f"    {direction}: " + " | ".join(" ".join(level) for level in levels))
-            if persistent.LOWERING["cycles"]:
-                print("    cycles a turn: ", [round(x / turned, 1) for x in kernel.cycles(current().device)])
+            for name, cycles in kernel.cycles(current().device) if persistent.LOWERING["cycles"] else ():
+                print(f"    {cycles / turned:9.1f} cycles a turn: {name}")
     return ms * 1e3 / max(ran.turns, 1), ran.turns, ran.pulled, ran.reason or ran.lowering
 
 
@@ -73,7 +73,7 @@ def main():
     parser.add_argument("--lowerings", default="never,always,auto")
     parser.add_argument("--shapes", default="512x2")
     parser.add_argument("--calls", type=int, default=7)
-    parser.add_argument("--cycles", action="store_true", help="count cycles of each level")
+    parser.add_argument("--cycles", default="", choices=("", "levels", "steps"), help="count the first block's")
     parser.add_argument("--levels", action="store_true", help="print the steps between barriers")
     options = parser.parse_args()
     persistent.LOWERING["cycles"] = options.cycles

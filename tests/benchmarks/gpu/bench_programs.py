@@ -44,6 +44,19 @@ def bfs(A, source):
     return level
 
 
+def bfs_counted(A, source):
+    """Levels from a vertex, turn by turn: how many vertices are reached is counted beside, so it is no search."""
+    level = gb.Vector(int, A.nrows)
+    f = gb.Vector.from_coo([source], [True], size=A.nrows)
+    depth, reached = 0, 0
+    while f.nvals:
+        level(f.S) << depth
+        f(~level.S, replace=True) << f.vxm(A, "any_pair")
+        depth += 1
+        reached += f.nvals
+    return level
+
+
 def pagerank(A, w, d=0.85, most=20):
     """Twenty turns; w: 1 / out-degree."""
     r = gb.Vector.from_scalar(1 / A.nrows, A.nrows)

@@ -152,7 +152,7 @@ FAULTS = [
         PROGRAMS,
     ),
     Fault(
-        "grb_tile/programs/running.py",
+        "grb_tile/programs/carried.py",
         "defaults of functions that a loop calls are not looked at",
         '                self.read += [(f"{name}\'s default", x) for x in given]\n',
         "",

@@ -92,8 +92,8 @@ FAULTS = [
     Fault(
         "grb_tile/core/elements.py",
         "an element of a dense matrix by columns is looked up by rows",
-        "key = column * store.nrows + row if store.by_columns else row * store.ncols + column",
-        "key = row * store.ncols + column",
+        "return column * A.nrows + row if A.by_columns else row * A.ncols + column",
+        "return row * A.ncols + column",
     ),
     Fault(
         "grb_tile/operations/indexing.py",
@@ -242,8 +242,8 @@ FAULTS = [
     Fault(
         "grb_tile/core/lines.py",
         "the largest of equal values is the first, not the last",
-        'return order if how in ("first", "smallest", "random")',
-        'return order if how in ("first", "smallest", "random", "largest")',
+        'return order if how == "smallest" else',
+        'return order if how in ("smallest", "largest") else',
         ("tests/core/test_objects.py",),
     ),
     Fault(

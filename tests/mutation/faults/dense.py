@@ -26,15 +26,15 @@ FAULTS = [
     Fault(
         "grb_tile/backends/dense.py",
         "a result that is an operand's own vector is not marked as shared",
-        "        if any(t is flat for flat in self.given):\n            t.shared = True\n",
-        "",
+        "            if t is flat:\n                t.shared = True\n",
+        "            continue\n",
         ("tests/core/test_small_writes.py",),
     ),
     Fault(
         "grb_tile/backends/dense.py",
         "operators that read positions get those of the flat vector",
-        "        if not dense or reads_positions(op) or",
-        "        if not dense or",
+        "        if first is None or reads_positions(op) or",
+        "        if first is None or",
         FORMS,
     ),
     Fault(
@@ -47,8 +47,8 @@ FAULTS = [
     Fault(
         "grb_tile/storage/update_entries.py",
         "the CSR of a dense matrix outlives an element written in place",
-        "    c.forms = None  # what was derived does not outlive a change of values\n",
-        "",
+        "        c.nvals = count\n    c.forms = None\n",
+        "        c.nvals = count\n",
         survives="the changed vector goes into a new store, which has no forms",
     ),
     Fault(

@@ -251,10 +251,10 @@ FAULTS = [
         STRUCTURE,
     ),
     Fault(
-        "kernels/elementwise/merge.cuh",
-        "no barrier behind the sources of a chunk",
-        "    __syncthreads();\n    const int count = int(kept_of(total, o.mode));",
-        "    const int count = int(kept_of(total, o.mode));",
+        "kernels/base/look_back.cuh",
+        "no barrier behind the sum of earlier parts",
+        "  __syncthreads();\n  return before;",
+        "  return before;",
         STRUCTURE,
     ),
     Fault(

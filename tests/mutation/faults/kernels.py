@@ -243,8 +243,8 @@ FAULTS = [
     Fault(
         "kernels/structure/build.cuh",
         "a duplicate at the last position is overlooked",
-        "  GRB_EACH(k, n) {\n    const word place",
-        "  GRB_EACH(k, n - 1) {\n    const word place",
+        "  GRB_EACH(k, n) {\n    const int64_t given",
+        "  GRB_EACH(k, n - 1) {\n    const int64_t given",
         STRUCTURE,
     ),
     Fault(
@@ -269,11 +269,25 @@ FAULTS = [
         STRUCTURE,
     ),
     Fault(
-        "kernels/structure/prefix_sums.cuh",
-        "the last block sums one share of the tiles alone",
-        "from < tiles; from += int64_t(blockDim.x) * OF_THREAD",
-        "from < blockDim.x * OF_THREAD; from += int64_t(blockDim.x) * OF_THREAD",
+        "kernels/base/look_back.cuh",
+        "parts before the nearest sum are added once more",
+        "lane <= least ? found",
+        "lane <= 31 ? found",
         STRUCTURE,
+    ),
+    Fault(
+        "kernels/base/look_back.cuh",
+        "the ticket is not zero again",
+        "k <= parts; k += blockDim.x",
+        "k < parts; k += blockDim.x",
+        STRUCTURE,
+    ),
+    Fault(
+        "kernels/structure/build.cuh",
+        "positions are kept as they are given, negative ones, too",
+        "if (kept != nullptr) kept[k] = here;",
+        "if (kept != nullptr) kept[k] = given;",
+        (CUDA + "test_index_lists.py",),
     ),
     Fault(
         "kernels/structure/prefix_sums.cuh",

@@ -23,7 +23,7 @@ FAULTS = [
         PROGRAM_NUMBERS,
     ),
     Fault(
-        "grb_tile/programs/captured.py",
+        "grb_tile/programs/names.py",
         "a number that begins as nan is refused",
         "number != value == value:",
         "number != value:",
@@ -37,14 +37,14 @@ FAULTS = [
         PROGRAM_NAMES,
     ),
     Fault(
-        "grb_tile/programs/running.py",
+        "grb_tile/programs/carried.py",
         "a Scalar's value is no part of the kind",
         'return "scalar", value.dtype.name, value.value',
         'return "scalar", value.dtype.name',
         PROGRAM_NAMES,
     ),
     Fault(
-        "grb_tile/programs/running.py",
+        "grb_tile/programs/carried.py",
         "a matrix and its transpose are one kind",
         'return "matrix", value._is_transposed, id(matrix._store)',
         'return "matrix", id(matrix._store)',
@@ -79,7 +79,7 @@ FAULTS = [
         PROGRAM_NAMES,
     ),
     Fault(
-        "grb_tile/programs/running.py",
+        "grb_tile/programs/carried.py",
         "names of builtins that are hidden are not read",
         "getattr(builtins, name, self) is value or name == RUN",
         "hasattr(builtins, name) or name == RUN",
@@ -88,7 +88,7 @@ FAULTS = [
     Fault(
         "grb_tile/programs/running.py",
         "a captured loop tells of the call before",
-        '            self.reason = None if known.device.captured else "it ended before it was captured"',
+        '            self.reason = None if known.is_kept else "it ended before it was captured"',
         "            self.reason = None",
         PROGRAM_NAMES,
     ),

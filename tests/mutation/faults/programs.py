@@ -9,9 +9,53 @@ LOWERINGS = ("tests/backends/cuda/test_program_lowerings.py",)
 BRANCHES = ("tests/backends/cuda/test_program_branches.py",)
 LOOPS = ("tests/backends/cuda/test_program_loops.py",)
 MATRICES = ("tests/backends/cuda/test_program_matrices.py",)
+BOUND_CALLS = ("tests/backends/cuda/test_bound_calls.py",)
+SEARCHES = ("tests/backends/cuda/test_program_searches.py",)
 ITERATIONS = ("tests/backends/cuda/test_program_algorithms.py",)
 
 FAULTS = [
+    Fault(
+        "grb_tile/programs/search.py",
+        "a loop that counts more than its turns runs as a search",
+        " and len(latest) == len(numbers) - 1\n",
+        "\n",
+        SEARCHES,
+    ),
+    Fault(
+        "grb_tile/programs/search.py",
+        "levels begin at the number of the loop, though it is added to before",
+        "found.levels, depth + self.ahead\n",
+        "found.levels, depth\n",
+        SEARCHES,
+    ),
+    Fault(
+        "grb_tile/programs/search.py",
+        "in-edges are taken for out-edges",
+        "transposed = record.at is (type(record) is VxM)",
+        "transposed = record.at",
+        SEARCHES,
+    ),
+    Fault(
+        "grb_tile/programs/search.py",
+        "a search begins although there are levels",
+        "if level.nvals_if_read != 0 or f.nvals_if_read",
+        "if f.nvals_if_read",
+        SEARCHES,
+    ),
+    Fault(
+        "grb_tile/programs/captured.py",
+        "a search does not end after the turns that the loop allows",
+        "self.search = frame.search if most is None else None",
+        "self.search = frame.search",
+        SEARCHES,
+    ),
+    Fault(
+        "grb_tile/programs/captured.py",
+        "vectors that a loop carries are copied before they are written",
+        "                elements.reset(vector, stores.pop())\n            else:",
+        "                store = stores.pop()\n                elements.reset(vector, store)\n            else:",
+        LOWERINGS,
+    ),
     Fault(
         "grb_tile/programs/rewrite.py",
         "a loop that stays in Python keeps the statements of a captured one",
@@ -34,9 +78,9 @@ FAULTS = [
         BRANCHES,
     ),
     Fault(
-        "grb_tile/programs/running.py",
+        "grb_tile/programs/carried.py",
         "globals that only a branch reads are not in the signature",
-        "for name in _global_names(code) if name in scope]",
+        "for name in global_names(code) if name in scope]",
         "for name in code.co_names if name in scope]",
         BRANCHES,
     ),
@@ -73,13 +117,13 @@ FAULTS = [
         "        return self.store(), []\n",
     ),
     Fault(
-        "grb_tile/programs/running.py",
+        "grb_tile/programs/carried.py",
         "numbers that the loop reads are not in the signature",
         "        return type(value).__name__, repr(value)\n",
         "        return (type(value).__name__,)\n",
     ),
     Fault(
-        "grb_tile/programs/running.py",
+        "grb_tile/programs/carried.py",
         "matrices are not in the signature",
         'return "matrix", value._is_transposed, id(matrix._store)',
         'return "matrix", value._is_transposed',
@@ -93,7 +137,7 @@ FAULTS = [
     Fault(
         "grb_tile/programs/captured.py",
         "swapped objects end where they began",
-        "for _ in range(turns % _period(captured.next, k)):",
+        "for _ in range(turns % period(captured.next, k)):",
         "for _ in range(0):",
     ),
     Fault(
@@ -228,7 +272,7 @@ FAULTS = [
         LOOPS,
     ),
     Fault(
-        "grb_tile/programs/captured.py",
+        "grb_tile/programs/names.py",
         "a number loses what its later type does not hold",
         "number != value == value:",
         "False:",
@@ -254,7 +298,7 @@ FAULTS = [
         "                if False:\n",
     ),
     Fault(
-        "grb_tile/programs/running.py",
+        "grb_tile/programs/carried.py",
         "what a step of the library's iterations reads is not in the signature",
         'module.startswith("grb_tile") and not module.startswith("grb_tile.algorithms")',
         'module.startswith("grb_tile")',
@@ -303,7 +347,7 @@ FAULTS = [
         MATRICES,
     ),
     Fault(
-        "grb_tile/programs/running.py",
+        "grb_tile/programs/carried.py",
         "a matrix that changes is taken for the one of the capture",
         "if type(value) is Vector or type(value) is Matrix and (k < len(names) or name in written):",
         "if type(value) is Vector or type(value) is Matrix and k < len(names):",
@@ -319,8 +363,71 @@ FAULTS = [
     Fault(
         "grb_tile/backends/cuda/programs/turns.py",
         "a turn for the forms of nodes is one of the loop's",
-        "            with as_before(self.device, self._slots):\n",
-        "            if True:\n",
+        "            with as_before(self.device, self._slots), forgotten(self):\n",
+        "            with forgotten(self):\n",
         ("tests/backends/cuda/test_program_labels.py",),
+    ),
+    Fault(
+        "grb_tile/programs/bound_call.py",
+        "two names for two vectors are bound to one for both",
+        "return vectors if len(set(map(id, vectors))) == self._count else None",
+        "return vectors",
+        BOUND_CALLS,
+    ),
+    Fault(
+        "grb_tile/programs/bound_call.py",
+        "numbers that the loop reads are not compared",
+        "                if value is not wanted[0] and (type(value) is not wanted[1] or repr(value) != wanted[2]):\n",
+        "                if type(value) is not wanted[1]:\n",
+        BOUND_CALLS,
+    ),
+    Fault(
+        "grb_tile/programs/bound_call.py",
+        "a matrix that has changed is the one of the capture",
+        "                if type(value) is not Matrix or value._store is not wanted:\n",
+        "                if type(value) is not Matrix:\n",
+        BOUND_CALLS,
+    ),
+    Fault(
+        "grb_tile/programs/bound_call.py",
+        "the type of a vector is not compared",
+        "if kind != [store.format, store.size, store.dtype, store.iso, known == 0, known == store.size]:",
+        "if kind != [store.format, store.size, kind[2], store.iso, known == 0, known == store.size]:",
+        BOUND_CALLS,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/programs/bound_loop.py",
+        "a result that nobody has read is the next call's",
+        "        if wanted is not None and wanted.found is None:\n            wanted()\n",
+        "        pass\n",
+        BOUND_CALLS,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/programs/bound_loop.py",
+        "a vector that a loop writes is not loaded again",
+        "            if k in self._unchanged:\n",
+        "            if True:\n",
+        BOUND_CALLS,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/programs/turns.py",
+        "a vector that another way has loaded is taken for the one before",
+        "        self.held.clear()\n",
+        "",
+        BOUND_CALLS,
+    ),
+    Fault(
+        "kernels/programs/load.cuh",
+        "bits past the size of a full vector",
+        "const bool last = item == 0 && number == -1 && size - i * 64 < 64;",
+        "const bool last = false;",
+        BOUND_CALLS,
+    ),
+    Fault(
+        "kernels/programs/load.cuh",
+        "one value for all is that of each entry",
+        "+ (number != 0 ? 0 : k * item)",
+        "+ k * item",
+        BOUND_CALLS,
     ),
 ]

@@ -69,8 +69,8 @@ FAULTS = [
     Fault(
         "grb_tile/backends/cuda/elementwise/broadcast.py",
         "the kernel of a Kronecker product reads B's columns with the type of A's",
-        "(index_type(A.indices), index_type(B.indices), index_type(at_a)),\n    )\n    kernel.over(\n        n,\n",
-        "(index_type(A.indices), index_type(A.indices), index_type(at_a)),\n    )\n    kernel.over(\n        n,\n",
+        "(A.indices, B.indices, columns, at_a)",
+        "(A.indices, A.indices, columns, at_a)",
         ("tests/backends/cuda/test_elementwise.py",),
     ),
     Fault(

@@ -38,8 +38,8 @@ FAULTS = [
     Fault(
         "grb_tile/storage/convert.py",
         "rows without entries dropped: the last row ends where it begins",
-        "    return rows[used], np.append(indptr[used], indptr[-1])",
-        "    return rows[used], np.append(indptr[used], indptr[used[-1]] if used.size else 0)",
+        "    kept[:-1], kept[-1] = indptr[used], indptr[-1]",
+        "    kept[:-1], kept[-1] = indptr[used], indptr[used[-1]] if used.size else 0",
         ("tests/storage/test_formats.py",),
     ),
     Fault(

@@ -9,6 +9,7 @@ from ....storage.convert import keep_transpose
 from . import (
     binned,
     elementwise as accelerate_rows,
+    hypersparse,
     matmul as accelerate_matmul,
     matvec as accelerate_matvec,
     selection,
@@ -36,6 +37,9 @@ def matvec_cols(AT, x, semiring, mask=None, plan=None):
 
 def matmul(A, B, semiring, mask=None, plan=None, BT=None, chain=None):
     """C<mask>[i,j] = (+)_k A[i,k] (x) B[k,j], or its chain's result; plan.method is "dot" or "gustavson"."""
+    if A.rows is not None or (BT if B is None else B).rows is not None:
+        plain = mask is None and chain is None and A.indices.shape[0] and (BT if B is None else B).indices.shape[0]
+        return _record(plan, hypersparse.matmul(A, B, semiring, BT) if plain else NotImplemented)
     return _record(plan, accelerate_matmul.matmul(A, B, semiring, mask, plan, BT, chain))
 
 

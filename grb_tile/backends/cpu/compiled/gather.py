@@ -105,17 +105,26 @@ def _kernel(A, values, iso, index):
 
 def copy_rows(A, begins, counts, shift, out_begins, out_indices, out_values, iso):
     """Row r of A, its counts[r] entries from begins[r] on, to out_begins[r] and on; see vectorised/structure.py."""
-    values = raw(A.values[:1] if iso else full_values(A))
-    if values is None or A.indices.shape[0] < tuning.COMPILED_ENTRIES:
+    values, count = raw(A.values[:1] if iso else full_values(A)), A.indices.shape[0]
+    if values is None or count == 0:
         return NotImplemented
-    kernel = _kernel(A, values, iso, out_indices.dtype)
-    functions = kernel.functions_for(jit.numpy_seconds(A.indices.shape[0], tuning.NUMPY_GATHER_NS))
+    is_small = count < tuning.COMPILED_ENTRIES
+    if is_small:
+        if out_indices.dtype != INDEX:
+            return NotImplemented
+        kernel = _rectangles[iso, values.itemsize, A.indices.dtype.char]
+        functions = kernel.of_small_calls(tuning.SMALL_RANGE_SECONDS)
+    else:
+        kernel = _kernel(A, values, iso, out_indices.dtype)
+        functions = kernel.functions_for(jit.numpy_seconds(count, tuning.NUMPY_GATHER_NS))
     if functions is None:
         return NotImplemented
     arguments = (
         jit.plain(A.indices), values, jit.plain(begins), jit.plain(counts), shift, jit.plain(out_begins), out_indices,
         out_values.view(values.dtype),
     )  # fmt: skip
+    if is_small:
+        return jit.attempt(kernel, lambda: functions.copy(*arguments, 0, counts.shape[0]))
     cuts, threads = balanced(counts.cumsum())
 
     def job(chunk, worker):

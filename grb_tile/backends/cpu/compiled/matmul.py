@@ -8,14 +8,12 @@ import numpy as np
 
 from grb_tile.operators.iso_products import own_name, uses
 from grb_tile.planner import tuning
-from grb_tile.storage.convert import choose_format, to_csr, to_dcsr, transpose_of
+from grb_tile.storage.convert import choose_format, to_csr, transpose_of
 from grb_tile.storage.host_memory import Growth
-from grb_tile.storage.sorting import find
 from grb_tile.storage.store import Compressed, index_dtype
 from grb_tile.storage.work import dot_work, least_product, masked_products, products, row_counts
 
 from ..jit import cache as jit
-from ..vectorised.entries import keep_entries
 from .matvec import give_back, may_be_dense, operand, semiring_kernel, take_accumulator
 
 CHUNK_PRODUCTS = 1 << 23  # multiplications of one chunk: bounds the size of its output buffer
@@ -33,10 +31,7 @@ def matmul(A, B, semiring, mask=None, plan=None, BT=None, chain=None):
     if A.indices.shape[0] == 0 or other.indices.shape[0] == 0:
         return NotImplemented
     if A.rows is not None or other.rows is not None:
-        few = A.indices.shape[0] + other.indices.shape[0] < tuning.COMPILED_ENTRIES
-        if few or mask is not None or chain is not None or semiring.binaryop.positional:
-            return NotImplemented
-        return _packed(A, transpose_of(BT) if B is None else B, semiring)
+        return NotImplemented  # hypersparse.py
     dot = plan is not None and plan.method == "dot" and mask is not None and not mask.complement
     if mask is not None and mask.pattern.rows is not None:
         if mask.pattern.nrows > 1 << 26:
@@ -50,7 +45,7 @@ def matmul(A, B, semiring, mask=None, plan=None, BT=None, chain=None):
         B = transpose_of(BT)
         if B.rows is not None:
             return NotImplemented
-    return _gustavson(A, B, semiring, mask, chain)
+    return gustavson(A, B, semiring, mask, chain)
 
 
 def kernel_of(A, B, semiring, mask=None, method="gustavson"):
@@ -100,7 +95,8 @@ def rows_kernel(semiring, indices, mask, a_iso, b_iso):
     )  # fmt: skip
 
 
-def _gustavson(A, B, semiring, mask, chain=None):
+def gustavson(A, B, semiring, mask, chain=None):
+    """C<mask> = A B row by row over CSR, or the chain's result, or NotImplemented."""
     kernel = _gustavson_kernel(A, B, semiring, mask)
     if kernel is None:
         return NotImplemented
@@ -110,41 +106,6 @@ def _gustavson(A, B, semiring, mask, chain=None):
     if functions is None:
         return NotImplemented
     return jit.attempt(kernel, lambda: _rows(functions, A, B, semiring, mask, kind, reads_a, reads_b, chain))
-
-
-def _packed(A, B, semiring):
-    """A B of hypersparse operands: non-empty rows, and the columns of B where there are many, are renumbered.
-
-    The entries of C are then those of a product whose dimensions are at most the numbers of entries.
-    """
-    if B.rows is not None:
-        listed = to_dcsr(B)
-        at, hit = find(A.indices, listed.rows)
-        A = keep_entries(A, hit.nonzero()[0])
-        at = at[hit].astype(index_dtype(listed.rows.shape[0]))
-        left = Compressed(A.nrows, listed.rows.shape[0], A.dtype, A.indptr, at, A.values, A.iso, A.rows)
-    else:
-        left, listed = A, B
-    if left.indices.shape[0] == 0:
-        return NotImplemented
-    left = to_dcsr(left)
-    names = None
-    columns = listed.indices
-    if B.ncols > tuning.RENUMBERED_COLUMNS * columns.shape[0]:
-        names, columns = np.unique(columns, return_inverse=True)
-        columns = columns.astype(index_dtype(names.shape[0]))
-    packed = [
-        Compressed(X.indptr.shape[0] - 1, ncols, X.dtype, X.indptr, indices, X.values, X.iso)
-        for X, ncols, indices in (
-            (left, left.ncols, left.indices), (listed, B.ncols if names is None else names.shape[0], columns)
-        )
-    ]  # fmt: skip
-    C = _gustavson(*packed, semiring, None)
-    if C is NotImplemented:
-        return C
-    C = to_dcsr(C)
-    indices = (C.indices if names is None else names[C.indices]).astype(index_dtype(B.ncols), copy=False)
-    return choose_format(Compressed(A.nrows, B.ncols, C.dtype, C.indptr, indices, C.values, C.iso, left.rows[C.rows]))
 
 
 def _rows_seconds(A, B, mask, kind):

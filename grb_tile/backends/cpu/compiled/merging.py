@@ -167,10 +167,7 @@ _merges = Bound(_prepare)
 
 
 def _matrices(functions, A, B, what):
-    rows = _common_rows(A, B, what.mode)
-    if rows is None:
-        A, B = to_csr(A), to_csr(B)
-    of_a, of_b = spans(A, rows), spans(B, rows)
+    rows, of_a, of_b = _common_rows(A, B, what.mode)
     indptr = np.zeros(of_a[0].shape[0] + 1, np.int64)
     indices, values = merge_rows(functions, A, of_a, B, of_b, what, indptr[1:])
     indptr.cumsum(out=indptr)
@@ -181,20 +178,36 @@ def _matrices(functions, A, B, what):
 
 
 def _common_rows(A, B, mode):
-    """The rows to merge, ascending; None: all rows."""
+    """(the rows to merge, ascending, or None for all; their spans in A and in B)."""
     a, b = A.rows, B.rows
+    if a is not None and b is not None and a is not b and mode != "difference":
+        if mode == "union":
+            count, at_a, at_b, _ = merge(a, b)
+            rows = np.empty(count, np.int64)
+            rows[at_a], rows[at_b] = a, b
+            return rows, _spread(A.indptr, at_a, count), _spread(B.indptr, at_b, count)
+        swapped = b.shape[0] < a.shape[0]
+        few, many = (B, A) if swapped else (A, B)
+        at, hit = find(few.rows, many.rows)
+        kept = slice(None) if hit.all() else hit.nonzero()[0]
+        at = at[kept]
+        starts, ends = jit.plain(few.indptr[:-1][kept]), jit.plain(few.indptr[1:][kept])
+        found = (starts, ends), (many.indptr[at], many.indptr[at + 1])
+        return few.rows[kept], *(found[::-1] if swapped else found)
     if mode == "union":
-        if a is None or b is None or a is b:
-            return a if a is b else None
-        count, at_a, at_b, _ = merge(a, b)
-        rows = np.empty(count, np.int64)
-        rows[at_a], rows[at_b] = a, b
-        return rows
-    if mode == "difference" or a is None or b is None or a is b:
-        return b if a is None and mode == "meet" else a
-    if b.shape[0] < a.shape[0]:
-        a, b = b, a
-    return a[find(a, b)[1]]
+        rows = a if a is b else None
+    else:
+        rows = b if a is None and mode == "meet" else a
+    if rows is None:
+        A, B = to_csr(A), to_csr(B)
+    return rows, spans(A, rows), spans(B, rows)
+
+
+def _spread(indptr, at, count):
+    """(starts, ends) of `count` rows: those at the positions `at` have entries, as `indptr` says."""
+    starts, ends = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    starts[at], ends[at] = indptr[:-1], indptr[1:]
+    return starts, ends
 
 
 def spans(A, rows):

@@ -2,8 +2,8 @@
 
 Two forms: over words of rows (LISTED False; `mask` empty or words, read through `flip`) and over a list of rows.
 ISO_OUT: all results are one value, known beforehand; only the structure is computed.
-Early exit of a row: at the first product (ANY), or at the terminal value (EXIT), which is tested every STRIDE entries
-(few for BOOL, more for numbers, which seldom reach it).
+Early exit of a row: at the first product (ANY), or at the terminal value (EXIT), tested at each entry of BOOL, and
+every STRIDE entries of numbers, which seldom reach it.
 Work: entries of the rows that the mask admits.
 Paper: push_pull_graphblas_icpp18, sections 5.2 (masking) and 5.3 (early exit).
 """
@@ -50,50 +50,58 @@ def row_product(i, lo, hi, indices, a_values, x_words, x_values):
             b = x_values[k]
         total = MUL(a, b, i, k, 0)
         if not ANY:
-            end = hi
-            if EXIT:
-                end = min(hi, lo + STRIDE)
-            for e in range(lo + 1, end):
-                k = indices[e]
-                if not A_ISO:
-                    a = a_values[e]
-                if not X_ISO:
-                    b = x_values[k]
-                t = MUL(a, b, i, k, 0)
-                total = ADD(total, t)
-            if EXIT:
-                while end < hi and total != TERMINAL:
-                    begin = end
-                    end = min(hi, end + STRIDE)
-                    for e in range(begin, end):
-                        k = indices[e]
-                        if not A_ISO:
-                            a = a_values[e]
-                        if not X_ISO:
-                            b = x_values[k]
-                        t = MUL(a, b, i, k, 0)
-                        total = ADD(total, t)
+            if EXIT and BOOLEAN:
+                e = lo + 1
+                while e < hi and total != TERMINAL:
+                    k = indices[e]
+                    if not A_ISO:
+                        a = a_values[e]
+                    if not X_ISO:
+                        b = x_values[k]
+                    t = MUL(a, b, i, k, 0)
+                    total = ADD(total, t)
+                    e += 1
+            else:
+                end = hi
+                if EXIT:
+                    end = min(hi, lo + STRIDE)
+                for e in range(lo + 1, end):
+                    k = indices[e]
+                    if not A_ISO:
+                        a = a_values[e]
+                    if not X_ISO:
+                        b = x_values[k]
+                    t = MUL(a, b, i, k, 0)
+                    total = ADD(total, t)
+                if EXIT:
+                    while end < hi and total != TERMINAL:
+                        begin = end
+                        end = min(hi, end + STRIDE)
+                        for e in range(begin, end):
+                            k = indices[e]
+                            if not A_ISO:
+                                a = a_values[e]
+                            if not X_ISO:
+                                b = x_values[k]
+                            t = MUL(a, b, i, k, 0)
+                            total = ADD(total, t)
         return True, total
     total = IDENTITY
     met = False
     if BOOLEAN:  # without branches, which cost more than the products of entries that x does not have
-        begin = lo
-        while begin < hi:
-            end = min(hi, begin + STRIDE)
-            for e in range(begin, end):
-                k = indices[e]
-                present = (x_words[k >> 6] & bit(np.int64(k))) != NONE
-                if not A_ISO:
-                    a = a_values[e]
-                if not X_ISO:
-                    b = x_values[k]
-                t = MUL(a, b, i, k, 0)
-                more = ADD(total, t)
-                total = (more & present) | (total & (not present))
-                met = met | present
-            begin = end
-            if EXIT:
-                begin = hi if total == TERMINAL else end
+        e = lo
+        while e < hi and not (EXIT and total == TERMINAL):
+            k = indices[e]
+            present = (x_words[k >> 6] & bit(np.int64(k))) != NONE
+            if not A_ISO:
+                a = a_values[e]
+            if not X_ISO:
+                b = x_values[k]
+            t = MUL(a, b, i, k, 0)
+            more = ADD(total, t)
+            total = (more & present) | (total & (not present))
+            met = met | present
+            e += 1
         return met, total
     for e in range(lo, hi):
         k = indices[e]

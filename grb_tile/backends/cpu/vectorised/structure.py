@@ -15,8 +15,6 @@ from ....storage.convert import (
     rows_csr,
     share,
     to_csr,
-    to_dcsr,
-    to_sparse,
     wants_dcsr,
 )
 from ....storage.host_memory import check_memory
@@ -55,15 +53,23 @@ def build_vector(size, indices, values, dup, dtype):
 def build_matrix(nrows, ncols, rows, cols, values, dup, dtype):
     count = rows.shape[0]
     iso = values.shape[0] == 1 and count != 1
-    distinct = _ascend(rows, cols, nrows, ncols)
+    keys = None
+    if count > 1 and nrows * ncols <= MAX_KEY:  # a pair as one number; larger ones are sorted
+        keys = rows * ncols
+        keys += cols
+    distinct = count < 2 or keys is not None and bool((keys[1:] > keys[:-1]).all())
     width = max(int(ncols) - 1, 1).bit_length()
     order = None
     if not distinct and iso and (int(nrows) << width) <= MAX_KEY:  # no values to be moved with the pairs
         keys = (rows << width) | cols
         keys.sort()
         rows, cols = keys >> width, keys & ((1 << width) - 1)
+    elif not distinct and keys is not None:
+        if not (keys[1:] >= keys[:-1]).all():
+            order = stable_order(keys, nrows * ncols)
     elif not distinct:
-        order = order_pairs(rows, cols, nrows, ncols)
+        order = np.lexsort((cols, rows))
+    del keys
     if order is not None:
         rows, cols = rows[order], cols[order]
         if not iso:
@@ -86,17 +92,6 @@ def build_matrix(nrows, ncols, rows, cols, values, dup, dtype):
     return compressed(nrows, ncols, dtype, rows, np.array(cols, index_dtype(ncols)), values, iso)
 
 
-def _ascend(rows, cols, nrows, ncols):
-    """Are the pairs in order without repeats?  False where no 64-bit key holds a pair: then they are sorted."""
-    if rows.shape[0] < 2:
-        return True
-    if nrows * ncols > MAX_KEY:
-        return False
-    keys = rows * ncols
-    keys += cols
-    return bool((keys[1:] > keys[:-1]).all())
-
-
 def _stored(values, iso, count, dtype):
     """(values, iso) of a new store of `count` tuples: cast, one value where all are equal, in an array of its own."""
     values = cast(values, dtype)
@@ -110,6 +105,8 @@ def are_equal(values):
     """Have all values (at least one) the same bits?  False for user-defined types."""
     if values.dtype.kind not in "biufc" or values.ndim != 1:
         return False
+    if values[0].tobytes() != values[-1].tobytes():
+        return False
     bits_of = np.ascontiguousarray(values).view(f"u{min(values.itemsize, 8)}").reshape(values.shape[0], -1)
     return bool((bits_of[:64] == bits_of[0]).all()) and bool((bits_of == bits_of[0]).all())
 
@@ -121,7 +118,9 @@ def first_repeat(ordered):
 
 def fold_segments(values, iso, starts, total, op, dtype):
     """(values, iso): each segment folded from left to right by op, which need not be associative."""
-    lengths = np.append(starts[1:], total) - starts
+    lengths = np.empty_like(starts)
+    np.subtract(starts[1:], starts[:-1], out=lengths[:-1])
+    lengths[-1] = total - starts[-1]
     if op.kind == "first":
         return (values if iso else values[starts]), iso
     if op.kind in ("second", "any"):
@@ -407,85 +406,3 @@ def _row_ranges(A, rows):
         return rows_csr(A, rows)
     indptr = to_csr(A).indptr
     return indptr[:-1], indptr[1:] - indptr[:-1]
-
-
-# ---------------------------------------------------------------------- expand
-
-
-def expand_vector(u, I, size):
-    if I is None:
-        if u.size == size:
-            return u
-        u = to_sparse(u)
-        return vector_of(size, u.dtype, u.indices, u.values, u.iso)
-    if type(I) is range and I.step == 1 and u.format == "bitmap" and u.words is None and u.size * 16 > size:
-        return _expand_full(u, I, size)
-    s = to_sparse(u)
-    share(u)
-    places = _placed(s.indices, I)
-    values = s.values
-    if places.shape[0] > 1 and not (places[1:] > places[:-1]).all():
-        order = stable_order(places, size)
-        places = places[order]
-        if not s.iso:
-            values = values[order]
-    result = vector_of(size, u.dtype, places, values, s.iso)
-    result.shared = True
-    return result
-
-
-def _expand_full(u, I, size):
-    """The full vector u at a range of positions, as a bitmap: no position is listed."""
-    check_memory(size // 8 + (0 if u.iso else size * u.values.itemsize), f"a bitmap of {size} positions")
-    words = bits.empty(size)
-    first, last = I.start >> 6, (I.stop - 1) >> 6
-    words[first : last + 1] = np.uint64(0xFFFFFFFFFFFFFFFF)
-    words[first] &= np.uint64(0xFFFFFFFFFFFFFFFF) << np.uint64(I.start & 63)
-    words[last] &= np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(-I.stop & 63)
-    values = u.values
-    if not u.iso:
-        values = np.zeros((size, *u.values.shape[1:]), u.values.dtype)
-        values[I.start : I.stop] = u.values
-    result = BitmapVector(size, u.dtype, words if u.size < size else None, values, u.size, u.iso)
-    return choose_format(share(u, result) if u.iso else result)
-
-
-def expand_matrix(A, I, J, nrows, ncols, gather):
-    """T[I[k], J[l]] = A[k,l]; gather: the backend's gather_matrix, which sorts A where I or J do not ascend."""
-    if I is None and J is None and A.nrows == nrows and A.ncols == ncols:
-        return A
-    (I, row_order), (J, column_order) = _ascending(I, nrows), _ascending(J, ncols)
-    A = gather(A, row_order, column_order)
-    cols = _placed(A.indices, J).astype(index_dtype(ncols), copy=False)
-    if I is None and A.nrows == nrows:
-        rows, indptr = A.rows, A.indptr
-    elif A.rows is None and not wants_dcsr(nrows, A.indices.shape[0]):
-        rows, indptr = None, np.zeros(nrows + 1, np.int64)
-        lengths = indptr[1:]
-        at = slice(0, A.nrows) if I is None else slice(I.start, I.stop, I.step) if type(I) is range else I
-        lengths[at] = A.indptr[1:] - A.indptr[:-1]
-        indptr.cumsum(out=indptr)
-    else:
-        listed = to_dcsr(A)
-        rows, indptr = _placed(listed.rows, I), listed.indptr
-    result = Compressed(nrows, ncols, A.dtype, indptr, cols, A.values, A.iso, rows)
-    return choose_format(share(A, result))
-
-
-def _ascending(K, size):
-    """(K sorted, its order), or (K, None) where K ascends."""
-    if K is None:
-        return None, None
-    if type(K) is range:
-        return (K, None) if K.step > 0 else (K[::-1], range(len(K) - 1, -1, -1))
-    if bool((K[1:] > K[:-1]).all()):
-        return K, None
-    order = stable_order(K, size)
-    return K[order], order
-
-
-def _placed(positions, K):
-    """K[positions] for an array, a range or None (all)."""
-    if K is None:
-        return positions
-    return K.start + positions.astype(np.int64) * K.step if type(K) is range else K[positions]

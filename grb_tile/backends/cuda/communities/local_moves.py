@@ -122,7 +122,7 @@ def settle(
         (following,), numbers, counts = zeros.next()
         votes.launch(label, None, active, n, (u, K, k), best, gain, kept)
         first.fill(n)
-        alone.fill(False)
+        device.clear(alone)
         operands = (
             B.indptr, B.indices, label, best, gain, kept, active, u, k, K, size, bits_of(float(least)), n, target,
             first, following, movers, counts, alone, numbers,
@@ -159,7 +159,7 @@ class Zeros:
     """
 
     def __init__(self, device: Device, n: int, sets: int) -> None:
-        words, self._turn = (n + 63) >> 6, 0
+        words, self._turn, self._device = (n + 63) >> 6, 0, device
         self._kept: list[Any] = []
         for block in (device.empty(sets * words + 10, np.uint64) for _ in range(2)):
             bits = [block[k * words : (k + 1) * words] for k in range(sets)]
@@ -170,7 +170,7 @@ class Zeros:
         """(the sets of bits, numbers as doubles, counts as words)."""
         self._turn ^= 1
         block, *parts = self._kept[self._turn]
-        block.fill(0)
+        self._device.clear(block)
         return tuple(parts)
 
 

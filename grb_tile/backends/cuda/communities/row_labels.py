@@ -168,7 +168,7 @@ class Votes:
         """The rows listed, or `present`, of `count`."""
         launcher, A = self.device.launcher, self.A
         lists, counts, bins, part, arrived, *found = self._room(count)
-        counts.fill(0)
+        self.device.clear(counts)
         launcher.kernel(BINNING, "bin_label_rows").over(-(-count // 32) * 32, (
             A.indptr, listed, present, count, self.warp_row, self.block_row, self.capacity, self.kind != "MODE", lists,
             counts, part, arrived,

@@ -2,7 +2,7 @@
 
 A call of the kinds below is then a look-up, an array and a launch; for other kinds the functions return None, and the
 general forms of elementwise.py and mapping.py run.  Kinds: no mask; vectors without gaps, or bitmaps that are not iso,
-whose types are those that the operator computes in.  The prepared functions are kept with the device, under the
+of any types: the operator's code casts them to its own.  The prepared functions are kept with the device, under the
 operator and the kinds of its operands.
 """
 
@@ -13,7 +13,7 @@ from ....storage.convert import share
 from ....storage.store import BitmapVector
 from ..structure.arrays import counted_later
 from ..structure.positions import OR, join_words
-from .values import functor_text, op_is_plain
+from .values import casts_within, functor_text, op_is_plain
 
 MOST = 2048  # prepared functions of a device
 _MOVES = ("pair", "first", "second", "any", "one")  # kinds that need no operator's code
@@ -52,9 +52,9 @@ def of_pair(device, x, y, op, dtype):
 def _pair(device, op, dtype, x, y):
     if not computes(op, dtype) or op.kind in _MOVES or x.iso and y.iso:
         return _none
-    if op.type is not x.dtype or op.type2 is not y.dtype:
+    if not (casts_within(x.dtype, op.type) and casts_within(y.dtype, op.type2)):
         return _none
-    over, np_type, x_iso, y_iso = _combine(device, op, dtype).over, dtype.np_type, x.iso, y.iso
+    over, np_type, x_iso, y_iso = _combine(device, op, dtype, x.dtype, y.dtype).over, dtype.np_type, x.iso, y.iso
     empty = device.array_class
 
     def run(x, y):
@@ -66,9 +66,10 @@ def _pair(device, op, dtype, x, y):
     return run
 
 
-def _combine(device, op, dtype):
-    types = "int32_t", op.type.cuda_type, op.type2.cuda_type, dtype.cuda_type, "Op"
-    return device.launcher.kernel("elementwise/union_values.cuh", "combine", functor_text(op, dtype), types)
+def _combine(device, op, dtype, left, right):
+    types = "int32_t", left.cuda_type, right.cuda_type, dtype.cuda_type, "Op"
+    text = functor_text(op, dtype, (left, right))
+    return device.launcher.kernel("elementwise/union_values.cuh", "combine", text, types)
 
 
 def of_union(device, x, y, op, dtype):
@@ -84,7 +85,7 @@ def of_union(device, x, y, op, dtype):
 def _union(device, op, dtype, x, y):
     if not computes(op, dtype) or any(t is not dtype for t in (op.type, op.type2, x.dtype, y.dtype)):
         return _none
-    over, np_type, empty = _combine(device, op, dtype).over, dtype.np_type, device.array_class
+    over, np_type, empty = _combine(device, op, dtype, dtype, dtype).over, dtype.np_type, device.array_class
 
     def run(x, y):
         n, a, b, words, count = x.size, x.values, y.values, None, None
@@ -118,10 +119,10 @@ def _one(device, op, x, left, right):
     np_type, empty = dtype.np_type, device.array_class
     if left is None and right is None:
         identity = op.expression is not None and op.expression.op == "arg"
-        if op.type is not x.dtype or identity:
+        if identity or not casts_within(x.dtype, op.type):
             return _none
-        types = op.type.cuda_type, dtype.cuda_type, "Op"
-        over = device.launcher.kernel("elementwise/apply.cuh", "apply_values", functor_text(op, dtype), types).over
+        types, text = (x.dtype.cuda_type, dtype.cuda_type, "Op"), functor_text(op, dtype, (x.dtype,))
+        over = device.launcher.kernel("elementwise/apply.cuh", "apply_values", text, types).over
 
         def unary(x, left, right):
             n, words = x.size, x.words
@@ -130,9 +131,11 @@ def _one(device, op, x, left, right):
             return _like(x, words, dtype, out)
 
         return unary
-    if (op.type2 if right is None else op.type) is not x.dtype:
+    own, bound_type = (op.type2, op.type) if right is None else (op.type, op.type2)
+    if not casts_within(x.dtype, own):
         return _none
-    over, bound_type = _combine(device, op, dtype).over, op.type if right is None else op.type2
+    left_type, right_type = (bound_type, x.dtype) if right is None else (x.dtype, bound_type)
+    over = _combine(device, op, dtype, left_type, right_type).over
 
     def binary(x, left, right):
         n, words = x.size, x.words
@@ -168,11 +171,12 @@ def of_indexed(device, x, op, thunk, selects):
 
 def _indexed(device, op, x, selects):
     dtype, bound_type = op.return_type, op.thunk_type
-    if any(t._is_udt for t in (op.type, bound_type, dtype)) or op.uses_values and op.type is not x.dtype:
+    of_values = x.dtype if op.uses_values else op.type
+    if any(t._is_udt for t in (op.type, bound_type, dtype)) or not casts_within(of_values, op.type):
         return _none
-    types = "int32_t", op.type.cuda_type, bound_type.cuda_type
+    types, text = ("int32_t", of_values.cuda_type, bound_type.cuda_type), functor_text(op, dtype, (of_values,))
     header, name, more = ("select", "select_flags", ()) if selects else ("apply", "apply_positions", (dtype.cuda_type,))
-    kernel = device.launcher.kernel(f"elementwise/{header}.cuh", name, functor_text(op, dtype), (*types, *more, "Op"))
+    kernel = device.launcher.kernel(f"elementwise/{header}.cuh", name, text, (*types, *more, "Op"))
     over, reads, np_type, empty = kernel.over, op.uses_values, dtype.np_type, device.array_class
     of_thunk, none = bound_type.np_type.type, bound_type.np_type.type(0)
 

@@ -5,12 +5,13 @@ Kernels: elementwise/kronecker.cuh.  Read-backs: the number of entries kept, whe
 
 import numpy as np
 
-from ....storage.store import index_dtype
+from ....storage.convert import wants_dcsr
+from ....storage.store import Compressed, index_dtype
 from ..structure.arrays import as_type, compressed, gather, index_type, is_plain, row_ids
 from ..structure.formats import choose_format, convert
 from ..structure.gather import gather_vector
 from ..structure.positions import empty_like, is_empty, keep_matrix_entries
-from ..structure.prefix_sums import listed, running_sums
+from ..structure.prefix_sums import listed, summed
 from .elementwise import require_functor, restrict
 from .values import all_plain, base_of, common_values, entry_positions, like, op_is_plain, position_values
 
@@ -65,44 +66,24 @@ def kronecker(device, A, B, op, mask):
         values, iso = _kronecker_values(device, op, dtype, A, at_a, B, at_b)
         return like(pattern, dtype, values, iso)
     at_type = index_dtype(max(A.nvals, B.nvals))
-    device.check_room(n * (16 + 2 * at_type.itemsize + dtype.np_type.itemsize), f"kronecker: {n} entries")
-    a, b = _stored_rows(device, A), _stored_rows(device, B)
-    stored_a, stored_b = a[1].shape[0], b[1].shape[0]
-    lengths = device.empty(stored_a * stored_b, np.int64)
-    kernel = device.launcher.kernel("elementwise/kronecker.cuh", "kronecker_lengths", "", ("void",))
-    kernel.over(lengths.shape[0], (a[0], stored_a, b[0], stored_b, lengths))
-    ends = running_sums(device, lengths)
-    rows, columns = device.empty(n, np.int64), device.empty(n, np.int64)
+    device.check_room(n * (8 + 2 * at_type.itemsize + dtype.np_type.itemsize), f"kronecker: {n} entries")
+    if A.rows is not None or B.rows is not None or wants_dcsr(nrows, n):
+        A, B = convert(device, A, "dcsr"), convert(device, B, "dcsr")
+    stored_a, stored_b = A.indptr.shape[0] - 1, B.indptr.shape[0] - 1
+    count, rows = stored_a * stored_b, None
+    if A.rows is not None:
+        rows = device.empty(count, np.int64)
+    indptr, columns = device.empty(count + 1, np.int64), device.empty(n, index_dtype(ncols))
     at_a, at_b = device.empty(n, at_type), device.empty(n, at_type)
-    kernel = device.launcher.kernel(
-        "elementwise/kronecker.cuh",
-        "kronecker_entries",
-        "",
-        (index_type(A.indices), index_type(B.indices), index_type(at_a)),
-    )
-    kernel.over(
-        n,
-        (
-            a[0],
-            a[1],
-            A.indices,
-            stored_a,
-            b[0],
-            b[1],
-            B.indices,
-            stored_b,
-            B.nrows,
-            B.ncols,
-            ends,
-            n,
-            rows,
-            columns,
-            at_a,
-            at_b,
-        ),
-    )
+    header = "elementwise/kronecker.cuh"
+    given = A.indptr, A.rows, stored_a, B.indptr, B.rows, stored_b, B.nrows, rows, indptr
+    summed(device, count, header, "kronecker_starts", ("void",), *given, total=False)
+    types = tuple(map(index_type, (A.indices, B.indices, columns, at_a)))
+    kernel = device.launcher.kernel(header, "kronecker_entries", "", types)
+    given = A.indptr, A.indices, stored_a, B.indptr, B.indices, stored_b, B.ncols, indptr, n, columns, at_a, at_b
+    kernel.over(n, given)
     values, iso = _kronecker_values(device, op, dtype, A, at_a, B, at_b)
-    result = choose_format(device, compressed(device, nrows, ncols, dtype, rows, columns, values, iso))
+    result = choose_format(device, Compressed(nrows, ncols, dtype, indptr, columns, values, iso, rows))
     result.shared = True
     return result if mask is None else restrict(device, result, mask)
 
@@ -114,9 +95,3 @@ def _kronecker_values(device, op, dtype, A, at_a, B, at_b):
     store, at = (A, at_a) if op.positional.startswith("first") else (B, at_b)
     base, one = base_of(op.positional)
     return position_values(device, gather(device, entry_positions(device, store, base), at), one, dtype)
-
-
-def _stored_rows(device, A):
-    """(indptr, rows) over the non-empty rows of A."""
-    A = convert(device, A, "dcsr")
-    return A.indptr, A.rows

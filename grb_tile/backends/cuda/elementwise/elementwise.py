@@ -42,6 +42,7 @@ from .values import (
     entry_positions,
     functor_text,
     like,
+    on_host,
     op_is_plain,
     overlaid,
     position_values,
@@ -83,12 +84,11 @@ def restrict(device, x, mask):
 
 def _merged_restriction(device, x, pattern, mode):
     merge = Merge(device, x, pattern, mode)
-    count = merge.count
-    if count == x.indices.shape[0]:
+    values = x.values if x.iso else overlaid(device, None, x.values, False, None, False, merge=merge)
+    if merge.count == x.indices.shape[0]:
         return x
-    if count == 0:
+    if merge.count == 0:
         return empty_like(device, x, x.dtype)
-    values = x.values if x.iso else overlaid(device, count, x.values, False, None, False, merge=merge)
     result = merge.store(x.dtype, values, x.iso)
     return share(x, result) if x.iso else result
 
@@ -102,7 +102,8 @@ def _restrict_bitmap(device, x, pattern, complement):
         if at.shape[0] == 0:
             return empty_like(device, x, x.dtype)
         values = x.values if x.iso else gather(device, x.values, at)
-        return share(x, pattern, vector_of(device, size, x.dtype, at, values, x.iso))
+        result = share(pattern, vector_of(device, size, x.dtype, at, values, x.iso))
+        return share(x, result) if x.iso else result
     words = words_of(device, pattern)
     if words is None:
         return empty_like(device, x, x.dtype) if complement else x
@@ -177,11 +178,9 @@ def _merged_intersection(device, x, y, op, mask):
     if mask is not None:
         return intersect(device, restrict(device, x, mask), y, op, None)
     dtype, merge = op.return_type, Merge(device, x, y, AND)
+    values, iso = common_values(device, op, dtype, None, x, y, positions=_positions_in(device, merge), merge=merge)
     if merge.count == 0:
         return empty_like(device, x, dtype)
-    values, iso = common_values(
-        device, op, dtype, merge.count, x, y, positions=_positions_in(device, merge), merge=merge
-    )
     result = merge.store(dtype, values, iso)
     result.shared = True
     return result
@@ -273,20 +272,11 @@ def union(device, x, y, op, mask, left_default, right_default, dtype):
         return like(x, dtype, values, iso)
     if is_matrix(x) or (x.format == "sparse" and y.format == "sparse"):
         merge = Merge(device, x, y, OR)
-        some_common = x.nvals + y.nvals > merge.count
-        values, iso = _union_values(
-            device,
-            op,
-            dtype,
-            merge.count,
-            x,
-            y,
-            (None, None),
-            defaults,
-            some_common,
-            _positions_in(device, merge),
-            merge,
-        )
+        positions = _positions_in(device, merge)
+        values, iso = _union_values(device, op, dtype, None, x, y, (None, None), defaults, positions, merge)
+        if not iso and merge.count == x.nvals + y.nvals:  # no entry is of both
+            one = _iso_union(device, x, y, op, dtype, defaults, False)
+            values, iso = (values, False) if one is None else (device.constant(one), True)
         return merge.store(dtype, values, iso)
     return _union_bitmaps(device, to_bitmap(device, x), to_bitmap(device, y), op, dtype, defaults)
 
@@ -304,7 +294,6 @@ def _union_bitmaps(device, x, y, op, dtype, defaults):
         y,
         (x.words, y.words),
         defaults,
-        True,
         lambda base: _vector_positions(progression(device, size, np.dtype(np.int64)), base),
     )
     if words is None:
@@ -312,9 +301,9 @@ def _union_bitmaps(device, x, y, op, dtype, defaults):
     return counted_later(device, size, dtype, words, values, count, iso)
 
 
-def _union_values(device, op, dtype, n, x, y, words, defaults, some_common, positions, merge=None):
+def _union_values(device, op, dtype, n, x, y, words, defaults, positions, merge=None):
     """(values, iso) of a union of n positions, those of bitmaps with `words` or those of a Merge."""
-    one = _iso_union(device, x, y, op, dtype, defaults, some_common)
+    one = _iso_union(device, x, y, op, dtype, defaults, True)
     if one is not None:
         return device.constant(one), True
     left_default, right_default = defaults
@@ -380,15 +369,11 @@ def _iso_union(device, x, y, op, dtype, defaults, some_common):
     left_default, right_default = defaults
     lone_x, lone_y = host_cast(a, dtype), host_cast(b, dtype)
     if op is not None and right_default is not None:
-        lone_x = _on_host(op, a, np.array([right_default]), dtype)
+        lone_x = on_host(op, a, np.array([right_default]), dtype)
     if op is not None and left_default is not None:
-        lone_y = _on_host(op, np.array([left_default]), b, dtype)
+        lone_y = on_host(op, np.array([left_default]), b, dtype)
     if lone_x.tobytes() != lone_y.tobytes():
         return None
-    if some_common and op is not None and _on_host(op, a, b, dtype).tobytes() != lone_x.tobytes():
+    if some_common and op is not None and on_host(op, a, b, dtype).tobytes() != lone_x.tobytes():
         return None
     return lone_x[0]
-
-
-def _on_host(op, a, b, dtype):
-    return host_cast(np.asarray(op.numpy(host_cast(a, op.type), host_cast(b, op.type2))), dtype)

@@ -40,25 +40,34 @@ def op_is_plain(op):
 
 
 @lru_cache(maxsize=2048)
-def functor_text(op, dtype):
+def functor_text(op, dtype, given=()):
     """C++ text of `struct Op`, the operator with its result cast to dtype.
 
+    given: types of its first parameters, which it casts to its own (casts_within).
     Raises: UdfParseError for a user's function without C++ form, which names the remedy.
     """
-    result = op.return_type
-    if result is dtype:
+    result, types = op.return_type, to_cuda.argument_types(op)
+    given = (*given, *types[len(given) :])
+    if result is dtype and given == types:
         return to_cuda.includes(op) + "\n" + to_cuda.functor(op, "Op")
     complex_result = dtype.np_type.kind == "c"
     includes = '#include "base/scalar_complex.cuh"' if complex_result else to_cuda.includes(op)
-    types = to_cuda.argument_types(op)
     names = [f"a{k}" for k in range(len(types))]
-    parameters = ", ".join(f"{t.cuda_type} {a}" for t, a in zip(types, names, strict=True))
+    parameters = ", ".join(f"{t.cuda_type} {a}" for t, a in zip(given, names, strict=True))
+    arguments = [
+        a if t is own else f"grb::cast<{own.cuda_type}>({a})" for a, t, own in zip(names, given, types, strict=True)
+    ]
     cast = "complex_cast" if complex_result and result.np_type.kind != "c" else "cast"
     return "\n".join([
         includes, to_cuda.functor(op, "Inner"), "struct Op {",
         f"  __device__ __forceinline__ {dtype.cuda_type} operator()({parameters}) const {{",
-        f"    return grb::{cast}<{dtype.cuda_type}>(Inner()({', '.join(names)}));", "  }", "};",
+        f"    return grb::{cast}<{dtype.cuda_type}>(Inner()({', '.join(arguments)}));", "  }", "};",
     ])  # fmt: skip
+
+
+def casts_within(have, want):
+    """May an operator's code cast a value of type `have` to `want`?  Complex ones are cast before."""
+    return have is want or not (have._is_udt or want._is_udt or "c" in (have.np_type.kind, want.np_type.kind))
 
 
 def like(x, dtype, values, iso):
@@ -132,34 +141,35 @@ def combined(
     lone=(None, None),
     defaults=(None, None),
     merge=None,
+    given=(),
 ):
-    """op over n positions; x, y: arrays of op.type and op.type2 (see elementwise/union_values.cuh).
+    """op over n positions; x, y: arrays of op.type and op.type2 (see elementwise/union_values.cuh), or of `given`.
 
     merge: the Merge (structure/merging.py) whose entries the positions are, instead of `at` and `words`.
     """
-    out = device.empty(n, dtype.np_type)
     if merge is not None:
-        _write_combined(op, dtype, merge, (x, x_iso, y, y_iso), lone, defaults, out)
-    elif n:
+        return _write_combined(op, dtype, merge, (x, x_iso, y, y_iso), lone, defaults, given)
+    out = device.empty(n, dtype.np_type)
+    if n:
         at_type = "int32_t" if at[0] is None and at[1] is None else index_type(at[0] if at[0] is not None else at[1])
         kernel = device.launcher.kernel(
             "elementwise/union_values.cuh",
             "combine",
-            functor_text(op, dtype),
-            (at_type, op.type.cuda_type, op.type2.cuda_type, dtype.cuda_type, "Op"),
+            functor_text(op, dtype, given),
+            (at_type, *(t.cuda_type for t in given or (op.type, op.type2)), dtype.cuda_type, "Op"),
         )
         kernel.over(n, (*at, *words, n, x, x_iso, y, y_iso, *lone, *defaults, out))
     return out
 
 
-def _write_combined(op, dtype, merge, operands, lone, defaults, out):
+def _write_combined(op, dtype, merge, operands, lone, defaults, given):
     """The values of a merge's result; without lone values and defaults every entry is of both operands."""
-    text, types = functor_text(op, dtype), f"{op.type.cuda_type}, {op.type2.cuda_type}, {dtype.cuda_type}, Op"
+    text = functor_text(op, dtype, given)
+    types = ", ".join([*(t.cuda_type for t in given or (op.type, op.type2)), dtype.cuda_type, "Op"])
     of_both = all(given is None for given in (*lone, *defaults))
     if of_both or lone[0] is operands[0] and lone[1] is operands[2] and op.type is dtype and op.type2 is dtype:
-        merge.write(text, f"JoinedValues<{types}, {str(of_both).lower()}>", *operands, out)
-    else:
-        merge.write(text, f"CombinedValues<{types}>", *operands, *lone, *defaults, out)
+        return merge.write(text, f"JoinedValues<{types}, {str(of_both).lower()}>", *operands, dtype=dtype.np_type)
+    return merge.write(text, f"CombinedValues<{types}>", *operands, *lone, *defaults, dtype=dtype.np_type)
 
 
 def overlaid(device, n, x, x_iso, y, y_iso, *, words=(None, None), common=None, common_iso=False, merge=None):
@@ -167,13 +177,20 @@ def overlaid(device, n, x, x_iso, y, y_iso, *, words=(None, None), common=None, 
 
     merge: as in combined; then x or y may be None, and the other one is present everywhere.
     """
-    out = device.empty(n, (y if x is None else x).dtype)
+    like_it = y if x is None else x
     if merge is not None:
-        merge.write("", f"MovedValues<{moved_type(out)}>", x, x_iso, y, y_iso, common, common_iso, out)
-    elif n:
+        values = f"MovedValues<{moved_type(like_it)}>"
+        return merge.write("", values, x, x_iso, y, y_iso, common, common_iso, dtype=like_it.dtype)
+    out = device.empty(n, like_it.dtype)
+    if n:
         kernel = device.launcher.kernel("elementwise/union_values.cuh", "overlay", "", (moved_type(out),))
         kernel.over(n, (*words, n, x, x_iso, y, y_iso, common, common_iso, out))
     return out
+
+
+def on_host(op, a, b, dtype):
+    """op of two NumPy arrays, cast to dtype."""
+    return host_cast(np.asarray(op.numpy(host_cast(a, op.type), host_cast(b, op.type2))), dtype)
 
 
 def common_values(device, op, dtype, n, x, y, at_x=None, at_y=None, words=None, positions=None, merge=None):
@@ -198,7 +215,14 @@ def common_values(device, op, dtype, n, x, y, at_x=None, at_y=None, words=None, 
             pair = (values, None) if kind == "first" else (None, values)
             return overlaid(device, n, pair[0], False, pair[1], False, merge=merge), False
         return values if chosen.iso or at is None else gather(device, values, at), chosen.iso
-    a, b = values_as(device, x, op.type), values_as(device, y, op.type2)
+    given = tuple(
+        s.dtype if not s.iso and casts_within(s.dtype, own) else own for s, own in ((x, op.type), (y, op.type2))
+    )
+    a, b = (s.values if t is s.dtype else values_as(device, s, t) for s, t in zip((x, y), given, strict=True))
     if x.iso and y.iso:
+        known = device.known_constant(a), device.known_constant(b)
+        if op.lowerable and None not in known:
+            return device.constant(on_host(op, *map(np.atleast_1d, known), dtype)[0]), True
         return combined(device, op, dtype, 1, a, True, b, True), True
-    return combined(device, op, dtype, n, a, x.iso, b, y.iso, at=(at_x, at_y), words=(words, words), merge=merge), False
+    more = {"at": (at_x, at_y), "words": (words, words), "merge": merge, "given": given}
+    return combined(device, op, dtype, n, a, x.iso, b, y.iso, **more), False

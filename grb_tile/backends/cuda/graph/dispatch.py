@@ -1,6 +1,7 @@
 """Searches on the device.  BFS: over rows, or over bit tiles where entries cluster (planner.search_over)."""
 
 from ....planner import forced, forced_direction, forced_traversal, search_over
+from ....planner.record import FREE
 from ....storage.store import forms_of
 from ..runtime.errors import on_device
 from . import bfs as over_rows, bfs_tiles as over_tiles, sssp
@@ -11,7 +12,9 @@ def bfs(device, A, AT, sources, levels, parents, max_level, target):
     """(level store | None, parent store | None, outcome), or NotImplemented for what has no kernel."""
     if type(sources) is not int and sources.shape[0] == 1:
         sources = int(sources[0])
-    direction, format, tiles, result = forced_direction(), forced().format, None, NotImplemented
+    direction, format, tiles, result = None, None, None, NotImplemented
+    if forced() is not FREE:
+        direction, format = forced_direction(), forced().format
     if format is None and direction is None and AT is not None and forced_traversal() is None:
         format, tiles = _format_of(device, A)
     if format == "bittiled" or format in over_tiles.FORMATS:

@@ -50,6 +50,11 @@ class Outcome:
         """The number of vertices reached."""
         return self.head[0]
 
+    @property
+    def count(self) -> int:
+        """The number of levels."""
+        return self.head[1]
+
     def count_reached(self) -> int:
         """`reached` as a function, which a LateVector takes."""
         return self.head[0]
@@ -128,7 +133,7 @@ def results_of(device: Device, n: int, levels: bool, parents: bool) -> Any:
 
 def stores_of(n: int, results: Any, outcome: Outcome) -> tuple[BitmapVector | None, BitmapVector | None, Outcome]:
     """(level store | None, parent store | None, outcome) of the arrays of `results`."""
-    level, parent, words = (results.array(k) for k in range(3))
+    level, parent, words = results.array(0), results.array(1), results.array(2)
     both = level is not None and parent is not None
     if level is not None:
         level = LateVector(outcome.device, n, INT32, words, level, outcome.count_reached)

@@ -24,8 +24,8 @@ from ..structure.arrays import (
     words_of,
 )
 from ..structure.formats import convert
-from ..structure.prefix_sums import numbers_of, running_sums
-from ..structure.rows import picked_rows
+from ..structure.prefix_sums import numbers_of
+from ..structure.rows import summed_rows
 from ..structure.sorting import stable_order
 from .column_launch import merge_of
 from .row_schedule import longest_row, pointers
@@ -140,7 +140,7 @@ def sorted_products(device, AT, x, s, mask):
     if full and AT.rows is None and AT.nrows > 64 * AT.indices.shape[0] + 4096:
         AT = convert(device, AT, "dcsr")
     if full:
-        held, starts, lengths = AT.rows, AT.indptr[:-1], AT.indptr[1:] - AT.indptr[:-1]
+        held, starts, indptr, total = AT.rows, AT.indptr[:-1], AT.indptr, AT.indices.shape[0]
         values = x.values
         if held is not None and s.reads_x and not s.x_iso:
             values = gather(device, values, held)
@@ -151,11 +151,10 @@ def sorted_products(device, AT, x, s, mask):
         if count == 0:
             return empty_vector(device, size, s.dtype)
         wanted, values, x_indices = as_type(device, u.indices, np.dtype(np.int64)), u.values, u.indices
-        starts, lengths = picked_rows(device, AT, wanted)
-    ends, total = running_sums(device, lengths, total=True)
+        starts, indptr, total = summed_rows(device, AT, wanted)
     if total == 0:
         return empty_vector(device, size, s.dtype)
-    segment, at = ranges(device, device.array(starts), ends, total)
+    segment, at = ranges(device, device.array(starts), indptr[1:], total)
     products = None if s.structure_only else device.empty(total, s.dtype.np_type)
     keep = device.empty(total, np.bool_)
     mask_words = mask_indices = None

@@ -47,12 +47,15 @@ def _driver() -> Any:
 
 def _call(name: str, *arguments: Any) -> None:
     """Call a function of the driver.  Raises: CaptureError with the name of its error."""
-    driver = _driver()
-    code = getattr(driver, name)(*arguments)
+    code = getattr(_driver(), name)(*arguments)
     if code:
-        text = ctypes.c_char_p()
-        driver.cuGetErrorName(code, ctypes.byref(text))
-        raise CaptureError(f"programs: {name} failed: {(text.value or b'').decode() or code}")
+        raise _error(name, code)
+
+
+def _error(name, code):
+    text = ctypes.c_char_p()
+    _driver().cuGetErrorName(code, ctypes.byref(text))
+    return CaptureError(f"programs: {name} failed: {(text.value or b'').decode() or code}")
 
 
 class Graph:
@@ -141,10 +144,13 @@ class Graph:
     def instantiate(self) -> None:
         """Make it ready for launches."""
         _call("cuGraphInstantiateWithFlags", ctypes.byref(self._executable), self.graph, ctypes.c_uint64(0))
+        self._start = _driver().cuGraphLaunch
 
     def launch(self, stream: Any) -> None:
         """Queue it on the stream."""
-        _call("cuGraphLaunch", self._executable, _handle(stream.ptr))
+        code = self._start(self._executable, _handle(stream.ptr))
+        if code:
+            raise _error("cuGraphLaunch", code)
 
     @staticmethod
     def nodes_of(graph: Any) -> int:

@@ -11,16 +11,17 @@ the stop word is that of the outermost loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from ....dtypes import lookup_dtype
 from ....exceptions import CaptureError
-from .slots import Form, form_of, store_apart
-from .turns import MOST_FORMS, PUSH, DeviceLoop, Wider
+from .doubt import forgotten
+from .slots import Form, Wider, form_of, store_apart
+from .turns import MOST_FORMS, PUSH, DeviceLoop
 
 
 class InnerLoop(DeviceLoop):
@@ -32,11 +33,13 @@ class InnerLoop(DeviceLoop):
         self.one.wanted = False
         self.doubt, self._cleared = around.doubt, []
         around.inner.append(self)
-        self._stop_address = around._stop_address
+        self.stop_address, self.stop_words = around.stop_address, around.stop_words
 
-    def trial(self) -> AbstractContextManager:
+    @contextmanager
+    def trial(self) -> Iterator[None]:
         """Within it calls run at once that are not the loop's."""
-        return self._within(False)
+        with forgotten(self), self._within(False):
+            yield
 
     def apart(self, store: Any) -> Any:
         """The vector, without what was found of it so far."""

@@ -15,10 +15,13 @@ What a loop begins with is copied in before the first turn, and out by the first
 from __future__ import annotations
 
 from .steps import EVERY, OWN, Start, Step, is_own, uses
-from .touched import COPIES, FEW_BYTES, POSITIONS, Touched, parameters_of
+from .touched import ANYWHERE, COPIES, FEW_BYTES, POSITIONS, Touched, parameters_of
 
 # As a step of one block they give the same whoever runs them.
-_REPEATABLE = {*POSITIONS, COPIES, "equals_number", "number_or", "end_turn", "reduce_parts", "sum_counts"}
+_REPEATABLE = {
+    *(POSITIONS.keys() - ANYWHERE.keys()), COPIES, "equals_number", "number_or", "end_turn", "reduce_parts",
+    "sum_counts", "sum_parts",
+}  # fmt: skip
 _MOST_BYTES = 2048  # NUMBERS of kernels/programs/persistent_names.cuh
 
 

@@ -28,6 +28,7 @@ from .steps import (
     Recorder,
     Step,
     bytes_of,
+    chains_of,
     copies_numbers,
     is_own,
     levels,
@@ -40,10 +41,10 @@ from .steps import (
 from .turn_products import resolved, with_edges, without_next
 
 LAUNCH = {"threads": 512, "per_processor": 2}
-# persistent: "auto", where the planner expects a gain; "always"; "never".  cycles: are those of each level counted?
-# Tests and benchmarks set them.
-LOWERING: dict[str, Any] = {"persistent": "auto", "cycles": False}
-MOST_LEVELS = 64  # whose cycles are counted
+# persistent: "auto", where the planner expects a gain; "always"; "never".  cycles: "", or those of "levels" or "steps",
+# which are counted.  Tests and benchmarks set them.
+LOWERING: dict[str, Any] = {"persistent": "auto", "cycles": ""}
+MOST_MARKS = 128  # between which cycles are counted
 MOST_SHAPES = 16  # of steps: `shapes` of persistent.cuh
 MOST_WORDS = 4000  # of all arguments: 32 KiB, what drivers for CUDA 12.1 and later take
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"[^\n]*$', re.MULTILINE)
@@ -61,10 +62,11 @@ class Persistent:
         if LOWERING["persistent"] == "auto":
             self._check_gain(list(recorded.bodies.values()), device.profile)
         control = device.zeros(2, np.uint32)
-        self._cycles = device.zeros(MOST_LEVELS, np.int64) if LOWERING["cycles"] else None
+        self._cycles = device.zeros(MOST_MARKS, np.int64) if LOWERING["cycles"] else None
         cycles = 0 if self._cycles is None else int(self._cycles.data.ptr)
         source = Source([int(control.data.ptr), recorded.state, cycles])
         text = source.text(recorded)
+        self._marks = source.marks
         if len(source.words) > MOST_WORDS:
             raise CaptureError(f"programs: the steps of a turn take {len(source.words)} arguments")
         self._launcher, self._key = launcher, (source.headers(), "run_turns", text, ())
@@ -95,9 +97,9 @@ class Persistent:
         """Queue it on the stream."""
         self._launch(stream.ptr)
 
-    def cycles(self, device: Any) -> list[int]:
-        """Of the levels of all turns since it was made, those of each direction one after the other."""
-        return device.host(self._cycles)[: sum(map(len, self.levels.values()))].tolist()
+    def cycles(self, device: Any) -> list[tuple[str, int]]:
+        """Of all turns since it was made, each direction's after the other: (levels or steps, cycles of block 0)."""
+        return list(zip(self._marks, device.host(self._cycles).tolist(), strict=False))
 
     @staticmethod
     def _check_gain(bodies, profile):
@@ -156,6 +158,19 @@ class OneKernel:
         self.nodes = {name: sum(map(len, levels)) for name, levels in found.levels.items()}
         phases = ", ".join(map(str, found.barriers.values()))
         self.text = f"one kernel, {phases} grid barriers a turn"
+
+
+def _shape_of(step):
+    return f"{step.blocks}u, {step.chunk}u, {str(step.apart).lower()}"
+
+
+def _with(lines, between):
+    return [line for pair in zip(lines, [between] * len(lines), strict=True) for line in pair][:-1]
+
+
+def _own(words):
+    """Which arguments are the block's own numbers, as bits in C++.  Those that are no pointers do not matter."""
+    return f"{sum(1 << k for k, word in enumerate(words) if is_own(word)):#x}ull"
 
 
 def _signed(word):
@@ -253,6 +268,7 @@ class Source:
 
     def __init__(self, words: list[int]) -> None:
         self.words = words
+        self.marks: list[str] = []  # what is counted
         self._instances: dict[tuple, int] = {}
         self._headers: dict[str, None] = {}
         self._shapes: dict[str, int] = {}
@@ -265,7 +281,7 @@ class Source:
         """The steps' namespaces and run_turns."""
         table = f"w + {len(self.words)}, {len(loop.numbers)}"
         self.words += [word for number in loop.numbers for word in number]
-        lines, number = self._lines(loop.begin, once=True), 0
+        lines = self._lines(loop.begin, once=True)
         lines += [f"turns.load_numbers({table});", "bool pushes;"]
         if self.words[2]:
             lines.append("turns.mark(w[2], -1);")
@@ -273,8 +289,7 @@ class Source:
         for k, ordered in enumerate(loop.bodies.values()):
             if len(loop.bodies) > 1:
                 lines.append("if (pushes) {" if k == 0 else "} else {")
-            lines += self._lines(ordered, loop.barrier, number if self.words[2] else None)
-            number += len(ordered)
+            lines += self._lines(ordered, loop.barrier, LOWERING["cycles"] if self.words[2] else "")
         lines += ["}"] * (len(loop.bodies) > 1) + ["}", "turn_barrier();", f"turns.store_numbers({table});"]
         lines += [*self._lines([loop.tell], False, once=True), "turns.leave();"]
         spaces = [self._namespace(*key, number) for key, number in self._instances.items()]
@@ -292,20 +307,40 @@ class Source:
             f"  {body}\n}}\n}}\n"
         )  # fmt: skip
 
-    def _lines(self, ordered, last_barrier=True, counted=None, once=False):
+    def _shape(self, step):
+        return self._shapes.setdefault(_shape_of(step), len(self._shapes))
+
+    def _mark(self, name):
+        self.marks.append(name)
+        return f"turns.mark(w[2], {len(self.marks) - 1});"
+
+    def _lines(self, ordered, last_barrier=True, counted="", once=False):
         """The calls of the steps, with a barrier of the grid after each level, or each but the last.
 
-        counted: number of the first level, whose cycles are counted.  once: are they called once in a launch?
+        counted: LOWERING["cycles"].  once: are they called once in a launch?
         """
         lines, before, alone = [], None, False
         for place, level in enumerate(ordered):
+            chains, level = ([], level) if once else chains_of(level)
+            if chains:
+                lines.append(f"set_shape({self._shape(chains[0][0])});")
+                before = _shape_of(chains[0][0])
+            for warp, chain in enumerate(chains):
+                calls = [self._call(step, once, any_warp=True) for step in chain]
+                lines += [
+                    f"if (threadIdx.x >> 5 == {warp} % (blockDim.x >> 5)) {{",
+                    *_with(calls, "__syncwarp();"),
+                    "}",
+                ]
+            if counted == "steps" and chains:
+                lines += ["__syncthreads();", self._mark(" ".join(s.name for chain in chains for s in chain))]
             done = 0
             for k, step in enumerate(level):
                 if k < done:
                     continue
                 group = None if once else Group.of(level[k:])
                 done = k + (1 if group is None else group.steps)
-                shape = f"{step.blocks}u, {step.chunk}u, {str(step.apart).lower()}"
+                shape = _shape_of(step)
                 by_warp = step.blocks == EVERY and runs_by_warp(step)
                 if alone and not by_warp:
                     lines.append("}")
@@ -315,19 +350,22 @@ class Source:
                 elif shape == before:
                     lines.append("__syncthreads();")
                 else:
-                    lines.append(f"set_shape({self._shapes.setdefault(shape, len(self._shapes))});")
+                    lines.append(f"set_shape({self._shape(step)});")
                 if by_warp and not alone:
                     lines.append("if (threadIdx.x < 32) {")
                     alone = True
                 before = shape
                 lines += [self._call(step, once)] if group is None else self._pass(group)
+                if counted == "steps":
+                    lines += ["}"] * alone + ["__syncthreads();", self._mark(" ".join(s.name for s in level[k:done]))]
+                    alone, before = False, None
             if alone:
                 lines.append("}")
                 alone = False
             if last_barrier or place + 1 < len(ordered):
                 lines.append("turn_barrier();")
-            if counted is not None:
-                lines.append(f"turns.mark(w[2], {counted + place});")
+            if counted:
+                lines.append(self._mark("barrier" if counted == "steps" else " ".join(s.name for s in level)))
         return lines
 
     def _pass(self, group):
@@ -336,7 +374,8 @@ class Source:
         self.words += group.words
         for k, item in enumerate(group.items):
             number = self._instances.setdefault((item.key, None), len(self._instances))
-            call = f"step_{number}::at<{', '.join(map(str, item.words))}>(w + {at}, k)"
+            own = _own(group.words[word] for word in item.words)
+            call = f"step_{number}::at<{', '.join(map(str, (own, *item.words)))}>(w + {at}, k)"
             if item.key[-1] is None:
                 within.append(f"{call};")
             else:
@@ -350,13 +389,13 @@ class Source:
             *after, "}",
         ]  # fmt: skip
 
-    def _call(self, step, once):
+    def _call(self, step, once, any_warp=False):
         part, at = "if (blockIdx.x == 0) " * (step.blocks == 1), len(self.words)
         self.words += step.words
         if copies_numbers(step):
-            return f"{part}if (threadIdx.x < 32) copy_numbers(arguments + {at});"
+            return f"{part}{'if (threadIdx.x < 32) ' * (not any_warp)}copy_numbers(arguments + {at});"
         number = self._instances.setdefault((step.instance, once), len(self._instances))
-        return f"{part}step_{number}::run(w + {at});"
+        return f"{part}step_{number}::run<{_own(step.words)}>(w + {at});"
 
     def _namespace(self, instance, once, number):
         header, name, functors, template = instance[:4]
@@ -365,8 +404,8 @@ class Source:
         text = _INCLUDE.sub("", functors)
         if once is None:
             called = (
-                f"template <int... WORD> GRB_DEVICE auto at(const grb::word* w, int64_t k) {{ "
-                f"return grb::Item<&{name}<{', '.join(template)}>>::template at<WORD...>(w, k); }}"
+                f"template <grb::word OWN, int... WORD> GRB_DEVICE auto at(const grb::word* w, int64_t k) {{ "
+                f"return grb::Item<&{name}<{', '.join(template)}>>::template at<OWN, WORD...>(w, k); }}"
             )
             if instance[4] is not None:
                 kind, operator = instance[4]
@@ -381,6 +420,6 @@ class Source:
             return f"namespace step_{number} {{\n{text}\n{called}\n}}"
         inline = "static __device__ __noinline__" if once else "GRB_DEVICE"
         return (
-            f"namespace step_{number} {{\n{text}\n{inline} void run(const grb::word* w) {{ "
-            f"grb::Step<&{name}<{', '.join(template)}>>::run(w); }}\n}}"
+            f"namespace step_{number} {{\n{text}\ntemplate <grb::word OWN> {inline} void run(const grb::word* w) {{ "
+            f"grb::Step<&{name}<{', '.join(template)}>>::template run<OWN>(w); }}\n}}"
         )

@@ -22,7 +22,13 @@ from ..runtime.moves import copied
 from ..structure.arrays import repeated, to_bitmap
 
 _COUNT = 4  # words of a count, as Device.counters makes them
+_EMPTY = (0,) * 8  # of words and count
+_EMPTY_WITH_VALUES = (*_EMPTY, 0, 0, 0, -1)  # values of no entry may be any
 _TOGETHER = 8  # copies in a launch, COPIES of kernels/programs/copy.cuh
+
+
+class Wider(Exception):  # noqa: N818  # no error: the turn is run again
+    """A turn left a vector that its slot does not hold, but a wider one does."""
 
 
 class Form(NamedTuple):
@@ -69,6 +75,7 @@ class Slot:
         device.check_room(size * item.itemsize, "programs: a vector of the loop")
         self._plan = layout(words, count, None if form.value else (size, item))
         self._block = device.launcher.array_block(device.xp, self._plan)
+        self.arrays = len(self.places())  # how many
 
     @property
     def count(self) -> Any:
@@ -79,6 +86,59 @@ class Slot:
     def values(self) -> Any:
         """The array of values; of an iso vector the constant."""
         return self._constant if self.form.value else self._block.array(2)
+
+    def places(self) -> list[tuple[int, int, int, int]]:
+        """Of each of its arrays what stays: address, bytes, item and size of kernels/programs/load.cuh."""
+        form, (words, count, values) = self.form, self._block.addresses
+        size, item = form.size, form.dtype.np_type.itemsize
+        found = [] if form.full else [(words, (size + 63) // 64 * 8, 0, size), (count, 8, 8, 1)]
+        return found if form.value else [*found, (values, size * item, item, size)]
+
+    def brought(self, store: Any) -> tuple | None:
+        """Of each of its arrays what a vector brings: from, number, at, count of load.cuh; None where it does not fit.
+
+        The vector is of the size and the type of the slot.
+        """
+        device, form = self._device, self.form
+        listed = store.format == "sparse"
+        known = store.indices.shape[0] if listed else store.nvals_if_read
+        if known == 0 and not form.full:
+            return _EMPTY if form.value else _EMPTY_WITH_VALUES
+        values, iso = store.values, store.iso
+        if iso and known == form.size and type(values) is np.ndarray and values.itemsize <= 8 and not form.value:
+            value = self._number_for_all(values[0])
+            return value if form.full else (0, -1, 0, 0, 0, known, 0, 0, *value)
+        if type(values) is not device.array_class or listed or device.several:
+            store = device.to_device(store)
+            values = store.values
+        address = values.data.ptr
+        if form.full and known != form.size or form.value and not (iso and address == form.value):
+            return None
+        if listed and not form.full:
+            at = store.indices.data.ptr
+            found = (0, 0, at, known, 0, known, 0, 0)
+            return found if form.value else (*found, address, int(iso), at, known)
+        if form.value:
+            all_values: tuple = ()
+        else:
+            all_values = self._repeated(values) if iso else (address, 0, 0, 0)
+        if form.full:
+            return all_values
+        words, late = store.words, None if known is not None else store.counter
+        number = (0, store.nvals, 0, 0) if late is None else (late.data.ptr, 0, 0, 0)
+        return (*((0, -1, 0, 0) if words is None else (words.data.ptr, 0, 0, 0)), *number, *all_values)
+
+    def _repeated(self, values):
+        """What an iso vector brings for all values."""
+        known = self._device.known_constant(values)
+        if known is None or known.itemsize > 8:
+            self._spread = repeated(self._device, values, self.form.size)  # kept as long as the launch may read it
+            return self._spread.data.ptr, 0, 0, 0
+        return self._number_for_all(known)
+
+    @staticmethod
+    def _number_for_all(value):
+        return 0, int.from_bytes(value.tobytes() * (8 // value.itemsize), "little", signed=True), 0, 0
 
     def store(self) -> Any:
         """The vector that it holds; the only holder of its arrays, which may therefore be written in place."""

@@ -116,6 +116,8 @@ class Recorder:
             args = *args[:-3], parts, None, None
             touched, _ = touched_by(header, name, template, args)
             final = f"{header} elementwise/reduce.cuh", "reduce_parts", functors, REDUCTIONS[name](template)
+            if name == "agreeing":  # numbers, and each block has one
+                final = "programs/numbers.cuh", "sum_parts", "", ()
             blocks = ALL
         elif name in COUNTS and _counts_by_block(name, template, args) and blocks > 1:
             parts, out = self._launcher.xp.empty(self._most, np.uint64), args[COUNTS[name]]
@@ -233,7 +235,8 @@ def copies_numbers(step: Step) -> bool:
 
 
 # Steps of numbers, which one warp runs: all, or for one position.
-_BY_WARP = {"equals_number", "number_or", "end_turn", "sum_counts", "reduce_parts"}
+_SUMS = {"sum_counts", "sum_parts", "reduce_parts"}  # of the blocks' parts
+_BY_WARP = {"equals_number", "number_or", "end_turn"} | _SUMS
 _OF_ONE = {"combine", "apply_values", "cast_values", "repeat_number"}
 
 
@@ -242,6 +245,26 @@ def runs_by_warp(step: Step) -> bool:
     if step.name in _OF_ONE:
         return step.words[POSITIONS[step.name]] == 1
     return step.name in _BY_WARP or copies_numbers(step)
+
+
+def chains_of(level: list[Step]) -> tuple[list[list[Step]], list[Step]]:
+    """(lists of steps, each for a warp of its own; the rest of the level, which comes after them).
+
+    Those are sums and copies of numbers that need no other step of the level; what one of them needs of the others is
+    in its list.
+    """
+    chains: list[list[Step]] = []
+    rest: list[Step] = []
+    for step in level:
+        if not (step.blocks == EVERY and (step.name in _SUMS or copies_numbers(step))) or any(
+            order(other, step) for other in rest
+        ):
+            rest.append(step)
+            continue
+        needed = [chain for chain in chains if any(order(other, step) for other in chain)]
+        joined = [other for other in level if any(other is x for chain in needed for x in chain)]
+        chains = [chain for chain in chains if not any(chain is x for x in needed)] + [[*joined, step]]
+    return (chains, rest) if len(chains) > 1 else ([], level)
 
 
 def uses(step: Step, start: int, stop: int) -> bool:

@@ -15,8 +15,10 @@ from .... import kernels
 POSITIONS = {
     "combine": 4, "apply_values": 2, "cast_values": 1, "overlay": 2, "reduce_values": 2, "agreeing": 4,
     "repeat_number": 1, "overwrite_words": 7, "edges_of_members": 1, "join_words": 3, "inner_product": 3,
-    "fill_start": 1,
+    "fill_start": 1, "gather_at": 1, "scatter_at": 2, "pick_at": 2,
 }  # fmt: skip
+# Of these the arguments of which item k touches any element.
+ANYWHERE = {"gather_at": {2, 3}, "scatter_at": {7, 8}, "pick_at": {3}}
 # Reductions of the grid, whose last arguments are the blocks' parts, a count and the result: type and operator of
 # reduce_parts.  Those of LISTS may have a list, whose positions are any: template arguments that are then not void.
 REDUCTIONS = {
@@ -76,7 +78,7 @@ def touched_by(header, name, template, args):
         if not hasattr(a, "nbytes") or isinstance(a, np.generic):
             continue
         start, unit = int(a.data.ptr), 0
-        if chunk and k < last:
+        if chunk and k < last and k not in ANYWHERE.get(name, ()):
             if parameter.words:
                 unit = 8 if a.size == chunk else 0
             elif a.size == positions:

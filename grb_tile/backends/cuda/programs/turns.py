@@ -13,16 +13,14 @@ CaptureError, and the planner asks `direction` for the method of a product.
 
 Arrays of a captured turn come from a memory pool of the graph's own and stay there as long as the graph, and so does
 what calls leave for one another.  Without graphs (the emulation) turns run one by one under the same rules.
-
 Kernels: kernels/programs/turns.cuh.
 """
 
 from __future__ import annotations
 
 import ctypes
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -32,27 +30,24 @@ from ....exceptions import CaptureError, GraphblasException
 from ....planner import tuning
 from ....planner.choose_lowering import product_fits
 from ..products.columns import add_edges
-from ..runtime.mailbox import PinnedAddress
+from ..runtime.mailbox import PinnedAddress, wait_for
+from .bound_loop import BoundLoop, take_back
+from .doubt import DOUBT, forgotten
 from .persistent import LOWERING, OneKernel
-from .slots import Choice, Form, Slot, as_before, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
+from .slots import Choice, Form, Slot, Wider, as_before, bits_of, chosen, copy_arrays, form_of, number_of, parts_of
 
 PUSH, PULL = 0, 1
 _METHODS = {PUSH: "cols", PULL: "rows"}
 _STATE = 5  # numbers of TurnState: turns, pulled, goes, direction, left
 _STOP, _DONE, _TURNS, _PULLED, _INITIAL = 0, 1, 2, 3, 4  # page-locked words
 MOST_FORMS = 4  # times that a loop begins again
-_POLLED_S, _PAUSE_S = 1e-3, 5e-5  # the host looks at the last word as long as the first, then after such pauses
-
-
-class Wider(Exception):  # noqa: N818  # no error: the turn is run again
-    """A turn left a vector that its slot does not hold, but a wider one does."""
 
 
 class DeviceLoop:
     """One loop; used under the device's lock."""
 
     def __init__(self, device: Any) -> None:
-        self.device = device
+        self.device, self.lock = device, device.lock
         self.place: tuple | None = None  # (graph, stream, the body that is recorded)
         self.inner: list[Any] = []  # loops within the turn
         self.capturing = False  # is what needs the host refused?
@@ -63,20 +58,20 @@ class DeviceLoop:
         self._begun: list = []
         self._now, self._choice = PUSH, None
         self._copied: dict[int, Any] = {}  # address of a slot's array -> what the turn has copied there
-        self._graph, self._of_graph, self._held = None, [], []
-        self.captured = False
+        self._graph, self._of_graph, self._held, self.captured = None, [], [], False
         self.slot_of: Callable[[Any], int | None] = lambda store: None  # the number of the slot whose vector has it
         self._memory = memory = device.xp.cuda.alloc_pinned_memory(8 * (_INITIAL + _STATE))
         self._address = PinnedAddress(memory.ptr)
         self._initial = PinnedAddress(memory.ptr + 8 * _INITIAL)
         self._words = (ctypes.c_int64 * (_INITIAL + _STATE)).from_address(memory.ptr)
+        self.held: dict[int, Any] = {}  # of vectors that no turn writes: the store whose entries the slot has
+        self.lent: list = []  # weak references to the Lent that read the slots (bound_loop.py)
         self._told = False  # has the latest launch told counts and numbers?
         self._found: Any = ()
-        self._stop_address = self._address
+        self.stop_address, self.stop_words = self._address, self._words
         self.state = device.zeros(_STATE, np.int64)
         self._edges, self._heard = device.zeros(1, np.uint64), device.zeros(1, np.uint64)  # heard: of the stop word
         self.doubt = device.zeros(1, np.uint64)  # not 0: a turn met what only a call from Python can do
-        self._cleared = [(self.doubt, None)]
         self.one = OneKernel()
 
     # ------------------------------------------------------------------ what it carries
@@ -115,9 +110,15 @@ class DeviceLoop:
             for slot, store in zip(self._slots, self._here(stores), strict=True)
         )
 
+    def bound(self, unchanged: set[int]) -> BoundLoop:
+        """It with what calls of one kind take; unchanged: the vectors that no turn writes."""
+        return BoundLoop(self, unchanged)
+
     def load(self, stores: list) -> None:
         """What the loop begins with."""
-        pairs: list = list(self._cleared)
+        take_back(self.lent)
+        self.held.clear()
+        pairs: list = [(self.doubt, None)]
         for slot, store in zip(self._slots, self._here(stores), strict=True):
             if isinstance(store, np.generic):
                 pairs.append((slot.values, bits_of(store, slot.values.dtype)))
@@ -132,7 +133,7 @@ class DeviceLoop:
         if self._told:  # by the launch
             *found, doubt = self._found
             if doubt:
-                raise CaptureError("programs: a turn met labels that are not among the columns")
+                raise CaptureError(DOUBT)
             counts = [None if slot.count is None else found.pop(0) for slot in vectors]
         elif numbers:
             found = self.device.read(*(x.view(np.uint8 if x.dtype.itemsize == 1 else np.int64) for x in numbers))
@@ -230,7 +231,7 @@ class DeviceLoop:
         # in one kernel every block runs it, from numbers that only the first may read or clear
         heard, cleared = (None, self._edges) if recorder is None else (int(self._heard.data.ptr), None)
         kernel(1, 32, (
-            pointer, width, self._stop_address, heard, count, self._edges, cleared, admitted, costs, self.state,
+            pointer, width, self.stop_address, heard, count, self._edges, cleared, admitted, costs, self.state,
             self._initial, begun, both, push, pull,
         ))  # fmt: skip
 
@@ -266,9 +267,12 @@ class DeviceLoop:
         """
         for _ in range(MOST_FORMS):
             try:
-                going, turns = self.rehearse(turn, PUSH, left), 1
-                if (going or undone) and left > 1 and self.can_pull():
-                    going, turns = self.rehearse(turn, PULL, left - 1), 2
+                with forgotten(self) if undone else nullcontext():
+                    going, turns = self.rehearse(turn, PUSH, left), 1
+                    if (going or undone) and left > 1 and self.can_pull():
+                        going, turns = self.rehearse(turn, PULL, left - 1), 2
+                if not undone and self.device.read(self.doubt)[0]:
+                    raise CaptureError(DOUBT)
                 return turns, going
             except Wider:
                 self._choice = None
@@ -322,7 +326,7 @@ class DeviceLoop:
             one.consider(self, turn)
         if one.kernel is None and one.wanted:  # the products of nodes have forms of their own, after some products
             one.wanted = False
-            with as_before(self.device, self._slots):
+            with as_before(self.device, self._slots), forgotten(self):
                 for direction in (PUSH, PULL)[: 1 + self.can_pull()] * (tuning.BUILD_AFTER + 1):
                     self._one(turn, direction, 1, False)
         if one.kernel is None and self.device.launcher.has_graphs:
@@ -437,7 +441,7 @@ class DeviceLoop:
         arrays += [*(slot.values for slot in self._slots[self._vectors :]), self.doubt]
         count = len(arrays)
         self._found_memory = memory = device.xp.cuda.alloc_pinned_memory(8 * max(count, 1))
-        self._found = (ctypes.c_uint64 * count).from_address(memory.ptr)
+        self._found = (ctypes.c_int64 * count).from_address(memory.ptr)
         places = device.upload(np.array([x for a in arrays for x in (a.data.ptr, a.dtype.itemsize)], np.int64))
         self._telling = places, count, PinnedAddress(memory.ptr)
 
@@ -450,7 +454,8 @@ class DeviceLoop:
 
         Raises: KeyboardInterrupt and errors of the device, after the turn that runs.
         """
-        self.one.look()
+        if self.one._waiting is not None:
+            self.one.look()
         if self._graph is None and self.one.kernel is None:
             self._one_by_one(turn, left)
             return
@@ -461,22 +466,12 @@ class DeviceLoop:
         else:
             self._graph.launch(stream)
         try:
-            self._wait(words, stream)
+            wait_for(words, _DONE, stream)
         except BaseException:
             words[_STOP] = 1
             stream.synchronize()
             raise
         self.turns, self.pulled, self._told = words[_TURNS], words[_PULLED], True
-
-    @staticmethod
-    def _wait(words, stream):
-        start = time.perf_counter()
-        while not words[_DONE]:
-            if time.perf_counter() - start > _POLLED_S:
-                if stream.done and not words[_DONE]:  # raises the device's error, where there is one
-                    stream.synchronize()
-                    return
-                time.sleep(_PAUSE_S)
 
     def _one_by_one(self, turn, left):
         self.turns = self.pulled = 0
@@ -487,6 +482,7 @@ class DeviceLoop:
             self.turns += 1
             self.pulled += direction == PULL
             goes, direction = self._one(turn, direction, left - self.turns + 1, True)
+            goes = goes and not self._words[_STOP]  # as end_turn reads it in a graph
         self._tell()
         self.device.synchronize()
         self._told = True

@@ -48,13 +48,22 @@ class ArrayBlock:
         for field in self._fields:
             self.addresses.append(0 if field is None else base + field[2])
 
-    def array(self, k: int) -> Any:
-        """The k-th array, None for no array: a new object over the same memory at each call."""
+    def array(self, k: int, count: int | None = None) -> Any:
+        """The k-th array, or its first `count` elements, None for no array: a new object over the same memory."""
         field = self._fields[k]
         if field is None:
             return None
         shape, dtype, start = field
-        return self._make(shape, dtype, self._memory + start)
+        return self._make(shape if count is None else (count,), dtype, self._memory + start)
+
+    def staged(self, arrays: Any) -> tuple[int, bytes]:
+        """(the block's address, what a copy there writes) of NumPy arrays of the fields' types and lengths."""
+        parts, end = [], 0
+        for field, array in zip(self._fields, arrays, strict=True):
+            if field is not None:
+                parts += bytes(field[2] - end), array.tobytes()
+                end = field[2] + array.nbytes
+        return self._memory.ptr, b"".join(parts)
 
     def arrays(self) -> list:
         """All of the arrays, likewise."""

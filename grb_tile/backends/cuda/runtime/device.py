@@ -16,7 +16,6 @@ holds (errors.py): threads share a device, one primitive at a time.
 
 from __future__ import annotations
 
-import ctypes
 import threading
 import weakref
 from functools import cached_property
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 _READ = "a number is read from the device: compare it within the loop's condition, or read it after the loop"
 _PINNED_BYTES = 4096
 _FEW_WORDS = 8
-_TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
+_TO_HOST = 2  # cudaMemcpyKind
 _FEW_BYTES = 256
 _TYPES = frozenset("?bBhHiIlLqQefdFD")  # of NumPy, which CuPy has, too
 _MOST_CONSTANTS = 4096
@@ -76,6 +75,7 @@ class Device:
         self.array_class = xp.ndarray
         self._constants = {}
         self._constant_of = {}
+        self.single_indices = {}  # see structure/build.py
         self.cast_constants = {}  # (address of a constant, DataType) -> the constant cast
         self.prepared = {}  # functions that do an element-wise call of given kinds (elementwise/bound.py)
         self._counters = []
@@ -83,10 +83,9 @@ class Device:
         self._positions = {}  # id of a host array -> (its copy, a weak reference to it)
         self._ascending = {}  # id of an index array -> (does it ascend without repeats?, a weak reference to it)
         self.partial: Any = None  # what partial_results gives
+        self.states: Any = None  # what look_back of structure/prefix_sums.py gives
         self._mailbox = None
         self.copies = HostCopies(xp, self.number)
-        self._staged = ctypes.create_string_buffer(_FEW_BYTES)
-        self._staged_at = ctypes.addressof(self._staged)
         self.current_stream, self.current_number = launcher.current_stream, launcher.current_number
         self.stream = None  # the one that was given work last, by any thread
         self.turns: Any = None  # the DeviceLoop whose turn runs or is captured (programs/turns.py)
@@ -138,14 +137,11 @@ class Device:
             return self.xp.asarray(data)
         if data.nbytes == 0:
             return self.empty(data.shape, data.dtype)
-        array, size = self.array_class(data.shape, data.dtype), data.nbytes
-        if size > _FEW_BYTES:
+        array = self.array_class(data.shape, data.dtype)
+        if data.nbytes > _FEW_BYTES:
             self.copies.to_device(array, data)
-            return array
-        copy, stream = self.xp.cuda.runtime.memcpyAsync, self.current_stream().ptr
-        with self.lock:  # asking NumPy for the address takes longer than copying them once more
-            self._staged[:size] = data.tobytes()
-            copy(array.data.ptr, self._staged_at, size, _TO_DEVICE, stream)
+        else:
+            self.copies.few(array.data.ptr, data.tobytes())
         return array
 
     def empty(self, count: Any, dtype: Any) -> Any:
@@ -162,8 +158,11 @@ class Device:
         return self.xp.zeros(count, dtype) if self.launcher.recorder is None else self.clear(self.empty(count, dtype))
 
     def clear(self, array: Any) -> Any:
-        """The array, made just now, with zeros in it."""
-        (self.launcher.recorder.clear(array) if self.launcher.recorder else array.fill(0))
+        """The contiguous array with zeros in it, without a kernel of CuPy's."""
+        if self.launcher.recorder is not None:
+            self.launcher.recorder.clear(array)
+        elif array.nbytes:
+            array.data.memset_async(0, array.nbytes)
         return array
 
     def counters(self) -> Any:
@@ -299,9 +298,6 @@ class Device:
             return None
         pattern = self.to_device(mask.pattern)
         return mask if pattern is mask.pattern else StoredMask(pattern, mask.complement)
-
-    def _move(self, array):
-        return array if isinstance(array, self.array_class) else self.upload(np.ascontiguousarray(array))
 
     def _check_here(self, array):
         """Raises: InvalidValue for an array of another device."""

@@ -12,6 +12,7 @@ tests/benchmarks/gpu/bench_copies.py tries other sizes.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -23,6 +24,7 @@ FETCHED_FROM = 1 << 18  # bytes of an array that comes to the host through a buf
 THREADS_FROM = 8 << 20  # bytes; what is smaller is copied before the threads have begun
 PART = 4 << 20  # bytes of a thread's part at least: 1 ms, where it begins within 0.1
 CHUNK = 4 << 20  # bytes of a buffer; each thread has two
+MOST_FEW = 4096  # bytes of small arrays that are copied together
 LINE = 64  # bytes; parts and chunks begin at multiples
 THREADS = min(8, os.cpu_count() or 1)
 TO_DEVICE, TO_HOST = 1, 2  # cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost
@@ -46,6 +48,15 @@ class HostCopies:
         self._lock = threading.Lock()  # of the buffers
         self._workers: ThreadPoolExecutor | None = None
         self._stages: list[_Stage] = []
+        self._few = ctypes.create_string_buffer(MOST_FEW)
+        self._few_lock, self._few_at = threading.Lock(), ctypes.addressof(self._few)
+
+    def few(self, address: int, content: bytes) -> None:
+        """Copy at most MOST_FEW bytes to an address of the device, by one call of the driver."""
+        with self._few_lock:  # asking NumPy for an address takes longer than copying them once more
+            self._few[: len(content)] = content
+            stream = self._cuda.get_current_stream()
+            self._cuda.runtime.memcpyAsync(address, self._few_at, len(content), TO_DEVICE, stream.ptr)
 
     def to_host(self, array: Any) -> np.ndarray:
         """A copy of a device array; synchronises with the current stream."""

@@ -64,10 +64,13 @@ def closed_starts(device, starts, end, at=None):
     return out
 
 
-def stored_rows(device, rows, indptr, total):
-    """(rows, row pointers) without the rows that have none of the `total` entries; rows None (CSR): as they are."""
-    if rows is None:
-        return None, indptr
+def stored_rows(device, rows, indptr, total, nrows=None):
+    """(rows, row pointers) without the rows that have none of the `total` entries; rows None (CSR): as they are.
+
+    nrows: of a matrix that choose_format gets next; as they are where it makes CSR of them.
+    """
+    if rows is None or nrows is not None and not conversions.wants_dcsr(nrows, total):
+        return rows, indptr
     used = stored_lines(device, indptr)
     if used.shape[0] == rows.shape[0]:
         return rows, indptr
@@ -247,11 +250,11 @@ def row_ids(device, A, dtype=np.int64):
     return ranges(device, None, A.indptr[1:], count, names=A.rows, segment_dtype=dtype, want_at=False)[0]
 
 
-def order_facts(device, rows, cols):
+def order_facts(device, rows, cols, size=0, kept=None):
     """(descents, repeats, first repeat, least column, greatest column) of positions or pairs, in one read-back.
 
     A list of positions is a list of columns.  Of none the first repeat is 2^63 - 1, the least column 2^63 - 1 and the
-    greatest -2^63.
+    greatest -2^63.  kept: an int64 array, or `cols`, for the columns, negative ones counted from `size`.
     """
     if cols.shape[0] == 0:
         return 0, 0, 2**63 - 1, 2**63 - 1, -(2**63)
@@ -262,7 +265,7 @@ def order_facts(device, rows, cols):
     if count > threads:
         partial = device.partial_results(5 * most)
     descents, repeats, first, least, greatest = device.sent(
-        lambda sent: kernel.over(count, (rows, cols, count, *partial, sent), threads, most), 5
+        lambda sent: kernel.over(count, (rows, cols, count, size, kept, *partial, sent), threads, most), 5
     )
     return descents, repeats, first, least - 2**63, greatest - 2**63
 

@@ -11,8 +11,9 @@ from ....exceptions import InvalidValue
 from ....operators import to_cuda
 from ....planner import tuning
 from ....storage.convert import wants_dcsr
-from ....storage.store import Compressed, index_dtype
-from ..runtime.moves import copied
+from ....storage.store import Compressed, SparseVector, index_dtype
+from ....storage.turn_array import TurnArray
+from ..runtime.moves import copied, uploaded
 from .arrays import (
     cast_array,
     compressed,
@@ -30,6 +31,7 @@ from .arrays import (
 from .prefix_sums import running_sums
 from .sorting import sorted_pairs, sorted_with
 
+SINGLE_INDICES = 64  # that are kept on the device
 LONG, PIECE = 1024, 256  # longest segment that one thread folds; chunk size of longer segments
 
 
@@ -37,6 +39,17 @@ LONG, PIECE = 1024, 256  # longest segment that one thread folds; chunk size of 
 
 
 def build_vector(device, size, indices, values, dup, dtype):
+    if type(indices) is TurnArray:
+        from ..programs import positions
+
+        return positions.build(device, size, indices, values, dup, dtype)
+    if indices.shape[0] == 1 < size and _is_ready(indices, values, dtype):
+        here = SparseVector(size, dtype, indices.astype(index_dtype(size)), values.copy(), True)
+        at = _single_index(device, here.indices)
+        result = SparseVector(size, dtype, at, device.constant(values[0]), True)
+        result.shared = here.shared = True
+        result.forms = {"host": here}
+        return result
     if not is_plain(dtype) or values.dtype.kind not in "biufc" or not _folds(dup):
         return NotImplemented
     few = _few_on_host((indices,), values, dup, dtype)
@@ -64,6 +77,24 @@ def build_vector(device, size, indices, values, dup, dtype):
             indices, given = gather(device, indices, starts), None
     values = _as_type(device, _own(device, values, callers), dtype, given if iso else None)
     return vector_of(device, size, dtype, indices, values[:0] if count == 0 else values, iso and count > 0)
+
+
+def _is_ready(indices, values, dtype):
+    """Are they on the host, numbers of that type?"""
+    of_type = values.dtype == dtype.np_type and values.dtype.kind in "biufc" and not dtype._is_udt
+    return of_type and type(indices) is np.ndarray is type(values)
+
+
+def _single_index(device, index):
+    """A copy of an array of one index, not to be written to; the latest are kept."""
+    kept, key = device.single_indices, (int(index[0]), index.dtype)
+    found = kept.get(key)
+    if found is None or device.turns is not None:  # a turn may be captured, and then an upload is refused
+        found = device.upload(index)
+        while len(kept) >= SINGLE_INDICES:
+            del kept[next(iter(kept))]
+        kept[key] = found
+    return found
 
 
 def _few_on_host(places, values, dup, dtype):
@@ -94,18 +125,19 @@ def _few_on_host(places, values, dup, dtype):
 
 def _listed_vector(device, size, indices, values, dtype):
     """build_vector of at most tuning.GPU_BUILT_ON_HOST sorted entries on the host: cast there and copied once."""
-    values, iso = _uploaded(device, values, dtype)
-    result = vector_of(device, size, dtype, device.upload(indices.astype(index_dtype(size))), values, iso)
+    values, iso, indices = _uploaded(device, values, dtype, indices.astype(index_dtype(size)))
+    result = vector_of(device, size, dtype, indices, values, iso)
     result.shared = iso
     return result
 
 
-def _uploaded(device, values, dtype):
-    """(values as `dtype` on the device, is it one for all?) of a host array, cast on the host."""
+def _uploaded(device, values, dtype, *others):
+    """(values as `dtype` on the device, is it one for all?, other arrays there) of host arrays, cast on the host."""
     values = host_cast(values, dtype)
     if values.shape[0] == 1:
-        return device.constant(values[0]), True
-    return device.upload(np.ascontiguousarray(values)), False
+        return device.constant(values[0]), True, *uploaded(device, *others)
+    values, *others = uploaded(device, values, *others)
+    return values, False, *others
 
 
 def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
@@ -114,14 +146,14 @@ def build_matrix(device, nrows, ncols, rows, cols, values, dup, dtype):
     few = _few_on_host((rows, cols), values, dup, dtype)
     if few is not None:
         rows, cols = few[0]
-        values, iso = _uploaded(device, few[1], dtype)
-        cols = device.upload(cols.astype(index_dtype(ncols)))
-        if wants_dcsr(nrows, cols.shape[0]):
+        count, cols = cols.shape[0], cols.astype(index_dtype(ncols))
+        if wants_dcsr(nrows, count):
             rows, starts = np.unique(rows, return_index=True)
-            indptr = device.upload(np.append(starts, cols.shape[0]).astype(np.int64))
-            result = Compressed(nrows, ncols, dtype, indptr, cols, values, iso, device.upload(rows.astype(np.int64)))
+            lines = np.append(starts, count).astype(np.int64), rows.astype(np.int64)
+            values, iso, cols, indptr, rows = _uploaded(device, few[1], dtype, cols, *lines)
+            result = Compressed(nrows, ncols, dtype, indptr, cols, values, iso, rows)
         else:
-            rows = device.upload(np.ascontiguousarray(rows, np.int64))
+            values, iso, cols, rows = _uploaded(device, few[1], dtype, cols, rows.astype(np.int64, copy=False))
             result = compressed(device, nrows, ncols, dtype, rows, cols, values, iso)
         result.shared = iso
         return result

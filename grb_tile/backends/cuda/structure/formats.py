@@ -75,7 +75,7 @@ def choose_format(device, store):
         return (
             _to_dcsr(device, store) if nrows > max(conversions.SMALL_ROWS, conversions.CSR_TO_DCSR * count) else store
         )
-    return _to_csr(device, store) if nrows <= max(conversions.SMALL_ROWS, conversions.DCSR_TO_CSR * count) else store
+    return store if conversions.wants_dcsr(nrows, count) else _to_csr(device, store)
 
 
 # ---------------------------------------------------------------------- transpose

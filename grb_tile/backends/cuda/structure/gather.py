@@ -7,6 +7,7 @@ import numpy as np
 
 from ....storage import convert as conversions
 from ....storage.store import BitmapVector, Compressed, index_dtype
+from ....storage.turn_array import TurnArray
 from ..runtime.errors import on_device
 from ..runtime.late_vector import LateVector
 from .arrays import (
@@ -40,6 +41,10 @@ def gather_vector(device, u, I):
         return u
     if not is_plain(u.dtype):
         return NotImplemented
+    if type(I) is TurnArray:
+        from ..programs import positions
+
+        return positions.gather(device, u, I)
     size = len(I)
     if size == 0:
         return empty_vector(device, 0, u.dtype)
@@ -171,6 +176,10 @@ def expand_vector(device, u, I, size):
         return NotImplemented
     if I is None and u.size == size:
         return u
+    if type(I) is TurnArray:
+        from ..programs import positions
+
+        return positions.expand(device, u, I, size)
     if I is not None and u.format == "bitmap" and u.words is None:  # an entry at each position of I
         s, positions = u, _listed_positions(device, I, size)
     else:
@@ -187,6 +196,14 @@ def expand_vector(device, u, I, size):
     return result
 
 
+def _placed_starts(device, indptr, I, nrows):
+    """The pointers of `nrows` rows of which those in the range I, which ascends, are the rows of `indptr`."""
+    starts = device.empty(nrows + 1, np.int64)
+    kernel = device.launcher.kernel("structure/convert.cuh", "placed_starts", "", ("void",))
+    kernel.over(nrows + 1, (indptr, indptr.shape[0] - 1, I.start, I.step, nrows, starts))
+    return starts
+
+
 def expand_matrix(device, A, I, J, nrows, ncols):
     if not is_plain(A.dtype):
         return NotImplemented
@@ -195,10 +212,18 @@ def expand_matrix(device, A, I, J, nrows, ncols):
             return A
         indices = as_type(device, A.indices, index_dtype(ncols))
         return conversions.share(A, Compressed(nrows, ncols, A.dtype, A.indptr, indices, A.values, A.iso, A.rows))
-    if A.rows is not None and all(K is None or type(K) is range and K.step > 0 for K in (I, J)):
-        rows = A.rows if I is None else _through(device, A.rows, I)
-        cols = as_type(device, A.indices if J is None else _through(device, A.indices, J), index_dtype(ncols))
-        moved = Compressed(nrows, ncols, A.dtype, A.indptr, cols, A.values, A.iso, rows)
+    in_order = all(K is None or type(K) is range and K.step > 0 for K in (I, J))
+    if in_order and (A.rows is not None or not conversions.wants_dcsr(nrows, A.indices.shape[0])):
+        want = index_dtype(ncols)
+        if J is None:
+            cols = as_type(device, A.indices, want)
+        else:
+            cols = progression(device, A.indices.shape[0], want, J.start, J.step, A.indices)
+        if A.rows is None:
+            indptr, rows = _placed_starts(device, A.indptr, range(A.nrows) if I is None else I, nrows), None
+        else:
+            indptr, rows = A.indptr, A.rows if I is None else _through(device, A.rows, I)
+        moved = Compressed(nrows, ncols, A.dtype, indptr, cols, A.values, A.iso, rows)
         return choose_format(device, conversions.share(A, moved))
     rows, cols, values = row_ids(device, A), A.indices, A.values
     if I is not None:

@@ -35,17 +35,16 @@ def positions_in(device, array, size):
         given, array = None, device.upload(np.ascontiguousarray(array, array.dtype.newbyteorder("=")))
     else:
         given, array = array, device.array(array)
-    I = array.astype(np.int64, copy=array is given)
     if count == 0:
-        return I
-    descents, repeats, _, low, high = order_facts(device, None, I)
+        return device.empty(0, np.int64)
+    if array.dtype.itemsize < 4:
+        given, array = None, array.astype(np.int64)
+    I = array if given is None and array.dtype == np.int64 else device.empty(count, np.int64)
+    descents, repeats, _, low, high = order_facts(device, None, array, size, I)
     if array.dtype == np.uint64 and low < 0:  # beyond INT64
         low, high = 0, int(array.max())
     if high >= size or low < -size:
         raise host_indices.out_of_bound(low, high, size)
-    if low < 0:
-        I = device.xp.where(I < 0, I + size, I)
-        return I if high >= 0 else device.note_order(I, not (descents or repeats))
     return device.note_order(I, not (descents or repeats))
 
 
@@ -78,7 +77,9 @@ def place_table(device, I, size, count_repeats=True):
 
     count_repeats: by a read-back, unless I is known to ascend.
     """
-    table, count = device.full(size, -1, np.int32), len(I)
+    table, count = device.empty(size, np.int32), len(I)
+    if size:
+        table.data.memset_async(0xFF, table.nbytes)  # -1 everywhere: no launch
     kernel = device.launcher.kernel("elementwise/overwrite.cuh", "last_places", "", ("int64_t",))
     given = positions_of(device, I), count, table
     if not count_repeats or count < 2 or type(I) is not np.ndarray and device.known_order(I):

@@ -1,8 +1,8 @@
 """Union, intersection and difference of two stores on the device by merge path (kernels/elementwise/merge.cuh).
 
-The operands' indices are read twice: once to count the result's entries (the count is read back), and once, with the
-values, to write the result.  All chunks of the merge have the same number of entries and row ends, whatever the lengths
-of rows.
+One launch cuts the merge into chunks, which have the same number of entries and row ends whatever the lengths of rows,
+and one reads the operands and writes the result, into arrays that have room for all entries that there can be.  The
+count is read back.
 """
 
 import numpy as np
@@ -11,13 +11,17 @@ from ....dtypes import BOOL
 from ....planner import tuning
 from ....storage.convert import DCSR_TO_CSR, SMALL_ROWS
 from ....storage.store import Compressed, SparseVector
+from ..runtime.array_block import layout
+from ..runtime.moves import cut
 from .arrays import index_type, starts_in, stored_rows, vector_of
 from .formats import choose_format
-from .positions import OR
+from .positions import AND, OR, WITHOUT
+from .prefix_sums import look_back
 
 HEADER = "elementwise/merge.cuh"
 THREADS, EACH = 256, 7  # of a block; items of a thread, as in elementwise/merge.cuh
 MOST_BLOCKS = 1 << 30
+_INT64 = np.dtype(np.int64)
 
 
 def merges(device, x, y):
@@ -34,57 +38,74 @@ def merges(device, x, y):
 
 
 def shared_bytes(threads, itemsize):
-    """Shared memory of merge_counts: the columns of a chunk and the ends of its rows, at most one of them in excess."""
+    """Shared memory of merge_write: the columns of a chunk and the ends of its rows, at most one of them in excess."""
     return (threads * EACH + 2) * max(itemsize, 4)
 
 
 class Merge:
     """Two matrices of one shape, or two sparse vectors of one size, merged.
 
-    mode: AND, OR, WITHOUT.  count: entries of the result.  Read-backs: the count; of two DCSR matrices that of their
-    rows too.
+    mode: AND, OR, WITHOUT.  count: entries of the result, known once something of it is written.  Read-backs: the
+    count; of two DCSR matrices that of their rows too.
     """
 
     __slots__ = (
-        "_chunks", "_device", "_ends", "_mode", "_path", "_rows", "_structure", "_template", "_threads", "_x", "count",
+        "_bound", "_chunks", "_count", "_device", "_mode", "_path", "_rows", "_structure", "_template", "_threads",
+        "_x",
     )  # fmt: skip
 
     def __init__(self, device, x, y, mode):
         launcher = device.launcher
-        self._device, self._x, self._mode, self._structure = device, x, mode, None
+        self._device, self._x, self._mode, self._structure, self._count = device, x, mode, None, None
         starts_x, starts_y, self._rows = _aligned(device, x, y)
         n, m, lines = x.indices.shape[0], y.indices.shape[0], 1 if starts_x is None else starts_x.shape[0] - 1
+        self._bound = min(n, m) if mode == AND else n if mode == WITHOUT else _most(x, n + m, lines)
         self._threads = threads = launcher.size(THREADS, 64)
-        items = threads * EACH
-        self._chunks = chunks = -(-(n + m + lines) // items)
+        self._chunks = chunks = -(-(n + m + lines) // (threads * EACH))
         splits = None if chunks == 1 else device.empty(3 * chunks, np.int64)
-        bits, self._ends = device.empty(chunks * threads, np.uint32), device.empty(chunks, np.int64)
-        self._path = starts_x, x.indices, n, starts_y, y.indices, m, lines, chunks, splits, bits
-        self._template = template = str(threads), index_type(x.indices)
-        if chunks > 1:
-            launcher.kernel(HEADER, "merge_partition", "", template).over(chunks - 1, self._path)
-        kernel, finished = launcher.kernel(HEADER, "merge_counts", "", template), device.partial_results(0)[1]
-        blocks, shared = min(chunks, MOST_BLOCKS), shared_bytes(threads, x.indices.dtype.itemsize)
-        (self.count,) = device.sent(
-            lambda sent: kernel(blocks, threads, (*self._path, mode, self._ends, finished, sent), shared=shared)
-        )
+        self._path = starts_x, x.indices, n, starts_y, y.indices, m, lines, chunks, splits
+        self._template = str(threads), index_type(x.indices)
 
-    def write(self, functors, values, *arguments):
-        """Launch merge_write, which writes the structure and values of the C++ type `values` with these fields."""
-        device, x = self._device, self._x
-        if self._structure is None:
-            starts = None if self._path[0] is None else device.empty(self._path[0].shape[0], np.int64)
-            self._structure = device.empty(self.count, x.indices.dtype), starts
-        kernel = device.launcher.kernel(HEADER, "merge_write", functors, (*self._template, values))
-        kernel(
-            min(self._chunks, MOST_BLOCKS), self._threads,
-            (*self._path, self._mode, self._ends, *self._structure, *arguments),
-        )  # fmt: skip
+    @property
+    def count(self):
+        if self._count is None:
+            self.structure()
+        return self._count
+
+    def write(self, functors, values, *arguments, dtype=None):
+        """Launch merge_write, which writes the structure, and values of NumPy's `dtype` by the C++ type `values`.
+
+        Returns the values.  The arrays have room for as many entries as there can be, and are cut, or copied where
+        most of that is not needed.
+        """
+        device, x, bound, lines = self._device, self._x, self._bound, self._path[6]
+        indices, starts = self._structure or (None, None)
+        block = device.launcher.array_block(device.xp, layout(
+            (bound, x.indices.dtype) if indices is None else None,
+            (lines + 1, _INT64) if indices is None and self._path[0] is not None else None,
+            None if dtype is None else (bound, dtype),
+        ))  # fmt: skip
+        at, starts_at, out = block.addresses
+        if indices is not None:
+            at, starts_at = device.address(indices), device.address(starts)
+        launcher = device.launcher
+        if self._chunks > 1 and self._count is None:
+            launcher.kernel(HEADER, "merge_partition", "", self._template).over(self._chunks - 1, self._path)
+        kernel = launcher.kernel(HEADER, "merge_write", functors, (*self._template, values))
+        blocks, shared = min(self._chunks, MOST_BLOCKS), shared_bytes(self._threads, x.indices.dtype.itemsize)
+        more = (0,) if dtype is None else (*arguments, out)
+        (self._count,) = device.sent(lambda sent: kernel(
+            blocks, self._threads,
+            (*self._path, self._mode, *look_back(device, self._chunks), sent, at, starts_at, *more), shared=shared,
+        ))  # fmt: skip
+        if indices is None:
+            self._structure = cut(device, block, 0, self._count, bound), block.array(1)
+        return None if dtype is None else cut(device, block, 2, self._count, bound)
 
     def structure(self):
         """(indices, row pointers) of the result, which are written unless they were; None for those of a vector."""
         if self._structure is None:
-            self.write("", "NoValues", 0)
+            self.write("", "NoValues")
         return self._structure
 
     def pattern(self):
@@ -96,11 +117,14 @@ class Merge:
         rows, starts = self._rows_of(starts)
         return Compressed(x.nrows, x.ncols, BOOL, starts, indices, true, True, rows)
 
-    def _rows_of(self, starts):
-        """(rows, row pointers) of the result: a union has all rows of either, the others may have few of them."""
+    def _rows_of(self, starts, nrows=None):
+        """(rows, row pointers) of the result: a union has all rows of either, the others may have few of them.
+
+        nrows: as of stored_rows.
+        """
         if self._mode == OR:
             return self._rows, starts
-        return stored_rows(self._device, self._rows, starts, self.count)
+        return stored_rows(self._device, self._rows, starts, self.count, nrows)
 
     def store(self, dtype, values, iso):
         """The result with these values, in the format of choose_format."""
@@ -108,10 +132,15 @@ class Merge:
         device, x = self._device, self._x
         if starts is None:
             return vector_of(device, x.size, dtype, indices, values, iso)
-        rows, starts = self._rows_of(starts)
+        rows, starts = self._rows_of(starts, x.nrows)
         result = Compressed(x.nrows, x.ncols, dtype, starts, indices, values, iso, rows)
         result.shared = iso
         return choose_format(device, result)
+
+
+def _most(x, entries, lines):
+    """Entries of a union of `entries`, at most."""
+    return min(entries, x.size if x.format == "sparse" else lines * x.ncols)
 
 
 def _aligned(device, x, y):

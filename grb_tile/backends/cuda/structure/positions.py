@@ -103,12 +103,13 @@ def diagonal_entries(device, A, k):
     kernel = device.launcher.kernel("elementwise/intersect.cuh", "diagonal_places", "", (index_type(A.indices),))
     kernel.over(rows, (A.indptr, A.rows, rows, A.indices, k, at, hit))
     found = Flagged(device, hit)
-    return keep_matrix_entries(device, A, found.of(at, None)[0]) if found.count else empty_like(device, A, A.dtype)
+    kept = found.of(at, None)[0]
+    return keep_matrix_entries(device, A, kept) if found.count else empty_like(device, A, A.dtype)
 
 
 def _kept_matrix(device, A, indptr, indices, values):
     """The matrix of some entries of A; indptr: of the rows that A has, of which some may have none now."""
-    rows, indptr = stored_rows(device, A.rows, indptr, indices.shape[0])
+    rows, indptr = stored_rows(device, A.rows, indptr, indices.shape[0], A.nrows)
     result = Compressed(A.nrows, A.ncols, A.dtype, indptr, indices, values, A.iso, rows)
     if A.iso or rows is A.rows:
         share(A, result)
@@ -118,11 +119,11 @@ def _kept_matrix(device, A, indptr, indices, values):
 def keep_flagged(device, x, flags):
     """The flagged entries of a matrix or a sparse vector; x itself when these are all."""
     found = Flagged(device, flags)
+    indices, values = found.of(x.indices, None if x.iso else x.values)
     if found.count == found.n:
         return x
     if found.count == 0:
         return empty_like(device, x, x.dtype)
-    indices, values = found.of(x.indices, None if x.iso else x.values)
     if is_matrix(x):
         return _kept_matrix(device, x, found.starts(x.indptr), indices, x.values if x.iso else values)
     result = vector_of(device, x.size, x.dtype, indices, x.values if x.iso else values, x.iso)

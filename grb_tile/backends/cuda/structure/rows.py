@@ -1,6 +1,6 @@
 """Rows and columns of CSR and DCSR matrices on the device: A(I, :), A(:, J), and C(I, :) = T.
 
-Kernels: structure/gather.cuh (copy_rows, new_columns, sort_rows), structure/transpose.cuh (pick_rows, assigned_rows).
+Kernels: structure/gather.cuh (copy_rows, new_columns, sort_rows), structure/transpose.cuh (rows picked or assigned).
 The length of a result is polled for once, and once more where columns come in another order.
 """
 
@@ -11,30 +11,39 @@ from ....storage.store import Compressed, index_dtype
 from .arrays import as_type, compressed, gather, index_type, is_plain, moved_type, ranges, row_ids, stored_rows
 from .formats import choose_format
 from .index_lists import ascends, columns_in_list, place_table, places_in, positions_of
-from .prefix_sums import Flagged, running_sums
+from .prefix_sums import Flagged, summed
 from .sorting import sorted_pairs
 
+_HEADER = "structure/transpose.cuh"
 _TABLE = 1 << 23  # columns of which a table of new columns takes less time than a sort of a list (12 us: 32 MB)
 _LONGEST = 2048  # entries of a row that is sorted by comparing each of them with each other
 
 
-def picked_rows(device, A, I, zero=None):
-    """(starts, lengths) of the rows I, a range or a list; zero: an array of which the first element is set to 0."""
+def picked_rows(device, A, I):
+    """(starts, lengths) of the rows I, a range or a list."""
     count, (wanted, first, step) = len(I), _axis(device, I)
     starts, lengths = device.empty(count, np.int64), device.empty(count, np.int64)
     if count:
-        kernel = device.launcher.kernel("structure/transpose.cuh", "pick_rows", "", (index_type(A.indptr),))
-        kernel.over(count, (wanted, first, step, count, *_rows(A), starts, lengths, zero))
+        kernel = device.launcher.kernel(_HEADER, "pick_rows", "", (index_type(A.indptr),))
+        kernel.over(count, (wanted, first, step, count, *_rows(A), starts, lengths))
     return starts, lengths
+
+
+def summed_rows(device, A, I):
+    """(starts in A, row pointers, entries) of the rows I, a range or a list that is not empty."""
+    count, axis = len(I), _axis(device, I)
+    starts, indptr = device.empty(count, np.int64), device.empty(count + 1, np.int64)
+    given = *axis, count, *_rows(A), starts, indptr
+    return starts, indptr, summed(device, count, _HEADER, "sum_rows", (index_type(A.indptr),), *given)
 
 
 def entries_of_rows(device, A, wanted):
     """(index in `wanted`, index in A) of each entry of the rows `wanted`, in their order."""
-    starts, lengths = picked_rows(device, A, wanted)
-    if starts.shape[0] == 0:
-        return starts, lengths
-    ends, total = running_sums(device, lengths, total=True)
-    return ranges(device, starts, ends, total)
+    if len(wanted) == 0:
+        nothing = device.empty(0, np.int64)
+        return nothing, nothing
+    starts, indptr, total = summed_rows(device, A, wanted)
+    return ranges(device, starts, indptr[1:], total)
 
 
 def gather_rows(device, A, I):
@@ -42,9 +51,7 @@ def gather_rows(device, A, I):
     count = len(I)
     if count == 0:
         return _matrix(device, 0, A.ncols, A, device.zeros(1, np.int64), A.indices[:0], A.values)
-    indptr = device.empty(count + 1, np.int64)
-    starts, lengths = picked_rows(device, A, I, indptr)
-    total = running_sums(device, lengths, total=True, out=indptr[1:])[1]
+    starts, indptr, total = summed_rows(device, A, I)
     indices, values = _copied(device, indptr, starts, total, A, None, A.iso)
     return _matrix(device, count, A.ncols, A, indptr, indices, values)
 
@@ -66,17 +73,15 @@ def gather_columns(device, A, J):
         kernel = device.launcher.kernel("structure/gather.cuh", "new_columns", "", (*map(index_type, (A.indices, at)),))
         kernel.over(count, (A.indices, count, table, at, hit))
     found = Flagged(device, hit)
+    indices, values = found.of(at, None if A.iso else A.values)
     if found.count == count:
         indptr, indices, values = A.indptr, at, A.values
     else:
-        indices, values = found.of(at, None if A.iso else A.values)
         indptr, values = found.starts(A.indptr), A.values if A.iso else values
     if not ordered:
         indices, values = _sorted_rows(device, A.nrows, ncols, indptr, indices, None if A.iso else values)
         values = A.values if A.iso else values
-    rows = A.rows
-    if rows is not None and A.nrows > max(conversions.SMALL_ROWS, conversions.DCSR_TO_CSR * found.count):
-        rows, indptr = stored_rows(device, rows, indptr, found.count)  # else CSR is made of it
+    rows, indptr = stored_rows(device, A.rows, indptr, found.count, A.nrows)
     return _matrix(device, A.nrows, ncols, A, indptr, indices, values, rows)
 
 
@@ -93,14 +98,12 @@ def put_rows(device, c, t, I):
     if nrows == 0 or len(I) == 0:
         return c
     places = None if type(I) is range else place_table(device, I, nrows, False)[0]
-    indptr, starts, lengths = (device.empty(nrows + k, np.int64) for k in (1, 0, 0))
-    kernel = device.launcher.kernel("structure/transpose.cuh", "assigned_rows", "", ("void",))
+    indptr, starts = device.empty(nrows + 1, np.int64), device.empty(nrows, np.int64)
     first, step = (I.start, I.step) if type(I) is range else (0, 1)
-    kernel.over(nrows, (
-        *_rows(c), nrows, places, first, step, len(I), *((None, None, 0) if t is None else _rows(t)), starts, lengths,
-        indptr,
-    ))  # fmt: skip
-    total = running_sums(device, lengths, total=True, out=indptr[1:])[1]
+    total = summed(
+        device, nrows, _HEADER, "assigned_rows", ("void",),
+        *_rows(c), nrows, places, first, step, len(I), *((None, None, 0) if t is None else _rows(t)), starts, indptr,
+    )  # fmt: skip
     one = c.iso and (t is None or t.indices.shape[0] == 0 or t.iso and _equal(device, c, t))
     indices, values = _copied(device, indptr, starts, total, c, t, one)
     return _matrix(device, nrows, c.ncols, c, indptr, indices, values, iso=one)

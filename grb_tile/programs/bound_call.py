@@ -1,0 +1,290 @@
+"""A captured loop, and what a call must be like to be of its kind: few comparisons, one launch.
+
+    every = Reads(test, body).of(test, body, named)
+    checks = checks_of(carried, every)                # None where something must be looked up each time
+    bound = BoundCall(known, backend, checks, count)
+    vectors = bound.matched(every)                    # of another call; None where it is of another kind
+    found = bound.run(test, values, vectors, most)
+
+The kind is that of running.signature; what is equal here is equal there.  A call that is not as those before takes
+the long way, which finds the same or says why not.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from ..core import elements
+from ..core.matrix import Matrix
+from ..core.scalar import Scalar
+from ..core.transposed import TransposedMatrix
+from ..core.vector import Vector
+from ..dtypes import BOOL, FP64, INT64
+from ..exceptions import CaptureError
+from .captured import ENDLESS, NO_SEARCH, Captured
+from .carried import Carried, global_names, is_fixed
+from .names import NUMBERS, UNDEFINED, begins_as, period
+
+_CONTENTS, _STORE = attrgetter("cell_contents"), attrgetter("_store")
+_ANY, _SAME, _TYPE, _VECTOR, _MATRIX, _TRANSPOSED, _PLAIN, _SCALAR, _CODE = range(9)
+_IMMUTABLE = {bool, int, float, complex, str, bytes, type(None), type(Ellipsis)}
+_LEAST, _MOST = -(2**63), 2**63 - 1
+_PYTHON = {BOOL: bool, INT64: int, FP64: float}
+
+
+class Places:
+    """Where the values are that a function reads: cells, globals that are there, and those of functions among these.
+
+    absent: names of its code that are no globals now.  functions: (place among its own values, its Places) of each.
+    """
+
+    def __init__(self, function: Any, seen: tuple = ()) -> None:
+        """seen: the codes around it.  Raises: RecursionError where it is one of them."""
+        self.code, scope = function.__code__, function.__globals__
+        if self.code in seen:
+            raise RecursionError
+        names = global_names(self.code)
+        self.present = tuple(name for name in names if name in scope)
+        self.absent = frozenset(names) - scope.keys()
+        self.functions = [
+            (k, Places(value, (*seen, self.code)))
+            for k, value in enumerate(self._own(function))
+            if type(value) is types.FunctionType and not is_fixed(value)
+        ]
+
+    def _own(self, function):
+        return [
+            *map(_CONTENTS, function.__closure__ or ()),
+            *map(function.__globals__.__getitem__, self.present),
+        ]
+
+    def alike(self, other: Places) -> bool:
+        """Are they the same?"""
+        return (self.code, self.present, self.absent) == (other.code, other.present, other.absent) and (
+            len(self.functions) == len(other.functions)
+            and all(k == j and x.alike(y) for (k, x), (j, y) in zip(self.functions, other.functions, strict=True))
+        )
+
+    def read(self, function: Any, every: list) -> bool:
+        """Append all of the values to `every`; False where other names are bound, or to other functions."""
+        scope = function.__globals__
+        if function.__code__ is not self.code or not scope.keys().isdisjoint(self.absent):
+            return False
+        start = len(every)
+        try:
+            every += map(_CONTENTS, function.__closure__ or ())
+            every += map(scope.__getitem__, self.present)
+        except (ValueError, KeyError):  # an empty cell
+            return False
+        for k, places in self.functions:
+            inner = every[start + k]
+            if type(inner) is not types.FunctionType:
+                return False
+            every += inner.__defaults__ or ()
+            every += (inner.__kwdefaults__ or {}).values()
+            if not places.read(inner, every):
+                return False
+        return True
+
+
+class Reads:
+    """The Places of a loop's test and body."""
+
+    def __init__(self, test: Callable, body: Callable) -> None:
+        """Raises: RecursionError, and ValueError where a cell is empty."""
+        self._test, self._body = Places(test), Places(body)
+
+    def alike(self, other: Reads | None) -> bool:
+        """Are they the same?"""
+        return other is not None and self._test.alike(other._test) and self._body.alike(other._body)
+
+    def of(self, test: Callable, body: Callable, named: tuple) -> list | None:
+        """The values of the names and then all that test and body read, None where these are others than those."""
+        every: list = []
+        for _, get in named:
+            try:
+                closure = get.__closure__  # it is `lambda: name`, as a rule
+                every.append(closure[0].cell_contents if closure else get())
+            except (ValueError, NameError):
+                every.append(UNDEFINED)
+        return every if self._test.read(test, every) and self._body.read(body, every) else None
+
+
+def checks_of(carried: Carried, every: list) -> list | None:
+    """(how, with what) each value of a call is compared; None where one may be told by its uses alone.
+
+    every: what Reads.of gives for the call of `carried`, which has not run yet.
+    """
+    order = {id(vector): k for k, vector in enumerate(carried.vectors)}
+    checks = []
+    for k, value in enumerate(every):
+        named = k < len(carried.names)
+        check = (_ANY, None) if named and carried.own[k] else _check_of(value, order, named)
+        if check is None:
+            return None
+        checks.append(check)
+    return checks
+
+
+def _check_of(value, order, named):
+    """(how, with what) a value is compared."""
+    kind = type(value)
+    if kind is Vector:
+        store = value._store
+        known = store.nvals_if_read
+        form = store.format, store.size, store.dtype, store.iso, known == 0, known == store.size
+        return (_VECTOR, (order[id(value)], *form)) if id(value) in order else None
+    if named and kind in NUMBERS:
+        return _TYPE, kind
+    if kind is Matrix:
+        return _MATRIX, value._store
+    if kind is TransposedMatrix:
+        return _TRANSPOSED, value._matrix._store
+    if kind is Scalar:
+        return _SCALAR, (value.dtype, repr(value.value))
+    if kind in _IMMUTABLE or kind.__module__ == "numpy" and isinstance(value, (np.number, np.bool_)):
+        return _PLAIN, (value, kind, repr(value))
+    if value is UNDEFINED or is_fixed(value):
+        return _SAME, value
+    if kind is types.FunctionType:
+        return _CODE, value.__code__
+    return None
+
+
+class BoundCall:
+    """One Captured with the values that its calls may have."""
+
+    def __init__(self, known: Captured, backend: Any, checks: list, count: int) -> None:
+        """checks: of each value that Reads.of gives; count: of vectors."""
+        self.known, self.backend = known, backend
+        self._checks, self._count = checks, count
+        self._loop: Any = None
+        roles = list(enumerate(known.roles))
+        self._homes = [(k, known.homes[k]) for k, role in roles if role == "object"]
+        self._numbers = [(k, known.types[k], _PYTHON.get(known.types[k])) for k in known.numbers]
+
+    def matched(self, every: list) -> list | None:
+        """The vectors of a call that reads these values, or None where it is of another kind."""
+        vectors: list = [None] * self._count
+        for value, (how, wanted) in zip(every, self._checks, strict=True):
+            if how == _SAME:
+                if value is not wanted:
+                    return None
+            elif how == _TYPE:
+                if type(value) is not wanted:
+                    return None
+            elif how == _VECTOR:
+                if type(value) is not Vector:
+                    return None
+                place, *kind = wanted
+                store = value._store
+                known = store.indices.shape[0] if store.format == "sparse" else store.nvals_if_read
+                if kind != [store.format, store.size, store.dtype, store.iso, known == 0, known == store.size]:
+                    return None
+                if vectors[place] is None:
+                    vectors[place] = value
+                elif vectors[place] is not value:
+                    return None
+            elif how == _MATRIX:
+                if type(value) is not Matrix or value._store is not wanted:
+                    return None
+            elif how == _TRANSPOSED:
+                if type(value) is not TransposedMatrix or value._matrix._store is not wanted:
+                    return None
+            elif how == _PLAIN:
+                if value is not wanted[0] and (type(value) is not wanted[1] or repr(value) != wanted[2]):
+                    return None
+            elif how == _CODE:
+                if type(value) is not types.FunctionType or value.__code__ is not wanted:
+                    return None
+            elif how == _SCALAR:
+                if type(value) is not Scalar or value.dtype is not wanted[0] or repr(value.value) != wanted[1]:
+                    return None
+        return vectors if len(set(map(id, vectors))) == self._count else None
+
+    def run(self, test: Callable, values: list, vectors: list, most: int | None) -> tuple | None:
+        """As Captured.again; None where it is no call for it.
+
+        values: of the names that the loop binds.
+        """
+        known = self.known
+        with known.device.lock:
+            stores = list(map(_STORE, vectors))
+            try:
+                run = self._turned if known.search is None else self._searched
+                return run(test, values, vectors, stores, most)
+            except BaseException:
+                for vector, store in zip(vectors, stores, strict=True):
+                    elements.reset(vector, store)
+                raise
+
+    def _turned(self, test, values, vectors, begun, most):
+        known, stores = self.known, list(begun)
+        if self._loop is None:
+            self._loop = known.device.bound(set(range(self._count)) - known.changed)
+        for k, home in self._homes:
+            stores[home] = values[k]._store
+        begun = stores[:]
+        for k in known.vectors:
+            stores.append(values[k]._store if values[k] is not UNDEFINED else None)
+        numbers: list = []
+        for k, dtype, exact in self._numbers:
+            value = values[k]
+            if type(value) is not exact or exact is int and not _LEAST <= value <= _MOST:
+                value = begins_as(known.names[k], value, dtype)
+            numbers.append(value)
+        found = self._loop.run(test, values, stores, numbers, ENDLESS if most is None else most)
+        if found is None:
+            return None
+        known.turns = known.pulled = 0
+        if found is False:
+            return tuple(values)
+        left, numbers, known.turns = found
+        known.pulled = known.device.pulled
+        return self._finish(values, vectors, begun, left, numbers)
+
+    def _searched(self, test, values, vectors, begun, _):
+        """Of a loop that is a search."""
+        known = self.known
+        if not known.holds():
+            return None
+        if not test(*values):
+            known.turns = known.pulled = 0
+            return tuple(values)
+        found = known.as_search(vectors, begun, values)
+        if found is None:
+            raise CaptureError(NO_SEARCH)
+        return found
+
+    def _finish(self, values, vectors, begun, stores, numbers):
+        """As Frame.finish."""
+        known, count, result = self.known, self._count, list(values)
+        for k, store in zip(known.vectors, stores[count:], strict=True):
+            result[k] = Vector._from_store(store)
+        for (k, dtype, exact), value in zip(self._numbers, numbers, strict=True):
+            if known.roles[k] == "number":
+                result[k] = value if type(value) is exact else value.item()
+            else:
+                result[k] = Scalar.from_value(value, dtype)
+        places = {id(vector): k for k, vector in enumerate(vectors)} if self._homes else {}
+        contents = begun
+        for k in range(count):
+            if stores[k] is not None:
+                contents[k] = stores[k]
+        for k, home in self._homes:
+            end = k
+            for _ in range(known.turns % period(known.next, k)):
+                end = known.next[end]
+            result[k] = values[end]
+            if stores[home] is not None:
+                contents[places[id(values[end])]] = stores[home]
+        for vector, store in zip(vectors, contents, strict=True):
+            vector._store = store  # one step, as elements.reset
+            vector._pending = None
+            vector._base = None
+        return tuple(result)
