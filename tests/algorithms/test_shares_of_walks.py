@@ -1,4 +1,4 @@
-"""Random walks: how often they return, stay near, restart and take heavy edges, as the formulas say, on each backend."""
+"""Random walks: how often they return, restart and take heavy edges, as the formulas say, on each backend."""
 
 import contextlib
 
