@@ -1,4 +1,4 @@
-"""Operators with a bound scalar, of each pair of types: computed in the type that the notation of Python computes in."""
+"""Operators with a bound scalar, of each pair of types: computed in the type that Python's notation computes in."""
 
 import itertools
 
