@@ -244,6 +244,7 @@ class MatrixBuild:
 
     @classmethod
     def _from_lines(cls, major, minor, values, dtype, lines, width, name, columnwise, other):
+        width = dimension(width, f"n{other}s")
         try:
             check_bounds(minor, width, f"{other} index")
         except IndexOutOfBound as exc:

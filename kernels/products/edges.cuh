@@ -28,28 +28,16 @@ __global__ void edges_of_members(const word* words, int64_t size, const P* indpt
   unsigned long long mine = 0;
   GRB_EACH_RUN(first, end, WORDS_OF_WARP, (size + 63) >> 6) {
     const int64_t w = first + lane_number();
-    word held = lane_number() < WORDS_OF_WARP && w < end ? words ? words[w] : ~word(0) : word(0);
-    if (held == ~word(0) && (w + 1) * 64 <= size) {  // the rows of a word that is full lie together
-      mine += indptr[(w + 1) * 64] - indptr[w * 64];
-      held = 0;
-    }
-    const unsigned some = __ballot_sync(ALL_LANES, held != 0);
-    constexpr int TOGETHER = 4;  // words whose loads overlap
+    const word held = lane_number() < WORDS_OF_WARP && w < end ? words ? words[w] : ~word(0) : word(0);
+    for_each_lane(held != 0, [&](int k) {
+      const word bits = shuffle(held, k);
 #pragma unroll
-    for (int k = 0; k < WORDS_OF_WARP; k += TOGETHER) {
-      if ((some >> k & ((1u << TOGETHER) - 1)) == 0) continue;
-      P begins[2 * TOGETHER], ends[2 * TOGETHER];
-#pragma unroll
-      for (int u = 0; u < 2 * TOGETHER; u++) {
-        const word bits = shuffle(held, k + u / 2);
-        const int b = lane_number() + 32 * (u % 2);
-        const int64_t i = (first + k + u / 2) * 64 + b;
-        const bool there = (bits >> b & 1) != 0 && i < size;
-        begins[u] = there ? indptr[i] : P(0), ends[u] = there ? indptr[i + 1] : P(0);
+      for (int half = 0; half < 2; half++) {
+        const int b = lane_number() + 32 * half;
+        const int64_t i = (first + k) * 64 + b;
+        if (bits >> b & 1 && i < size) mine += indptr[i + 1] - indptr[i];
       }
-#pragma unroll
-      for (int u = 0; u < 2 * TOGETHER; u++) mine += ends[u] - begins[u];
-    }
+    });
   }
   add_to_count(mine, sum);
 }

@@ -22,33 +22,22 @@ template <class T> __global__ void repeat_number(const T* value, int64_t n, T* o
 }
 
 #ifdef GRB_STEPS
-// The sum of parts[0], parts[STEP], ... one of each block of a persistent kernel.  Of one warp, in its first lane.
-template <int STEP> GRB_DEVICE word sum_of_blocks(const word* parts) {
+// out[0] += the sum of the counts that each block of a persistent kernel has left in `parts`.  One warp.
+template <int = 0> __global__ void sum_counts(const word* parts, word* out) {
   constexpr int TOGETHER = 9;  // loads that overlap: of two blocks a multiprocessor on most devices
-  word found = 0;
-  const word* mine = parts + STEP * lane_number();
   constexpr int NEXT = 32 * TOGETHER;
-  for (int left = int(launched_blocks()) - lane_number(); left > 0; left -= NEXT, mine += STEP * NEXT) {
+  word found = 0;
+  const word* mine = parts + lane_number();
+  for (int left = int(launched_blocks()) - lane_number(); left > 0; left -= NEXT, mine += NEXT) {
     word part[TOGETHER];
 #pragma unroll
-    for (int k = 0; k < TOGETHER; k++) part[k] = left > 32 * k ? mine[32 * STEP * k] : 0;
+    for (int k = 0; k < TOGETHER; k++) part[k] = left > 32 * k ? mine[32 * k] : 0;
 #pragma unroll
     for (int k = 0; k < TOGETHER; k++) found += part[k];
   }
   __syncwarp();
-  return warp_sum(found);
-}
-
-// out[0] += the sum of the counts that each block has left in `parts`.
-template <int = 0> __global__ void sum_counts(const word* parts, word* out) {
-  const word found = sum_of_blocks<1>(parts);
+  found = warp_sum(found);
   if (lane_number() == 0) out[0] += found;
-}
-
-// The sum of the blocks' results of a reduction of INT64 by plus, of which each has one; as reduce_parts.
-template <int = 0> __global__ void sum_parts(const word* parts, word* out) {
-  const word found = sum_of_blocks<3>(parts);
-  if (lane_number() == 0) out[0] = found, out[1] = 0, out[2] = 1;
 }
 #endif
 

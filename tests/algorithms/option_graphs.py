@@ -6,12 +6,16 @@ import networkx as nx
 import numpy as np
 
 import grb_tile as gb
+from grb_tile.backends import select
 
 WEIGHTS = ("one", "small", "zeros", "negative", "real", "equal")
 TYPES = {
     "one": ("BOOL", "INT64", "FP64"), "small": ("INT64", "INT8", "UINT32", "FP32", "FP64"), "zeros": ("INT64", "FP64"),
     "negative": ("INT64", "FP64"), "real": ("FP64",), "equal": ("INT64", "FP64"),
 }  # fmt: skip
+
+
+FORMS = ("csr", "dcsr", "csr", "bitmapr", "bitmapc")
 
 
 @dataclasses.dataclass
@@ -32,7 +36,11 @@ class Drawn:
     def A(self):
         i, j = np.nonzero(self.present)
         values = self.weights[i, j].astype(gb.dtypes.lookup_dtype(self.dtype).np_type)
-        return gb.Matrix.from_coo(i, j, values, self.dtype, nrows=self.n, ncols=self.n)
+        A = gb.Matrix.from_coo(i, j, values, self.dtype, nrows=self.n, ncols=self.n)
+        form = FORMS[self.seed % len(FORMS)]
+        if self.n and not hasattr(A._store, "world"):  # the parts of ranks are CSR
+            A._store = select.current().convert(A._store, form)
+        return A
 
     @property
     def symmetric_structure(self):

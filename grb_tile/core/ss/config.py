@@ -161,6 +161,8 @@ class ObjectConfig(MutableMapping):
                 UserWarning, stacklevel=3,
             )  # fmt: skip
             return
+        if len(possible) > 1 and possible[0] == "fullr" and parent.nvals < parent.nrows * parent.ncols:
+            del possible[0]
         parent._store = current().convert(parent._store, possible[0])
 
     def __delitem__(self, key):

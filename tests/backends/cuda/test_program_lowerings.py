@@ -20,6 +20,7 @@ import grb_tile as gb
 from cuda_emulation.backend import EMULATED
 from cuda_emulation.launcher import EmulatedKernel
 from grb_tile.backends.cuda.programs import persistent
+from grb_tile.generators import grid
 from grb_tile.planner import tuning
 
 N = 700  # more than the threads of a block; words of presence are no numbers of a block
@@ -99,6 +100,24 @@ def test_barriers_and_copies_of_a_turn(function, most, shape):
         kernel = captured.device.one.kernel
         assert max(kernel.barriers.values()) <= most, kernel.levels
         assert all(level.count("copy_arrays") < 5 for level in kernel.levels["cols"]), kernel.levels
+
+
+@pytest.mark.skipif(EMULATED, reason="blocks of a whole device, each of which decides on each turn for itself")
+@pytest.mark.parametrize("side", [16, 32, 48, 64])
+@pytest.mark.parametrize("function", [bfs, bellman_ford, least_labels])
+def test_directions_are_those_of_while_nodes(function, side, monkeypatch):
+    """Blocks that decide differently give the same entries in the end, in other turns, or wait for each other."""
+    A, pulled = grid(side, side, side).apply("one").new(float), {}
+    labels = gb.Vector.from_dense(np.arange(A.nrows))
+    for lowering in ("never", "always"):
+        monkeypatch.setitem(persistent.LOWERING, "persistent", lowering)
+        program = gb.program(function)
+        for _ in range(4):
+            argument = labels.dup() if function is least_labels else 7
+            found = program(A, argument)
+            pulled.setdefault(lowering, []).append(program.loops[0].pulled)
+        assert agree(found, function(A, labels.dup() if function is least_labels else 7))
+    assert pulled["never"][2:] == pulled["always"][2:]
 
 
 @pytest.mark.skipif(not EMULATED, reason="a GPU has more blocks in all tests here")

@@ -24,7 +24,6 @@ def steps():
     own = [
         ("programs/copy.cuh", "copy_arrays", "", ("2",)), ("programs/copy.cuh", "copy_arrays", "", ("1", "8")),
         (reduction[0], "reduce_parts", *reduction[2:]), ("programs/numbers.cuh", "sum_counts", "", ()),
-        ("programs/numbers.cuh", "sum_parts", "", ()),
         ("programs/turns.cuh", "end_turn", "", ()),
     ]  # fmt: skip
     passed = [

@@ -192,8 +192,8 @@ FAULTS = [
     Fault(
         "kernels/products/edges.cuh",
         "no edges of the members of a bitmap",
-        "begins[u] = there ? indptr[i] : P(0), ends[u] = there ? indptr[i + 1] : P(0);",
-        "begins[u] = there ? indptr[i] : P(0), ends[u] = there ? indptr[i] : P(0);",
+        "if (bits >> b & 1 && i < size) mine += indptr[i + 1] - indptr[i];",
+        "if (bits >> b & 1 && i < size) mine += indptr[i] - indptr[i];",
         ("tests/backends/cuda/test_matvec_calls.py",),
     ),
     Fault(

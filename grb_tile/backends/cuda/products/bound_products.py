@@ -57,6 +57,8 @@ def bind(
         plan = choose_on_gpu(A, transposed, u, mask, early, backend)
         rows, held = plan.method == "rows", u.nvals_if_read
         E = A if rows != transposed else cached_transpose(A) or backend.transpose(A)
+        if rows and E.rows is not None:  # a caller's hypersparse matrix, whose transpose A is
+            return NotImplemented
         if held == 0:
             w = empty_vector(device, E.nrows if rows else E.ncols, s.dtype)
         elif not rows:

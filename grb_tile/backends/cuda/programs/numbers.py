@@ -20,7 +20,7 @@ from .touched import ANYWHERE, COPIES, FEW_BYTES, POSITIONS, Touched, parameters
 # As a step of one block they give the same whoever runs them.
 _REPEATABLE = {
     *(POSITIONS.keys() - ANYWHERE.keys()), COPIES, "equals_number", "number_or", "end_turn", "reduce_parts",
-    "sum_counts", "sum_parts",
+    "sum_counts",
 }  # fmt: skip
 _MOST_BYTES = 2048  # NUMBERS of kernels/programs/persistent_names.cuh
 

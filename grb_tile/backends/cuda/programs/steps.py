@@ -116,8 +116,6 @@ class Recorder:
             args = *args[:-3], parts, None, None
             touched, _ = touched_by(header, name, template, args)
             final = f"{header} elementwise/reduce.cuh", "reduce_parts", functors, REDUCTIONS[name](template)
-            if name == "agreeing":  # numbers, and each block has one
-                final = "programs/numbers.cuh", "sum_parts", "", ()
             blocks = ALL
         elif name in COUNTS and _counts_by_block(name, template, args) and blocks > 1:
             parts, out = self._launcher.xp.empty(self._most, np.uint64), args[COUNTS[name]]
@@ -235,7 +233,7 @@ def copies_numbers(step: Step) -> bool:
 
 
 # Steps of numbers, which one warp runs: all, or for one position.
-_SUMS = {"sum_counts", "sum_parts", "reduce_parts"}  # of the blocks' parts
+_SUMS = {"sum_counts", "reduce_parts"}  # of the blocks' parts
 _BY_WARP = {"equals_number", "number_or", "end_turn"} | _SUMS
 _OF_ONE = {"combine", "apply_values", "cast_values", "repeat_number"}
 
