@@ -32,6 +32,10 @@ class IndexArrays:
         """
         return positions_in(array, size)
 
+    def bounds_of(self, array: Any) -> tuple[int, int]:
+        """(the least, the greatest) of an array of integers of this backend's that is not empty."""
+        return int(array.min()), int(array.max())
+
     def region_positions(self, I: Positions, J: Positions, width: int) -> Any:
         """I[k] * width + J[l] for each k, and for each l within it, as one array; I and J arrays or ranges."""
         return (self.positions(I)[:, None] * width + self.positions(J)).reshape(-1)

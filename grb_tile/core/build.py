@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..backends.select import current
 from ..dtypes import cast, lookup_dtype, unify
 from ..exceptions import IndexOutOfBound, InvalidValue, OutOfMemory, OutputNotEmpty
 from ..operators import get_typed_op
@@ -45,16 +46,17 @@ def build_operator(self, dup_op):
 
 def check_bounds(indices, size, what):
     """Raises: IndexOutOfBound naming the first position outside 0 .. size - 1."""
-    few = indices.tolist() if type(indices) is np.ndarray and indices.size <= FEW else None
-    if few is not None:
-        inside = not few or min(few) >= 0 and max(few) < size
+    if not indices.size:
+        return
+    if type(indices) is not np.ndarray:
+        least, greatest = current().bounds_of(indices)
+        inside = least >= 0 and greatest < size
+    elif indices.size <= FEW:
+        few = indices.tolist()
+        inside = min(few) >= 0 and max(few) < size
     else:
         long = indices.dtype.itemsize == 8  # as unsigned integers, negative ones are above any size
-        inside = (
-            not indices.size
-            or (long or indices.min() >= 0)
-            and (indices.view(np.uint64) if long else indices).max() < size
-        )
+        inside = (long or indices.min() >= 0) and (indices.view(np.uint64) if long else indices).max() < size
     if not inside:
         bad = indices[(indices < 0) | (indices >= size)][0]
         allowed = f"it must be in 0 .. {size - 1}" if size else "the dimension is 0, which has no positions"

@@ -187,7 +187,7 @@ class Collection:
                 right = False  # the zero that decides no type
             if left is not None:
                 raise TypeError("Do not pass `left` when applying IndexUnaryOp")
-        elif type(right) is Number and left is None or type(left) is Number and right is None:
+        elif isinstance(right, Number) and left is None or isinstance(left, Number) and right is None:
             return combined(self, right, op) if left is None else combined(left, self, op)
         x, xt = (self._matrix, True) if self._is_transposed else (self, False)
         if left is None and right is None:
@@ -243,7 +243,7 @@ class Collection:
                     raise TypeError("thunk argument not None when calling select with mask or boolean object")
                 matched = match_select(self, op) if hasattr(op, "_record") else None
                 return self._select_mask(op) if matched is None else matched
-        if type(thunk) is Number:
+        if isinstance(thunk, Number):
             return selected(self, op, thunk)
         value, dtype, text = bound_scalar(self, False if thunk is None else thunk, "select", "thunk", op, self._udt(op))
         op = get_typed_op(op, self.dtype, dtype, is_right_scalar=True, kind="select")
@@ -460,6 +460,10 @@ def aggregate(self, op, kind, within):
     from .aggregate import reduce_expression as aggregate_record
 
     op = get_typed_op(op, self.dtype, kind="binary|aggregator")
+    if tracing.active is not None and kind == "scalar" and op.name in turn_arrays.EXTREMES:
+        found = turn_arrays.place_of_extreme(self, turn_arrays.EXTREMES[op.name])
+        if found is not None:
+            return found
     x, xt = (self._matrix, True) if self._is_transposed else (self, False)
     cls = ScalarExpression if kind == "scalar" else VectorExpression
     return cls(aggregate_record(x, op, kind, xt), (f"{{0.name}}.{within}({{1}})", self, op))

@@ -17,6 +17,7 @@ from . import kinds
 from .arguments import any_bool, array_of, output_type
 from .device_input import from_gpu
 from .mask import Mask
+from .number import Number
 
 
 class AxisIndex:
@@ -132,6 +133,10 @@ def resolve_axis(index, size, place):
         return _resolve_array(index, size)
     if kind is TurnArray:
         return _resolve_turn_array(index, size)
+    if kind is Number:
+        if index.dtype.np_type.kind not in "iu":
+            raise TypeError(f"An integer is required for indexing.  Got: {index.dtype}")
+        return AxisIndex(None, TurnArray(index.vector._store), size)
     if isinstance(index, (np.integer, int)) and kind is not bool:
         return AxisIndex(None, position(int(index), size), size)
     return _resolve_other(index, size, place)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, overload
 
 from .. import operations as ops
 from ..dtypes import cast_scalar, lookup_dtype
-from . import elements, recorder
+from ..storage.turn_array import TurnArray
+from . import elements, recorder, tracing, turn_arrays
 from .arguments import check_options
 from .expression import (
     COLLECTION_DUNDERS,
@@ -80,6 +81,8 @@ class IndexExpr(Computable):
     def _to_expr(self):
         """The expression of the extract."""
         parent, (first, *rest) = self.parent, self.resolved_indexes.indices
+        if rest and TurnArray in (type(first.index), type(rest[0].index)):
+            return turn_arrays.line(parent, first, rest[0])
         if not rest:
             return VectorExpression(ops.extract(parent, first.index), ("{0.name}[{1._expr_name}]", parent, first))
         second = rest[0]
@@ -189,6 +192,11 @@ class ScalarIndexExpr(ScalarOperand, IndexExpr):
         """The element as a new Scalar, empty when there is none."""
         if opts:
             check_options(opts)
+        if (
+            tracing.active is not None
+            and (found := turn_arrays.element(self.parent, self.resolved_indexes)) is not None
+        ):
+            return found.new(dtype)
         dtype = self.parent.dtype if dtype is None else lookup_dtype(dtype)
         value = self._element()
         if value is not None and dtype is not self.parent.dtype:

@@ -37,7 +37,7 @@ _ARITHMETIC = {
 def combine(left, right, name, method="ewise_mult"):
     """The expression of `left op right`: element-wise for two collections, apply when one is a scalar."""
     if tracing.active is not None:
-        left, right = (x.new() if isinstance(x, ScalarExpression) else x for x in (left, right))
+        left, right = (x.new() if isinstance(x, (ScalarExpression, ScalarIndexExpr)) else x for x in (left, right))
         if type(right) is Number or type(left) is Number:
             return combine_numbers(left, right, name)
     op = default_op("binary", name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..backends.select import current
-from ..dtypes import lookup_dtype
+from ..dtypes import BOOL, lookup_dtype
 from ..exceptions import CaptureError
 from ..operators import get_typed_op
 from ..storage.constructors import full_vector
@@ -30,7 +30,7 @@ def entries(vector: Any, indices: bool, values: bool, dtype: Any) -> tuple[Any, 
     return TurnArray(store, True) if indices else None, TurnArray(held) if values else None
 
 
-def dense(vector: Any, fill: Any, dtype: Any) -> TurnArray:
+def dense(vector: Any, fill: Any, dtype: Any) -> Any:
     """What to_dense gives.  Raises: TypeError for a vector that may have gaps, without a value for these."""
     store, dtype = vector._store, vector.dtype if dtype is None else lookup_dtype(dtype)
     if store.nvals_if_read != store.size:
@@ -43,17 +43,66 @@ def dense(vector: Any, fill: Any, dtype: Any) -> TurnArray:
     return TurnArray(store)
 
 
-def spread_over(target: Any, resolved: Any, number: Number) -> tuple[Any, Any]:
-    """(the indices as a region, the Vector with the number everywhere in it) of `target[indices] << number`."""
+def as_region(target: Any, resolved: Any, value: Any) -> tuple[Any, Any]:
+    """(the indices, what is written) of `target[indices] << value`: one position of the loop becomes a region, and a
+    number of the loop a vector.
+    """
+    positions = [axis.index for axis in resolved.indices if type(axis.index) is TurnArray]
+    if type(value) is not Number and not positions:
+        return resolved, value
     if target.ndim != 1:
-        raise CaptureError("programs: a number of the loop is written into a part of a Matrix")
+        raise CaptureError("programs: at positions of the loop, or with a number of it, a part of a Matrix is written")
     axis = resolved.indices[0]
-    if type(axis.index) is int:
-        resolved = Resolved(target, slice(axis.index, axis.index + 1))
-    if type(axis.index) is not TurnArray:
-        return resolved, number.spread(*resolved.shape, target.dtype)
-    spread = number.spread(axis.index.store.size, target.dtype)
+    if axis.size is None:
+        start = 0 if positions else axis.index
+        resolved = Resolved(target, slice(start, start + 1))
+        if positions:
+            resolved.indices[0].index = axis.index
+    if type(value) is not Number:
+        return resolved, value
+    if not positions:
+        return resolved, value.spread(resolved.shape[0], target.dtype)
+    spread = value.spread(axis.index.store.size, target.dtype)
     return resolved, TurnArray(spread._store, repeated=True)
+
+
+def element(parent: Any, resolved: Any) -> Any:
+    """The Number of `parent[k]`, of a vector without gaps on the device; None where it is another element."""
+    index = resolved.indices[0].index
+    if parent.ndim == 2:
+        if any(type(axis.index) is TurnArray for axis in resolved.indices):
+            raise CaptureError("programs: an element of a Matrix at a number of the loop: write A[k, :]")
+        return None
+    store = parent._store
+    if not in_turn(parent) or store.nvals_if_read != store.size:
+        if type(index) is TurnArray:
+            raise CaptureError("programs: an element of a vector that may have gaps, at a number of the loop")
+        return None
+    at = range(index, index + 1) if type(index) is int else index
+    return Number(kinds.Vector._from_store(current().gather_vector(store, at), parent.dtype))
+
+
+EXTREMES = {"argmin": "min", "argmax": "max"}
+
+
+def place_of_extreme(vector: Any, name: str) -> Any:
+    """The expression of the first position of the least or greatest value; None where the host can tell."""
+    if vector.ndim != 1 or tracing.current() is None or vector.dtype.np_type.kind == "c":
+        return None
+    extreme = vector.reduce(name).new()
+    if type(extreme) is not Number:
+        return None
+    return vector.select("==", extreme).apply("rowindex").new().reduce("min")
+
+
+def line(A: Any, first: Any, second: Any) -> Any:
+    """The expression of A[k, :], or A[:, k], for a number k of the loop: a product with a vector of one entry."""
+    axis, other = (first, second) if type(first.index) is TurnArray else (second, first)
+    if axis.size is not None or other.index is not None:
+        raise CaptureError("programs: a part of a Matrix at positions of the loop; one row or one column is captured")
+    at = current().expand_vector(full_vector(1, BOOL, True), axis.index, axis.dimsize)
+    one = kinds.Vector._from_store(at)
+    return one.vxm(A, "any_second") if axis is first else A.mxv(one, "any_first")
 
 
 def assigned(resolved: Any, value: TurnArray) -> Any:

@@ -100,8 +100,8 @@ class Updater(ops.Descriptor):
     def _assign(self, resolved, value, is_submask):
         if self.input_mask is not None:
             raise TypeError("`input_mask` argument may only be used for extract")
-        if type(value) is Number:
-            resolved, value = turn_arrays.spread_over(self.parent, resolved, value)
+        if tracing.active is not None:
+            resolved, value = turn_arrays.as_region(self.parent, resolved, value)
         if not resolved.shape and self.mask is None:
             if self.accum is None:
                 self.parent._assign_element(resolved, value)

@@ -307,6 +307,11 @@ def _accumulate(c, t, dtype, accum):
     t = to_sparse(t)
     where, values = t.indices, full_values(t)
     backend = current()
+    if c.words is None and accum.positional is None:  # C has all of T's positions
+        result = cast(accum.numpy(cast(c.values[where], accum.type), cast(values, accum.type2)), dtype)
+        with _restored(c, where, _NOWHERE):
+            c.values[where] = result
+        return c
     fresh = backend.cast(t, dtype).values if t.dtype is not dtype else values
     common = backend.intersect(c, t, accum)
     if common.dtype is not dtype:

@@ -17,8 +17,10 @@ from ..dtypes import BOOL
 from ..exceptions import CaptureError
 from ..operators import get_typed_op, typed_semiring
 from ..planner.choose_lowering import bounded_product_pays
-from ..storage.store import Compressed, StoredMask
-from .bounds import Bound, BoundedMatrix, joined, make_ahead, pattern_of
+from ..storage.store import BitmapVector, Compressed, StoredMask
+from .bounds import Bound, BoundedMatrix, Outside, every_position, joined, make_ahead, pattern_of
+
+MOST_ANYWHERE = 1 << 22  # positions of a matrix whose entries may be anywhere
 
 
 def _is_matrix(x):
@@ -175,6 +177,17 @@ class Bounded:
         op = get_typed_op("any_second", BOOL, x.dtype, kind="semiring")
         return BoundedMatrix(x.bound, self._inner.mxv(O, False, x.entries, op, None))
 
+    def broadcast(self, u, A, axis):
+        """Backend.broadcast"""
+        if not _is_bounded(A):
+            return self._inner.broadcast(u, A, axis)
+        there = get_typed_op("any_second", BOOL, u.dtype, kind="semiring")
+        return BoundedMatrix(A.bound, self._inner.mxv(A.bound.ends(axis == 0), False, u, there, None))
+
+    def broadcast_over(self, u, A, axis):
+        """Backend.broadcast_over"""
+        return (A, self.broadcast(u, A, axis)) if _is_bounded(A) else self._inner.broadcast_over(u, A, axis)
+
     def is_equal(self, x, y, op, tolerance=None):
         """Backend.is_equal"""
         bound = self._bound_of(x, y)
@@ -218,22 +231,39 @@ class Bounded:
         if not any(map(_is_bounded, (A, B, mask))):
             return self._once("mxm", A, at, B, bt, semiring, mask, keep)
         _check(semiring)
-        if mask is None or mask.complement:
-            raise CaptureError(
-                "programs: a product of a matrix that changes, without a mask, may have entries anywhere; write it at "
-                "a mask that is no complement (`C(M.S) << A.mxm(B)`)"
-            )
-        shape = mask.pattern.shape
+        shape = A.shape[int(at)], B.shape[1 - int(bt)]
         bound = self._bound_of(mask) or self._bounds.get(shape)
         if bound is None:
             raise CaptureError(f"programs: no matrix of shape {shape} changes in the loop, but a product does")
-        admitted = bound.project(mask.pattern, True)
+        if mask is None or mask.complement:
+            admitted = self._anywhere(bound, mask)
+        else:
+            admitted = bound.project(mask.pattern, True)
         left, right = self._lines(A, at), self._lines(B, not bt)
         self._weigh(bound, left[0], right[0])
         places = bound.rows, bound.pattern.indices
         values, hits = self._inner.bounded_product(places, admitted, left, right, semiring)
         C = BoundedMatrix(bound, self._inner.restrict(values, StoredMask(_true(self._inner, hits))))
         return C if keep is None else self.select(C, *keep)
+
+    def _anywhere(self, bound, mask):
+        """The vector of the positions that the mask of a product admits, of all that there are; None: all.
+
+        Raises: Outside where the bound has not all; CaptureError where these are too many.
+        """
+        nrows, ncols = bound.pattern.shape
+        if nrows * ncols > MOST_ANYWHERE:
+            raise CaptureError(
+                "programs: a product of a matrix that changes, without a mask, may have entries anywhere; write it at "
+                "a mask that is no complement (`C(M.S) << A.mxm(B)`)"
+            )
+        if bound.size < nrows * ncols:
+            make_ahead(self._inner)
+            raise Outside(every_position(self._inner, nrows, ncols))
+        if mask is None:
+            return None
+        all_of = BitmapVector(bound.size, BOOL, None, bound.pattern.values, bound.size, True)
+        return self._inner.restrict(all_of, self._mask(bound, mask))
 
     def _weigh(self, bound, left, right):
         """Raises: CaptureError where the rows at the positions take longer than the product from Python."""

@@ -286,6 +286,14 @@ def pattern_of(backend: Any, store: Any) -> Compressed:
     return store.with_values(BOOL, backend.xp.ones(1, np.bool_), True)
 
 
+def every_position(backend: Any, nrows: int, ncols: int) -> Compressed:
+    """The pattern of all positions."""
+    xp = backend.xp
+    indptr = xp.arange(nrows + 1, dtype=np.int64) * ncols
+    indices = xp.arange(nrows * ncols, dtype=np.int64) % ncols
+    return Compressed(nrows, ncols, BOOL, indptr, indices.astype(index_dtype(ncols)), xp.ones(1, np.bool_), True)
+
+
 def joined(backend: Any, patterns: list) -> Compressed:
     """The union of patterns."""
     found = patterns[0]

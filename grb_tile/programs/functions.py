@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core import tracing
 from ..core.expression import ScalarExpression
+from ..core.indexed import ScalarIndexExpr
 from ..core.number import Number, combined
 from ..core.scalar import Scalar
 from ..dtypes import BOOL, FP64, INT64
@@ -79,7 +80,7 @@ def _knows(function):
 
 def _on_device(x):
     """The Number of a scalar or of a reduction that is on the device; else x."""
-    if isinstance(x, ScalarExpression):
+    if isinstance(x, (ScalarExpression, ScalarIndexExpr)):
         found = x.new()
         return found if type(found) is Number else x
     return x

@@ -5,8 +5,8 @@
 // Callers: backends/cuda/elementwise/broadcast.py.  Both operands are CSR, or both DCSR: row r of C that is stored is
 //   A's row r / stored_b times B's row r % stored_b, as they store them.
 // Within a row the entries are ordered by A's, then by B's, so columns ascend.
-// Launch: one thread for each row (starts; tiles of rows as write_sums), then one for each entry, which finds its row by
-//   binary search.
+// Launch: one thread for each row (starts: tiles of rows, as write_sums), then one for each entry, which finds its row
+//   by binary search.
 #pragma once
 #include "base/views.cuh"
 #include "structure/prefix_sums.cuh"

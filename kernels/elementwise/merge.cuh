@@ -295,7 +295,7 @@ template <class I, class Values> struct MergeWrite {
   word* states;
   word* finished;
   word* sent;  // page-locked: the number of all entries
-  I* columns;
+  I* columns;       // null: the entries are counted
   int64_t* starts;  // null in vectors
   Values values;
 };
@@ -368,6 +368,7 @@ __global__ void __launch_bounds__(THREADS) merge_write(MergeWrite<I, Values> o) 
         o.starts[++row] = base + first_kept + __popc(kept & (ends & -ends) - 1);
       if (c == 0 && threadIdx.x == 0) o.starts[0] = 0;
     }
+    if (o.columns == nullptr) continue;
     I* columns = o.columns + base;
     if constexpr (Values::PRESENT) {
       const auto values = o.values.of_chunk(from.a, from.b);

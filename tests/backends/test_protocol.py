@@ -22,7 +22,7 @@ INHERITED = {  # what a backend need not say again: identity, a plain form in Nu
     "dense_matmul",
     "broadcast_combine",
     "matmul_inner", "outside", "device_report", "reduce_matmul", "sorts_products", "tile_facts", "check_memory",
-    "compile_ahead", "positions_in", "last_of_each",
+    "compile_ahead", "positions_in", "bounds_of", "last_of_each",
     "region_positions", "put_region", "gather_region", "agreed",
 } | {name for name in vars(GraphOperations) if not name.startswith("_")}  # fmt: skip  # the algorithm's own loop runs
 

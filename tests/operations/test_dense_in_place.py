@@ -8,6 +8,7 @@ import pytest
 import grb_tile as gb
 from cuda_emulation.backend import EMULATED, shim, using_shim
 from grb_tile.backends import select
+from grb_tile.storage import bits
 from grb_tile.storage.store import Dense
 
 NROWS, NCOLS = 40, 30
@@ -29,6 +30,9 @@ def dense(format, dtype="INT64"):
     A = gb.Matrix.from_coo(at // NCOLS, at % NCOLS, at + 1, dtype, nrows=NROWS, ncols=NCOLS)
     A._store = select.current().convert(A._store, format)
     assert type(A._store) is Dense and A._store.format == format
+    flat = A._store.flat
+    if flat.words is not None:
+        flat.values[~bits.to_bool(flat.words, flat.size)] = 77  # what stands at absent positions is arbitrary
     return A
 
 

@@ -146,7 +146,7 @@ def clusters(A, most=20):
     for _ in range(most):
         before = M.dup()
         sums = M.reduce_columnwise(monoid.plus).new()
-        M << M.mxm(unary.minv(sums).new().diag(), semiring.plus_times)
+        M << binary.truediv(M & sums)
         M << M.mxm(M)
         M << M * M
         M << M.select(">", 1e-4)

@@ -355,6 +355,61 @@ def _some(n, step):
     return Vector.from_coo(list(range(0, n, step)), [True] * len(range(0, n, step)), size=n)
 
 
+def spanning_tree(W, start):
+    """Prim: the vertices that the tree of least weight reaches, and its weight."""
+    n = W.nrows
+    d = W[start, :].new()
+    tree = Vector(bool, n)
+    tree[start] = True
+    d(~tree.S, replace=True) << d
+    weight = 0.0
+    while d.nvals:
+        weight += d.reduce(monoid.min).new().value
+        u = int(d.reduce(gb.agg.ss.argmin).new().value)
+        tree[u] << True
+        d(binary.min) << W[u, :]
+        d(~tree.S, replace=True) << d
+    return tree, weight
+
+
+def components_by_pivots(A):
+    """A search from the least vertex that is left, until none is."""
+    n = A.nrows
+    component = Vector(int, n)
+    left = Vector.from_dense(np.arange(n))
+    while left.nvals:
+        pivot = left.reduce(monoid.min).new().value
+        f = Vector(bool, n)
+        f[pivot] << True
+        found = f.dup()
+        while f.nvals:
+            f(~found.S, replace=True) << semiring.lor_land(f @ A)
+            found(f.S) << True
+        component(found.S) << pivot
+        left(~found.S, replace=True) << left
+    return component
+
+
+def closure(A):
+    """Which vertices reach which, by squares."""
+    R = A.dup()
+    while True:
+        n = R.nvals
+        R << binary.lor(R | R.mxm(R, semiring.lor_land).new())
+        if R.nvals == n:
+            return R
+
+
+def all_distances(W):
+    """Shortest paths between all vertices, by squares."""
+    D = W.dup()
+    while True:
+        old = D.dup()
+        D(binary.min) << D.mxm(D, semiring.min_plus)
+        if D.isequal(old):
+            return D
+
+
 def same(found, wanted):
     """Are results near those of another run?"""
     found, wanted = (x if isinstance(x, tuple) else (x,) for x in (found, wanted))
@@ -397,5 +452,9 @@ LOOPS = {
     "walk with restart": (walk_with_restart, lambda A: (A, hub(A))),
     "farthest": (farthest, lambda A: (A, hub(A))),
     "peeling": (peeling, lambda A: (A,)),
+    "closure": (closure, lambda A: (A,)),
+    "all distances": (all_distances, lambda A: (weights_of(A),)),
+    "spanning tree": (spanning_tree, lambda A: (weights_of(A), hub(A))),
+    "pivots": (components_by_pivots, lambda A: (A,)),
     "labels": (propagated, lambda A: (A, 10)),
 }  # fmt: skip

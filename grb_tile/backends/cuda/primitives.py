@@ -17,7 +17,7 @@ PRIMITIVES = {  # where a function returns NotImplemented, the host computes
     "structure.gather": {
         "gather_vector": "u", "gather_matrix": "A", "expand_vector": "u", "expand_matrix": "A",
     },
-    "structure.index_lists": {"positions_in": "", "last_of_each": "", "region_positions": ""},
+    "structure.index_lists": {"positions_in": "", "bounds_of": "", "last_of_each": "", "region_positions": ""},
     "elementwise.elementwise": {"union": "x y mask", "intersect": "x y mask", "restrict": "x mask"},
     "elementwise.mapping": {"select": "x mask", "apply": "x mask", "reduce": "x"},
     "elementwise.compare": {"is_equal": "x y"},

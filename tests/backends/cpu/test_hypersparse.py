@@ -134,3 +134,11 @@ def test_values_written_after_a_product_are_read():
         w = A.mxv(x).new()
         assert w.to_dict() == {5: value, n - 2: 2.0}
         assert A.mxm(A.T).new()[5, 5].value == value * value
+
+
+def test_no_entries():
+    n = 1 << 40
+    A, x = gb.Matrix(float, n, n), gb.Vector.from_coo([5], [1.0], size=n)
+    assert A._store.format == "dcsr"
+    for _ in range(int(tuning.NUMBERED_AFTER) + 2):
+        assert A.mxv(x).new().nvals == x.vxm(A).new().nvals == A.mxm(A).new().nvals == 0

@@ -26,6 +26,7 @@ def threads(request, monkeypatch):
     monkeypatch.setattr(tuning, "COMPILED_ENTRIES", 0)
     monkeypatch.setattr(in_chunks, "CHUNK", 64)
     monkeypatch.setattr(in_chunks, "LEAST", 128)
+    monkeypatch.setattr(in_chunks, "REDUCED", 64)
     with gb.plan(force="numba"):
         yield
     assert jit.failures() == []

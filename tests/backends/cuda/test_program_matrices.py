@@ -14,6 +14,7 @@ from backends.cuda.test_programs import N, agree, drawn, matrix, on_the_device  
 import grb_tile as gb
 from grb_tile.exceptions import CaptureWarning
 from grb_tile.planner import tuning
+from grb_tile.programs import bounded
 from grb_tile.storage.store import Dense
 
 
@@ -234,7 +235,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_runs_turn_by_turn(name):
+def test_what_is_refused_runs_turn_by_turn(name, monkeypatch):
+    monkeypatch.setattr(bounded, "MOST_ANYWHERE", N * N - 1)
     statement, reason = REFUSED[name]
     text = (
         "def refused(C, A, v, turns):\n    for turn in gb.loop(max_turns=turns):\n"

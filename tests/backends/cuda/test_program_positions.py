@@ -5,7 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
-from backends.cuda.test_programs import agree, on_the_device  # noqa: F401  (a fixture of each test)
+from backends.cuda.test_program_lowerings import matrix, shape  # noqa: F401  (a fixture)
+from backends.cuda.test_programs import agree, drawn, on_the_device, same_as_plain  # noqa: F401  (a fixture)
 
 import grb_tile as gb
 from grb_tile.exceptions import CaptureWarning, IndexOutOfBound
@@ -150,8 +151,8 @@ def test_out_of_bounds(bad, late):
     def make(step):
         return gb.Vector.from_dense(np.arange(70) // 2), values(70, 1), step, 50
 
-    program, step = gb.program(f), gb.Vector.from_scalar(0, 70, int).dup()
-    zero = step.dup()
+    program, zero = gb.program(f), gb.Vector.from_dense(np.zeros(70, int))
+    step = zero.dup()
     step[69] = 1 if bad == 70 else (bad - 34) // late  # 70 from turn 36 on
     for _ in range(3):
         assert agree(program(*make(zero)), f(*make(zero)))
@@ -166,33 +167,39 @@ def test_out_of_bounds(bad, late):
 
 
 def test_endless_but_for_the_error():
-    def f(p, x):
+    def f(p, x, y):
         while x.reduce("plus").new().value > 0:
             p << p + 1
-            x << x[p.to_coo()[1]]
+            y << x[p.to_coo()[1]]
 
     program = gb.program(f)
-    program(gb.Vector.from_dense(np.arange(70)), gb.Vector.from_scalar(0.0, 70))
     for _ in range(3):
-        args = gb.Vector.from_dense(np.arange(70) // 2), gb.Vector.from_dense(np.ones(70))
+        args = gb.Vector.from_dense(np.arange(70) // 2), values(70, 1).apply(abs).new(), values(70, 2)
         with pytest.raises(IndexOutOfBound), warnings.catch_warnings():
             warnings.simplefilter("ignore", CaptureWarning)  # the third time it is refused
             program(*args)
 
 
 def test_positions_that_come_twice():
-    def f(p, x, turns):
+    def f(p, x, shift, turns):
         for _ in range(turns):
-            x << gb.Vector.from_coo(p.to_coo()[1], x.to_coo()[1], size=x.size)
-            p << (p * p) % 71 % 70
+            x("second") << gb.Vector.from_coo(p.to_coo()[1], x.to_coo()[1], size=x.size)
+            p << (p + shift) % 70
         return x
 
     program = gb.program(f)
-    for k in range(3):
+
+    def make(k, last):
+        shift = np.full(70, 3)
+        shift[69] = last
         order = gb.Vector.from_dense(np.random.default_rng(k).permutation(70))
-        assert agree(program(order.dup(), values(70, k), 1), f(order.dup(), values(70, k), 1))
+        return order, values(70, k), gb.Vector.from_dense(shift), 4
+
+    for k in range(3):
+        assert agree(program(*make(k, 3)), f(*make(k, 3)))
+    assert "turns on the device" in program.explain()
     with pytest.raises(ValueError, match="Duplicate indices"):
-        program(gb.Vector.from_dense(np.random.default_rng(k).permutation(70)), values(70, k), 3)
+        program(*make(0, 4))
 
 
 @pytest.mark.parametrize(
@@ -235,3 +242,20 @@ def _outcome(function, arguments):
         return function(*arguments)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
+
+
+STATEMENTS = (
+    "c << c[(b % A.nrows).new().to_dense(0)]", "c = c[(a % A.nrows).new().to_dense(4)].new()",
+    "a << gb.Vector.from_coo((c % A.nrows).new().to_dense(3), b.to_dense(2), size=A.nrows, dup_op=gb.binary.plus)",
+    "b(gb.binary.max) << gb.Vector.from_coo((b % 50).new().to_coo()[1], k, size=A.nrows)",
+    "b[(c % A.nrows).new().to_dense(1)] << k", "a('max')[(b % A.nrows).new().to_dense(0)] << b.to_dense(1)",
+    "at, x = a.to_coo(); b[at] << x", "b(~a.S)[c.to_coo()[0]] << 2", "a, b = b, a", "k += 2", "k = max(k, 3)",
+    "k = abs(k - 7) if c.nvals > 300 else int(k + 1.5)", "c << (c * 7 + k) % A.nrows", "a << a.select('<=', k)",
+    "c << c.ewise_add(a, 'min')", "a << A.mxv(b, 'max_second')", "b(b.S, replace=True) << c",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", [0, 1, 2, *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 40))])
+def test_random_programs(case, shape):  # noqa: F811
+    """In one kernel, on grids of any size."""
+    same_as_plain(*drawn("positions", case, STATEMENTS), matrix(case).apply("ceil").new(int))

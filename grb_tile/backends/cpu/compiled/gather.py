@@ -150,6 +150,9 @@ class _Rows:
 
     def in_chunks(self, job, ends=None):
         """job(worker, first, last) for chunks of rows, on all cores; ends: cumulated counts, where they are known."""
+        if self.A.indices.shape[0] < tuning.PARALLEL_ROWS:
+            job(0, 0, self.counts.shape[0])
+            return
         cuts, threads = balanced(self.counts.cumsum() if ends is None else ends)
         jit.share_out(lambda chunk, worker: job(worker, cuts[chunk], cuts[chunk + 1]), len(cuts) - 1, threads)
 

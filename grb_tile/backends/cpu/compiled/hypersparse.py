@@ -23,7 +23,7 @@ def matvec(A, x, semiring, mask, by_rows, product):
 
     product: a function of (CSR matrix, x, semiring, mask), which computes the one or the other.
     """
-    if semiring.binaryop.positional or x.nvals == 0 or not _is_due(A, x.nvals, by_rows):
+    if semiring.binaryop.positional or 0 in (A.indices.shape[0], x.nvals) or not _is_due(A, x.nvals, by_rows):
         return NotImplemented
     names, columns = columns_of(A)
     rows = A.rows

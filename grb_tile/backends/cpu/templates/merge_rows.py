@@ -25,6 +25,7 @@ from grb_tile.backends.cpu.templates.placeholders import (
     first_at_least,
 )
 
+FEW = 3  # ratio of row lengths from which the entries of the longer row are copied up to the next of the shorter
 LOPSIDED = 12  # ratio of row lengths from which the shorter row is searched in the longer one
 
 
@@ -88,6 +89,32 @@ def rows(
                             y = y_values[q]
                         out_values[at] = ADD(x, y)
                     at += 1
+                q += 1
+        elif (UNION or DIFFERENCE) and p_end - p > FEW * (q_end - q):
+            while q < q_end:
+                k = y_indices[q]
+                while p < p_end and x_indices[p] < k:
+                    out_indices[at] = x_indices[p]
+                    if not ISO_OUT:
+                        if not X_ISO:
+                            x = x_values[p]
+                        out_values[at] = LONE_X(x, y_default)
+                    at += 1
+                    p += 1
+                both = p < p_end and x_indices[p] == k
+                if UNION:
+                    out_indices[at] = k
+                    if not ISO_OUT:
+                        if not Y_ISO:
+                            y = y_values[q]
+                        if both:
+                            if not X_ISO:
+                                x = x_values[p]
+                            out_values[at] = ADD(x, y)
+                        else:
+                            out_values[at] = LONE_Y(y, x_default)
+                    at += 1
+                p += both
                 q += 1
         else:
             while p < p_end and q < q_end:

@@ -11,6 +11,7 @@ from ..jit import cache as jit
 
 CHUNK = 1 << 16
 LEAST = 4 * CHUNK  # values from which an array is cut into chunks
+REDUCED = 2 * CHUNK  # values of a chunk of a reduction, which makes no array: fewer calls
 
 
 def mapped(function, values, ufunc=None):
@@ -47,15 +48,15 @@ def reduced(function, values, terminal=None):
     count = values.shape[0]
     if count < LEAST:
         return function(values)
-    first = function(values[:CHUNK])
+    first = function(values[:REDUCED])
     if terminal is not None and first == terminal:
         return first
 
     def job(chunk, worker):
-        begin = (chunk + 1) * CHUNK
-        return function(values[begin : begin + CHUNK])
+        begin = (chunk + 1) * REDUCED
+        return function(values[begin : begin + REDUCED])
 
-    return function(np.array([first, *jit.share_out(job, (count - 1) // CHUNK, jit.thread_count())]))
+    return function(np.array([first, *jit.share_out(job, (count - 1) // REDUCED, jit.thread_count())]))
 
 
 def reduced_bits(function, words, values, terminal=None):

@@ -58,6 +58,8 @@ def build_matrix(nrows, ncols, rows, cols, values, dup, dtype):
         keys = rows * ncols
         keys += cols
     distinct = count < 2 or keys is not None and bool((keys[1:] > keys[:-1]).all())
+    if distinct:
+        keys = None
     width = max(int(ncols) - 1, 1).bit_length()
     order = None
     if not distinct and iso and (int(nrows) << width) <= MAX_KEY:  # no values to be moved with the pairs
@@ -67,9 +69,9 @@ def build_matrix(nrows, ncols, rows, cols, values, dup, dtype):
     elif not distinct and keys is not None:
         if not (keys[1:] >= keys[:-1]).all():
             order = stable_order(keys, nrows * ncols)
+            keys = keys[order] if count < tuning.COMPILED_TUPLES else None  # of many no array more is made
     elif not distinct:
         order = np.lexsort((cols, rows))
-    del keys
     if order is not None:
         rows, cols = rows[order], cols[order]
         if not iso:
@@ -77,15 +79,18 @@ def build_matrix(nrows, ncols, rows, cols, values, dup, dtype):
     if not distinct:
         fresh = np.empty(count, np.bool_)
         fresh[0] = True
-        np.logical_or(rows[1:] != rows[:-1], cols[1:] != cols[:-1], out=fresh[1:])
-        if not fresh.all():
+        if keys is not None:
+            np.not_equal(keys[1:], keys[:-1], out=fresh[1:])
+        else:
+            np.logical_or(rows[1:] != rows[:-1], cols[1:] != cols[:-1], out=fresh[1:])
+        keys, starts = None, fresh.nonzero()[0]
+        if starts.shape[0] != count:
             if dup is None:
                 at = int((~fresh).argmax())
                 raise InvalidValue(
                     f"rows, columns: ({int(rows[at])}, {int(cols[at])}) occurs more than once and dup_op is None; pass "
                     "dup_op (binary.plus, binary.first, ...) to combine the values of equal positions"
                 )
-            starts = fresh.nonzero()[0]
             values, iso = fold_segments(values, iso, starts, count, dup, dtype)
             rows, cols = rows[starts], cols[starts]
     values, iso = _stored(values, iso, count, dtype)
@@ -127,12 +132,11 @@ def fold_segments(values, iso, starts, total, op, dtype):
         return (values if iso else values[starts + lengths - 1]), iso
     if iso:
         values = np.broadcast_to(values, (total,))
-    folded = cast(values[starts], dtype)
+    folded = cast(values[starts], dtype)  # an array of its own
     monoid = getattr(op, "monoid", None)
     longest = int(lengths.max())
     if longest > 64 and monoid is not None and monoid.return_type is op.type is op.return_type is dtype:
         return monoid.reduceat(cast(values, dtype), starts), False
-    folded = np.array(folded)
     for rank in range(1, longest):
         which = (lengths > rank).nonzero()[0]
         combined = op.numpy(cast(folded[which], op.type), cast(values[starts[which] + rank], op.type2))

@@ -11,6 +11,7 @@ from .errors import on_device
 from .host_copies import MOST_FEW
 
 _BY_ADDRESS = 4  # cudaMemcpyKind
+_MUCH = 1 << 30  # bytes
 _MOST_WASTE = 1 << 17  # elements without which an array is not copied into one of its size
 
 
@@ -23,6 +24,11 @@ def copied(device: Any, array: Any) -> Any:
         copy, stream = device.xp.cuda.runtime.memcpyAsync, device.current_stream().ptr
         copy(made.data.ptr, array.data.ptr, array.nbytes, _BY_ADDRESS, stream)
     return made
+
+
+def is_much(device: Any, count: int) -> bool:
+    """Are so many bytes more than an array of a result has where its length is not known yet?"""
+    return count > device.launcher.size(_MUCH, 40_000)
 
 
 def cut(device: Any, block: Any, k: int, count: int, room: int) -> Any:

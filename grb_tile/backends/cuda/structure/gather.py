@@ -10,6 +10,7 @@ from ....storage.store import BitmapVector, Compressed, index_dtype
 from ....storage.turn_array import TurnArray
 from ..runtime.errors import on_device
 from ..runtime.late_vector import LateVector
+from ..runtime.moves import copied
 from .arrays import (
     as_type,
     compressed,
@@ -25,7 +26,7 @@ from .arrays import (
     vector_of,
 )
 from .formats import choose_format
-from .index_lists import ascends, find_in_range, positions_of
+from .index_lists import ascends, find_in_range, positions_of, window_of_range
 from .positions import AND, join_words
 from .prefix_sums import listed
 from .rows import gather_columns, gather_rows
@@ -50,6 +51,12 @@ def gather_vector(device, u, I):
         return empty_vector(device, 0, u.dtype)
     if u.format == "bitmap" and u.words is None and u.iso:
         return conversions.share(u, BitmapVector(size, u.dtype, None, u.values, size, True))
+    if type(I) is range and u.format == "sparse" and I.step == 1:
+        first, stop = window_of_range(device, u.indices, I)
+        positions = progression(device, stop - first, index_dtype(size), -I.start, 1, u.indices[first:stop])
+        values = u.values if u.iso else copied(device, u.values[first:stop])
+        u.shared = u.shared or u.iso
+        return vector_of(device, size, u.dtype, positions, values, u.iso)
     if type(I) is range and u.format == "sparse":
         chosen, positions = find_in_range(device, u.indices, I)
         if I.step < 0:

@@ -48,6 +48,13 @@ def positions_in(device, array, size):
     return device.note_order(I, not (descents or repeats))
 
 
+def bounds_of(device, array):
+    """Semantics: backends/indices.py.  One launch, whose result is polled."""
+    if type(array) is np.ndarray or array.dtype != np.int64 or not array.flags.c_contiguous:
+        return int(array.min()), int(array.max())
+    return tuple(order_facts(device, None, array)[3:])
+
+
 def last_of_each(device, I, size):
     """Semantics: backends/indices.py.  A stable sort; one read-back, another where a position is repeated."""
     if I is None or type(I) is not device.array_class:
@@ -96,15 +103,19 @@ def region_positions(device, I, J, width):
     return device.note_order(found, True) if ordered else found
 
 
+def window_of_range(device, positions, I):
+    """(first, stop): the ascending `positions` from the least to the greatest of the range I; one read-back."""
+    if len(I) == 0 or positions.shape[0] == 0:
+        return 0, 0
+    kernel, n = device.launcher.kernel(_HEADER, "range_bounds", "", (index_type(positions),)), positions.shape[0]
+    given = positions, n, min(I[0], I[-1]), max(I[0], I[-1])
+    first, stop = device.sent(lambda sent: kernel.over(2, (*given, sent), block=32), 2)
+    return first, stop
+
+
 def find_in_range(device, positions, I):
     """(which of the ascending `positions` are in the range I, their positions in it)."""
-    if len(I) == 0 or positions.shape[0] == 0:
-        nothing = device.empty(0, np.int64)
-        return nothing, nothing
-    kernel, n = device.launcher.kernel(_HEADER, "range_bounds", "", (index_type(positions),)), positions.shape[0]
-    first, stop = device.sent(
-        lambda sent: kernel.over(2, (positions, n, min(I[0], I[-1]), max(I[0], I[-1]), sent), block=32), 2
-    )
+    first, stop = window_of_range(device, positions, I)
     window = positions[first:stop]
     if abs(I.step) == 1:
         at = progression(device, stop - first, _INT64, -I.start * I.step, I.step, window)

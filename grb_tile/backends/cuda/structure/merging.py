@@ -12,7 +12,7 @@ from ....planner import tuning
 from ....storage.convert import DCSR_TO_CSR, SMALL_ROWS
 from ....storage.store import Compressed, SparseVector
 from ..runtime.array_block import layout
-from ..runtime.moves import cut
+from ..runtime.moves import cut, is_much
 from .arrays import index_type, starts_in, stored_rows, vector_of
 from .formats import choose_format
 from .positions import AND, OR, WITHOUT
@@ -76,31 +76,39 @@ class Merge:
         """Launch merge_write, which writes the structure, and values of NumPy's `dtype` by the C++ type `values`.
 
         Returns the values.  The arrays have room for as many entries as there can be, and are cut, or copied where
-        most of that is not needed.
+        most of that is not needed; where it would be much memory, the entries are counted first.
         """
-        device, x, bound, lines = self._device, self._x, self._bound, self._path[6]
+        device, columns, lines = self._device, self._x.indices.dtype, self._path[6]
         indices, starts = self._structure or (None, None)
+        width = (columns.itemsize if indices is None else 0) + (0 if dtype is None else dtype.itemsize)
+        if self._count is None and is_much(device, self._bound * width):
+            self._launch("", "NoValues", 0, 0, 0)
+        room = self._bound if self._count is None else self._count
         block = device.launcher.array_block(device.xp, layout(
-            (bound, x.indices.dtype) if indices is None else None,
+            (room, columns) if indices is None else None,
             (lines + 1, _INT64) if indices is None and self._path[0] is not None else None,
-            None if dtype is None else (bound, dtype),
+            None if dtype is None else (room, dtype),
         ))  # fmt: skip
         at, starts_at, out = block.addresses
         if indices is not None:
             at, starts_at = device.address(indices), device.address(starts)
-        launcher = device.launcher
+        if at:
+            self._launch(functors, values, at, starts_at, *((0,) if dtype is None else (*arguments, out)))
+        if indices is None:
+            self._structure = cut(device, block, 0, self._count, room), block.array(1)
+        return None if dtype is None else cut(device, block, 2, self._count, room)
+
+    def _launch(self, functors, values, *results):
+        """Launch merge_write, with merge_partition before the first time, and find the count; columns 0: no more."""
+        device, launcher = self._device, self._device.launcher
         if self._chunks > 1 and self._count is None:
             launcher.kernel(HEADER, "merge_partition", "", self._template).over(self._chunks - 1, self._path)
         kernel = launcher.kernel(HEADER, "merge_write", functors, (*self._template, values))
-        blocks, shared = min(self._chunks, MOST_BLOCKS), shared_bytes(self._threads, x.indices.dtype.itemsize)
-        more = (0,) if dtype is None else (*arguments, out)
-        (self._count,) = device.sent(lambda sent: kernel(
-            blocks, self._threads,
-            (*self._path, self._mode, *look_back(device, self._chunks), sent, at, starts_at, *more), shared=shared,
-        ))  # fmt: skip
-        if indices is None:
-            self._structure = cut(device, block, 0, self._count, bound), block.array(1)
-        return None if dtype is None else cut(device, block, 2, self._count, bound)
+        blocks, shared = min(self._chunks, MOST_BLOCKS), shared_bytes(self._threads, self._x.indices.dtype.itemsize)
+        given = *self._path, self._mode, *look_back(device, self._chunks)
+        (self._count,) = device.sent(
+            lambda sent: kernel(blocks, self._threads, (*given, sent, *results), shared=shared)
+        )
 
     def structure(self):
         """(indices, row pointers) of the result, which are written unless they were; None for those of a vector."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....storage.store import index_dtype
 from ..runtime.array_block import layout
-from ..runtime.moves import cut
+from ..runtime.moves import cut, is_much
 from .type_names import INDEX, index_type, moved_type
 
 HEADER = "structure/prefix_sums.cuh"
@@ -95,11 +95,16 @@ class Flagged:
     def _written(self, numbers, indices, values):
         """(numbers of that type, indices, values) of the flagged ones; each may be None, and is then not wanted.
 
-        The first call counts them: its arrays have room for all, and are cut.
+        The first call counts them: its arrays have room for all, and are cut; where that would be much memory, a call
+        before it counts them.
         """
-        tiles, first = self._tiles, self._count is None
-        device, room = tiles.device, self.n if first else self._count
+        tiles, device = self._tiles, self._tiles.device
         wanted = numbers, *(None if x is None else x.dtype for x in (indices, values))
+        width = sum(0 if dtype is None else dtype.itemsize for dtype in wanted)
+        if self._count is None and width and is_much(device, self.n * width):
+            self._written(None, None, None)
+        first = self._count is None
+        room = self.n if first else self._count
         before = ((-(-self.n // OF_THREAD), _UINT16), (tiles.count, _INT64)) if self._before is None else (None, None)
         fields = layout(*(None if dtype is None else (room, dtype) for dtype in wanted), *before)
         block = device.launcher.array_block(device.xp, fields)
