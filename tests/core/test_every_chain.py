@@ -20,7 +20,7 @@ def test_each_has_a_row():
     assert set(FOLLOWS) >= set(CHAINS) and len(FOLLOWS) == 4
 
 
-@pytest.mark.parametrize("engine", ["numpy", "numba", "reference"])
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("numba", marks=pytest.mark.slow), "reference"])
 @pytest.mark.parametrize("semiring", ["plus_times", "any_pair", "plus_pair", "min_second", "lor_land"])
 def test_every_product_then_every_sum(semiring, engine):
     """Values that differ and values that are one: each monoid of what is left, by rows, by columns and of all."""
