@@ -43,10 +43,10 @@ def uploaded(device: Any, *arrays: Any) -> list:
     few = len(arrays) > 1 and fields.total <= MOST_FEW and device.launcher.recorder is None
     if not few or any(x is not None and (x.ndim > 1 or x.dtype.kind not in "biufc") for x in arrays):
         return [None if x is None else device.upload(np.ascontiguousarray(x)) for x in arrays]
-    device.needs_host("an array of the host is copied to the device: make it before the loop")
     block = device.launcher.array_block(device.xp, fields)
     address, content = block.staged(arrays)
     if content:
+        device.needs_host("an array of the host is copied to the device: make it before the loop")
         device.copies.few(address, content)
     return block.arrays()
 
