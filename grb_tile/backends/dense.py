@@ -39,7 +39,7 @@ from ..storage.dense import (
 )  # fmt: skip
 from ..storage.host_memory import check_memory
 from ..storage.place import at, first_value, host, is_host
-from ..storage.store import BitmapVector, Compressed, Dense, SparseVector, StoredMask, index_dtype
+from ..storage.store import BitmapVector, Compressed, Dense, SparseVector, StoredMask, index_dtype, same_structure
 from ..storage.update_entries import update_entries
 from .dense_products import is_plus, matvec, product
 from .dense_regions import joined, put_full, region
@@ -416,7 +416,7 @@ class DenseForms(Backend):
                         self._check_host_memory(c.flat.size * c.flat.values.itemsize, c.nrows, c.ncols)
                     return update_entries(c, t, mask.pattern, True)
                 flat = flat_of(t, line_numbers)
-                pattern = flat if mask.pattern is t else flat_of(mask.pattern, line_numbers)
+                pattern = flat if same_structure(t, mask.pattern) else flat_of(mask.pattern, line_numbers)
                 found = super().overwrite(writable_flat(self.to_device(c), False), flat, StoredMask(pattern))
                 return matrix_of(found, c.nrows, c.ncols)
             c, t, mask = self._all_here(c, t, mask)
@@ -424,7 +424,7 @@ class DenseForms(Backend):
             if frame is not None:
                 if self.on_device and type(c) is Dense and not mask.complement:
                     flat = frame.flat(t)
-                    pattern = flat if mask.pattern is t else frame.flat(mask.pattern)
+                    pattern = flat if same_structure(t, mask.pattern) else frame.flat(mask.pattern)
                     own = writable_flat(c, frame.by_columns)
                     return frame.matrix(super().overwrite(own, flat, StoredMask(pattern)))
                 outside = super().restrict(frame.flat(c), ~frame.flat(mask))

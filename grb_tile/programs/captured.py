@@ -106,8 +106,7 @@ class Captured:
         if left <= 0 or not carried.test(*carried.values):
             return tuple(carried.values)
         before = [vector._store for vector in carried.vectors]
-        stop, values = carried.body(*carried.values)
-        self.turns = 1
+        (stop, values), self.turns = carried.body(*carried.values), 1
         if stop or left == 1 or not carried.test(*values):
             return tuple(values)
         self.settle(carried, values)
@@ -122,12 +121,17 @@ class Captured:
         self.matrices = Matrices(current(), [x for x in (*before, *after) if x is not None], patterns, made)
         with traced(self, carried) as frame:
             self.device.carry(frame.begin(values), [self.matrices.entries_of(store) for store in others])
-            turns, going = self.device.settle(frame.turn, left - 1)
+            enough = bool if most is not None else lambda: frame.search is not None
+            turns, going = self.device.settle(frame.turn, left - 1, False, enough)
             self.turns += turns
         self.search = frame.search if most is None else None
-        if self.search is not None and (found := self.as_search(carried.vectors, before, carried.values)) is not None:
+        searched = self.search is not None
+        if searched and (found := self.as_search(carried.vectors, before, carried.values)) is not None:
             return found
         with traced(self, carried, frame):
+            if searched and going:
+                turns, going = self.device.settle(frame.turn, left - self.turns)
+                self.turns += turns
             self.device.capture(frame.turn, [store for _, store in self._stores])
             self._recorded = None if self.device.has_graph else frame
             if going and self.turns < left:

@@ -332,7 +332,7 @@ template <class I> GRB_DEVICE I column_of(unsigned source, const I* columns, int
 }
 
 template <int THREADS, class I, class Values>
-__global__ void __launch_bounds__(THREADS) merge_write(MergeWrite<I, Values> o) {
+__global__ void __launch_bounds__(THREADS, 5) merge_write(MergeWrite<I, Values> o) {
   using D = typename Values::type;
   constexpr int AT_ONCE = sizeof(D) > 8 ? 2 : 4;  // entries whose loads are in flight
   extern __shared__ __align__(16) unsigned char pool[];

@@ -185,7 +185,7 @@ class PartMatrix(Part, Compressed):
     """A rank's part of a matrix: `local` is a matrix of its rows with all columns."""
 
     __slots__ = ("_nvals", "layout", "local", "world")
-    rows = None  # CSR, to those who ask
+    rows, format = None, "csr"  # to those who ask
 
     def __init__(self, nrows: int, ncols: int, local: Any, layout: Any, world: Any) -> None:
         self.nrows, self.ncols, self.dtype = nrows, ncols, local.dtype

@@ -259,17 +259,19 @@ class DeviceLoop:
         """One turn at once, which may read from the device; does the loop go on?"""
         return self._one(turn, direction, left, False)[0]
 
-    def settle(self, turn: Callable, left: int, undone: bool = False) -> tuple[int, bool]:
+    def settle(
+        self, turn: Callable, left: int, undone: bool = False, enough: Callable[[], bool] = lambda: False
+    ) -> tuple[int, bool]:
         """(turns run, does the loop go on): turns from the beginning in each direction, after which forms stay.
 
-        undone: they run for the forms alone, whether the loop goes on or not.  Where a vector that has gaps, or several
+        enough(), after the first: none in the other direction.  undone: they run for the forms alone, whether the loop goes on or not.  Where a vector that has gaps, or several
         values, after a turn had none before, the slots take the wider form and begin again.
         """
         for _ in range(MOST_FORMS):
             try:
                 with forgotten(self) if undone else nullcontext():
                     going, turns = self.rehearse(turn, PUSH, left), 1
-                    if (going or undone) and left > 1 and self.can_pull():
+                    if (going or undone) and left > 1 and self.can_pull() and not enough():
                         going, turns = self.rehearse(turn, PULL, left - 1), 2
                 if not undone and self.device.read(self.doubt)[0]:
                     raise CaptureError(DOUBT)
