@@ -4,6 +4,7 @@ Programs are texts, evaluated with the library as `lib`, fresh operands by their
 program of several expressions is a tuple, whose parts are evaluated in turn.
 """
 
+import contextlib
 import inspect
 import operator
 import re
@@ -104,7 +105,9 @@ def ran(lib, program, autocompute=False):
     given = {name: OPERANDS[name](lib) for name in sorted(set(LETTER.findall(program)) & set(OPERANDS))}
     names = NAMES | given | {"lib": lib}
     text = ""
-    with lib.config.set(autocompute=autocompute):
+    # ranks are threads with one configuration: where it is set already none of them restores it while others run
+    as_it_is = lib.config.get("autocompute") is autocompute
+    with contextlib.nullcontext() if as_it_is else lib.config.set(autocompute=autocompute):
         try:
             made = eval(program, names)
             found = described(made)
