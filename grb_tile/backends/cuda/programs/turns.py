@@ -264,8 +264,9 @@ class DeviceLoop:
     ) -> tuple[int, bool]:
         """(turns run, does the loop go on): turns from the beginning in each direction, after which forms stay.
 
-        enough(), after the first: none in the other direction.  undone: they run for the forms alone, whether the loop goes on or not.  Where a vector that has gaps, or several
-        values, after a turn had none before, the slots take the wider form and begin again.
+        enough(), after the first: none in the other direction.  undone: they run for the forms alone, whether the loop
+        goes on or not.  Where a vector that has gaps, or several values, after a turn had none before, the slots take
+        the wider form and begin again.
         """
         for _ in range(MOST_FORMS):
             try:
