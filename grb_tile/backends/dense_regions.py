@@ -8,6 +8,7 @@ from ..dtypes import cast
 from ..storage import bits
 from ..storage.convert import share
 from ..storage.dense import in_order, in_two_dimensions, writable_flat
+from ..storage.host_memory import check_memory
 from ..storage.place import is_host
 from ..storage.store import BitmapVector, Dense, full_values
 from ..storage.update_entries import changed_words, owns_arrays
@@ -49,6 +50,8 @@ def put_full(c, t, I, J, lines, width, accum):
         t = in_order(t, c.by_columns).flat
     if t is None or t.format != "bitmap" or t.words is not None or not (is_host(t) and is_host(c)) or c.dtype._is_udt:
         return NotImplemented
+    if accum is not None and accum.numpy is None:  # of positions
+        return NotImplemented
     I, J = range(lines) if I is None else I, range(width) if J is None else J
     if not len(I) or not len(J):
         return c
@@ -57,6 +60,8 @@ def put_full(c, t, I, J, lines, width, accum):
     place = np.ix_(I, J) if lists else tuple(_cut(K) if type(K) is range else K for K in (I, J))
     flat = writable_flat(c, c.by_columns)
     own = owns_arrays(flat)  # before its arrays have other names here
+    if not own:
+        check_memory(flat.size * flat.values.itemsize, f"a dense matrix of {c.nrows} x {c.ncols}")
     words, count, values = flat.words, flat.nvals, flat.values if own else np.array(full_values(flat))
     within = values.reshape(lines, width, *values.shape[1:])
     if words is not None:
@@ -79,6 +84,7 @@ def put_full(c, t, I, J, lines, width, accum):
         words = None
     if own:
         flat.words, flat.nvals = words, count
+        flat.forms = None  # a copy on a device has the values of before
         return c
     return c.with_flat(BitmapVector(flat.size, c.dtype, words, values, count))
 

@@ -29,7 +29,7 @@ from ..storage.bits import scatter_words
 from ..storage.constructors import bit_patterns
 from ..storage.convert import choose_format, to_sparse
 from ..storage.place import first_value, is_host
-from ..storage.store import StoredMask, forms_of, full_values
+from ..storage.store import Dense, StoredMask, forms_of, full_values
 from ..storage.update_entries import owns_arrays, replace_values as update_values, update_entries
 
 
@@ -162,6 +162,8 @@ def finish_region(c, t, region, dtype, mask, desc):
         result = finish(c, t, dtype, None, desc)
     else:
         gone = t if region is None else region() if mask is None else backend.restrict(region(), mask)
+        if region is not None and type(c) is Dense:  # is written at the mask alone, and T may have entries beside C's
+            gone = backend.union(gone, backend.cast(t, gone.dtype), None)
         result = finish(c, t, dtype, StoredMask(gone), PLAIN)
     return backend.restrict(result, mask) if clears else result
 

@@ -26,9 +26,10 @@ from ..core.transposed import TransposedMatrix
 from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
-from .captured import ENDLESS, NO_SEARCH, Captured
+from .captured import ENDLESS, Captured
 from .carried import Carried, global_names, is_fixed
-from .names import NUMBERS, UNDEFINED, begins_as, period
+from .names import NUMBERS, UNDEFINED, begins_as, is_object, period
+from .search import NO_SEARCH
 
 _CONTENTS, _STORE = attrgetter("cell_contents"), attrgetter("_store")
 _ANY, _SAME, _TYPE, _VECTOR, _MATRIX, _TRANSPOSED, _PLAIN, _SCALAR, _CODE = range(9)
@@ -159,9 +160,9 @@ def _check_of(value, order, named):
 class BoundCall:
     """One Captured with the values that its calls may have."""
 
-    def __init__(self, known: Captured, backend: Any, checks: list, count: int) -> None:
-        """checks: of each value that Reads.of gives; count: of vectors."""
-        self.known, self.backend = known, backend
+    def __init__(self, known: Captured, backend: Any, reads: Reads | None, checks: list, count: int) -> None:
+        """checks: of each value that `reads` gives; count: of vectors."""
+        self.known, self.backend, self.reads = known, backend, reads
         self._checks, self._count = checks, count
         self._loop: Any = None
         roles = list(enumerate(known.roles))
@@ -231,7 +232,7 @@ class BoundCall:
             stores[home] = values[k]._store
         begun = stores[:]
         for k in known.vectors:
-            stores.append(values[k]._store if values[k] is not UNDEFINED else None)
+            stores.append(values[k]._store if is_object(values[k]) else None)
         numbers: list = []
         for k, dtype, exact in self._numbers:
             value = values[k]

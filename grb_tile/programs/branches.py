@@ -21,6 +21,8 @@ from ..exceptions import CaptureError
 from .bounds import Outside
 from .names import NUMBERS, ONE_BRANCH, Undefined, as_number, negated, value_of
 
+VALUE = "the value"  # of an expression, in place of a name
+
 
 def branch(test: Any, then: Callable, otherwise: Callable, named: tuple) -> tuple:
     """The values of the names after `if test: then, else: otherwise`.
@@ -53,7 +55,7 @@ def either(every: bool, first: Any, second: Callable[[], Any]) -> Any:
     if type(first) is not Number:
         return second() if bool(first) is every else first
     one, two = (second, lambda: first) if every else (lambda: first, second)
-    return branch(first, lambda _: (one(),), lambda _: (two(),), (("the value", None),))[0]
+    return branch(first, lambda _: (one(),), lambda _: (two(),), ((VALUE, None),))[0]
 
 
 def _result_of(frame, branch, values):
@@ -80,6 +82,8 @@ def _chosen(frame, flag, name, first, second):
     if isinstance(first, Undefined) or isinstance(second, Undefined):
         return ONE_BRANCH
     if type(first) is Vector and type(second) is Vector:
+        if name == VALUE:  # a vector of its own, where Python has one of the two, which the loop may write
+            raise CaptureError("programs: an expression chooses between vectors: write `if`, and in it `x << v`")
         return Vector._from_store(frame.chosen(flag, first._store, second._store, first.dtype), first.dtype)
     types = [x.dtype if isinstance(x, (Number, Scalar)) else NUMBERS.get(type(x)) for x in (first, second)]
     if any(t is None for t in types):

@@ -35,10 +35,9 @@ from .names import (
     period,
     role_of,
 )  # fmt: skip
-from .search import Search, Written
+from .search import NO_SEARCH, Search, Written
 
 ENDLESS = 2**62  # turns
-NO_SEARCH = "programs: the backend has no search for these vectors"
 _ALIASES = "programs: two names stand for one vector as a turn ends: give one of them a .dup()"
 
 
@@ -127,6 +126,7 @@ class Captured:
         self.search = frame.search if most is None else None
         searched = self.search is not None
         if searched and (found := self.as_search(carried.vectors, before, carried.values)) is not None:
+            self.device.forget()
             return found
         with traced(self, carried, frame):
             if searched and going:
@@ -306,11 +306,11 @@ class Frame:
         stop, values = carried.body(*values)
         test = False if stop is True else carried.test(*values)
         goes = test if stop is True or stop is False else both(True, negated(stop), lambda: test)
-        self.search = None
-        if not (captured.vectors or captured.inner):
+        self.search, left = None, self._left(values, begun)
+        if not (captured.vectors or captured.inner) and captured.next == list(range(len(captured.next))):
             numbers = {k: (self._numbers[k], values[k]) for k in captured.numbers}
             self.search = Search.found(carried.vectors, self._writes, self._counted, numbers, goes)
-        return self._left(values, begun), goes.vector._store if type(goes) is Number else bool(goes)
+        return left, goes.vector._store if type(goes) is Number else bool(goes)
 
     def _left(self, values, begun):
         """The stores of a turn's end, in the order of the slots."""

@@ -18,6 +18,7 @@ from ..core.indexed import ScalarIndexExpr
 from ..core.number import Number, combined
 from ..core.scalar import Scalar
 from ..dtypes import BOOL, FP64, INT64
+from .branches import VALUE, branch
 from .names import NUMBERS
 
 _TYPES = {float: FP64, int: INT64, bool: BOOL, np.float64: FP64, np.int64: INT64, np.bool_: BOOL}
@@ -45,12 +46,14 @@ def called(function: Any, *arguments: Any, **named: Any) -> Any:
     """
     if named or not 0 < len(arguments) < 4 or tracing.current() is None:
         return function(*arguments, **named)
-    numbers = [_on_device(x) for x in arguments] if _knows(function) else arguments
+    if not _knows(function):  # one of the user's own may have the name of another
+        return function(*arguments)
+    numbers = [_on_device(x) for x in arguments]
     if not any(type(x) is Number for x in numbers):
         return function(*arguments)
     first = numbers[0]
     if function in _EXTREMES and len(numbers) > 1:
-        return functools.reduce(lambda x, y: _plain(x, y, _EXTREMES[function]), numbers)
+        return functools.reduce(lambda x, y: _extreme(function, x, y), numbers)
     if function in _POWERS and len(numbers) == 2:
         x, y = numbers if function is not math.pow else (_as_real(x) for x in numbers)
         return x**y
@@ -61,6 +64,8 @@ def called(function: Any, *arguments: Any, **named: Any) -> Any:
     if function is abs or function in (np.abs, np.absolute):
         return abs(first)
     name = function.__name__
+    if function in _WHOLE and first.dtype is INT64:
+        return first
     found = Number(_as_real(first).vector.apply(_OPERATORS.get(name, name)).new())
     return found.new(INT64) if function in _WHOLE else found
 
@@ -86,14 +91,24 @@ def _on_device(x):
     return x
 
 
-def _plain(x, y, name):
-    """op(x, y) of numbers, one of which is a Number or all are not."""
+def _extreme(function, x, y):
+    """function(x, y) of numbers, with NaN as the function has it: that of GraphBLAS is as fmax and fmin."""
     if type(x) is not Number and type(y) is not Number:
-        return (max if name == "max" else min)(x, y)
+        return function(x, y)
     x, y = (v.value if isinstance(v, Scalar) else v for v in (x, y))
+    name = _EXTREMES[function]
     if all((v.dtype if type(v) is Number else NUMBERS.get(type(v))) is INT64 for v in (x, y)):
         return combined(x, y, name)
-    return combined(_as_real(x), _as_real(y), name)
+    x, y = _as_real(x), _as_real(y)
+    if function in (np.fmax, np.fmin):
+        return combined(x, y, name)
+    if function in (max, min):  # the first, unless the second is beyond it
+        return _if(y > x if name == "max" else y < x, y, x)
+    return _if(x != x, x, _if(x > y if name == "max" else x < y, x, y))  # NaN, where one of them is
+
+
+def _if(test, x, y):
+    return branch(test, lambda _: (x,), lambda _: (y,), ((VALUE, None),))[0]
 
 
 def _as_real(x):

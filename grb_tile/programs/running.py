@@ -106,11 +106,12 @@ class Loop:
 
     def _as_before(self, test, body, named, most):
         """The values after the loop, None where the call is not as one before."""
-        backend, every = current(), self._reads.of(test, body, named)
+        backend, reads = current(), self._reads
+        every = reads.of(test, body, named)
         if every is None:
             return None
         for key, bound in reversed(list(self._bound.items())):  # another thread may bind others meanwhile
-            alike = bound.backend is backend and key[1] is (most is None)
+            alike = bound.backend is backend and bound.reads is reads and key[1] is (most is None)
             vectors = bound.matched(every) if alike else None
             if vectors is None:
                 continue
@@ -201,7 +202,7 @@ class Loop:
             if known.is_kept:  # it may have ended before
                 self.captured[key] = known
                 if checks is not None and known.is_bindable:
-                    self._bound[key] = BoundCall(known, current(), checks, len(carried.vectors))
+                    self._bound[key] = BoundCall(known, current(), self._reads, checks, len(carried.vectors))
             self._ran, self.turns, self.pulled = known, known.turns, known.pulled
             self.reason = None if known.is_kept else "it ended before it was captured"
             return found
@@ -220,6 +221,7 @@ class Loop:
 
     def _failed(self, key, tries, error):
         """A loop on the device has raised: what becomes of its signature.  Raises: the error, or the CaptureError."""
+        self._ran = None
         if not isinstance(error, Exception) or isinstance(error, MemoryError):
             self.captured[key] = tries
             raise error

@@ -31,6 +31,8 @@ from ..operations import MxV, VxM
 from ..storage.constructors import empty_vector
 from ..storage.place import host
 
+NO_SEARCH = "programs: the backend has no search for these vectors"
+
 
 class Written(NamedTuple):
     """What a turn wrote.  what: the Record of `target << record`, a Number of `target << number`, None for all else."""

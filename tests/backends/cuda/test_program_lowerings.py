@@ -98,7 +98,8 @@ def test_barriers_and_copies_of_a_turn(function, most, shape):
         program(*operands_of(function, A, k))
     for captured in program.loops[0].captured.values():
         kernel = captured.device.one.kernel
-        assert max(kernel.barriers.values()) <= most, kernel.levels
+        # pulls from words that a GPU's search keeps have one more
+        assert max(kernel.barriers.values()) <= most + (function is bfs and not EMULATED), kernel.levels
         assert all(level.count("copy_arrays") < 5 for level in kernel.levels["cols"]), kernel.levels
 
 
@@ -107,6 +108,8 @@ def test_barriers_and_copies_of_a_turn(function, most, shape):
 @pytest.mark.parametrize("function", [bfs, bellman_ford, least_labels])
 def test_directions_are_those_of_while_nodes(function, side, monkeypatch):
     """Blocks that decide differently give the same entries in the end, in other turns, or wait for each other."""
+    monkeypatch.setattr(tuning, "GPU_SMALL_MATRIX", 0)  # both lowerings choose
+    monkeypatch.setattr(tuning, "GPU_UNCOUNTED", 0)
     A, pulled = grid(side, side, side).apply("one").new(float), {}
     labels = gb.Vector.from_dense(np.arange(A.nrows))
     for lowering in ("never", "always"):

@@ -164,8 +164,7 @@ def test_what_a_turn_may_bind():
 
 TURN = "for turn in gb.loop(max_turns=4):"
 REFUSED = {  # what a loop does -> (lines before it, lines of it, what the program says)
-    "int() of a number": (["k = 0"], ["k += 1", "v << v * int(k)"], "needs a number"),
-    "a number as an index": (["k = 0"], ["k += 1", "v[k] << 1.5"], "number"),
+    "a number as an index": (["k = 0"], ["k += 1", "v << v * [1, 2, 4, 8, 16][k]"], "needs a number"),
     "a list that keeps": (["box = []"], ["v << v + 1.0", "box.append(1)"], "`box`, of type list"),
     "a part of a matrix": (["B = A.dup()"], ["B << B.apply('abs')", "v << B.diag()"], "matrix that changes"),
     "a number of another type": (["k = 1"], ["k = k * 2 if turn < 9 else 1", "k = k / 2", "v << v + k"], "number"),

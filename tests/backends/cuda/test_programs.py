@@ -212,7 +212,6 @@ REFUSED = {
         ["        k += 1", "        v << v * [1, 1, 2, 3, 5, 8, 13, 21, 34, 55][k]"],
         "needs a number",
     ),
-    "a number as an index": (["        k += 1", "        v[k] << 1.5"], "number"),
     "an array of the host": (
         ["        k += 1", "        v << gb.Vector.from_dense([float(x) for x in range(70)])"],
         "copied to the device",

@@ -58,10 +58,12 @@ def functor_text(op, dtype, given=()):
         a if t is own else f"grb::cast<{own.cuda_type}>({a})" for a, t, own in zip(names, given, types, strict=True)
     ]
     cast = "complex_cast" if complex_result and result.np_type.kind != "c" else "cast"
+    found = f"Inner()({', '.join(arguments)})"
+    found = found if result is dtype else f"grb::{cast}<{dtype.cuda_type}>({found})"
     return "\n".join([
         includes, to_cuda.functor(op, "Inner"), "struct Op {",
         f"  __device__ __forceinline__ {dtype.cuda_type} operator()({parameters}) const {{",
-        f"    return grb::{cast}<{dtype.cuda_type}>(Inner()({', '.join(arguments)}));", "  }", "};",
+        f"    return {found};", "  }", "};",
     ])  # fmt: skip
 
 

@@ -111,12 +111,15 @@ class BoundLoop:
     def _run(self, test, values, stores, numbers, left):
         if left <= 0 or not test(*values):
             return False
+        if self._loop.lent:
+            take_back(self._loop.lent)  # before addresses are taken: it may need room, and give up copies for it
         held, words = self._loop.held, []
+        kept: list = []  # what lies at the addresses, until the launch
         for k, (slot, store) in enumerate(zip(self._vectors, stores, strict=True)):
             if store is None or held.get(k, held) is store:
                 words += _SKIPPED * slot.arrays
                 continue
-            brought = slot.brought(store)
+            brought = slot.brought(store, kept)
             if brought is None:
                 held.clear()  # nothing is loaded
                 return None
@@ -132,8 +135,6 @@ class BoundLoop:
         words += (0, 0, 0, 0)
         words += self._padding
         loop, stream = self._loop, self._device.stream.ptr
-        if loop.lent:
-            take_back(loop.lent)
         for k, launch in enumerate(self._launches):
             launch(stream, *words[32 * k : 32 * k + 32])
         loop.launch(None, left)

@@ -94,10 +94,10 @@ class Slot:
         found = [] if form.full else [(words, (size + 63) // 64 * 8, 0, size), (count, 8, 8, 1)]
         return found if form.value else [*found, (values, size * item, item, size)]
 
-    def brought(self, store: Any) -> tuple | None:
+    def brought(self, store: Any, kept: list) -> tuple | None:
         """Of each of its arrays what a vector brings: from, number, at, count of load.cuh; None where it does not fit.
 
-        The vector is of the size and the type of the slot.
+        The vector is of the size and the type of the slot.  kept: gets what has the arrays, on the device.
         """
         device, form = self._device, self.form
         listed = store.format == "sparse"
@@ -111,6 +111,7 @@ class Slot:
         if type(values) is not device.array_class or listed or device.several:
             store = device.to_device(store)
             values = store.values
+        kept += store, values
         address = values.data.ptr
         if form.full and known != form.size or form.value and not (iso and address == form.value):
             return None

@@ -110,6 +110,10 @@ class DeviceLoop:
             for slot, store in zip(self._slots, self._here(stores), strict=True)
         )
 
+    def forget(self) -> None:
+        """Nothing runs here: the loop is the backend's."""
+        self._slots, self._begun = [], []
+
     def bound(self, unchanged: set[int]) -> BoundLoop:
         """It with what calls of one kind take; unchanged: the vectors that no turn writes."""
         return BoundLoop(self, unchanged)

@@ -1,0 +1,147 @@
+"""Loops on the device and what Python has around them: exchanged names, functions of the user, vectors in expressions,
+names that begin as something else, memory that is given up for room.
+"""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from backends.cuda.test_programs import agree, matrix, on_the_device  # noqa: F401  (one is a fixture)
+
+import grb_tile as gb
+from grb_tile.backends.cuda.programs import persistent, slots
+from grb_tile.exceptions import CaptureWarning
+
+
+@pytest.fixture(autouse=True)
+def as_one_kernel(monkeypatch):
+    monkeypatch.setitem(persistent.LOWERING, "persistent", "always")
+
+
+def path(n):
+    return gb.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), True, nrows=n, ncols=n)
+
+
+@pytest.mark.parametrize("n", [5, 6])
+def test_a_search_beside_vectors_that_are_exchanged(n):
+    def swapping(A, source):
+        level, f = gb.Vector(int, A.nrows), gb.Vector.from_coo([source], [True], size=A.nrows)
+        a, b = gb.Vector.from_scalar(1, A.nrows), gb.Vector.from_scalar(2, A.nrows)
+        depth = 0
+        while f.nvals:
+            level(f.S) << depth
+            f(~level.S, replace=True) << f.vxm(A, "any_pair")
+            a, b = b, a
+            depth += 1
+        return level, a, b
+
+    program, A = gb.program(swapping), path(n)
+    for _ in range(4):
+        assert agree(program(A, 0), swapping(A, 0)), program.explain()
+
+
+def sqrt(x):
+    return x * 3.0
+
+
+class lib:  # noqa: N801  # as a module of the user's is called
+    log = staticmethod(lambda x: x * 2.0)
+
+
+def test_functions_of_the_user_with_the_names_of_others():
+    def named(v, s, n):
+        for _ in range(n):
+            s = sqrt(s)
+            s = lib.log(s)
+            v << v + s
+        return v, s
+
+    program = gb.program(named)
+    for _ in range(4):
+        assert agree(program(gb.Vector.from_dense(np.ones(9)), 1.0, 3), named(gb.Vector.from_dense(np.ones(9)), 1.0, 3))
+
+
+def test_an_expression_of_vectors_is_one_of_them():
+    def chosen(v, s, n):
+        w = v.dup()
+        for _ in range(n):
+            x = v if s > 2 else w
+            x("plus") << 1
+            s = s + 1
+        return v, w
+
+    program = gb.program(chosen)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CaptureWarning)
+        for _ in range(4):
+            one, two = (gb.Vector.from_dense(np.arange(3)) for _ in range(2))
+            assert agree(program(one, 1, 4), chosen(two, 1, 4)), program.explain()
+    assert "chooses between vectors" in program.explain()
+
+
+@pytest.mark.parametrize("first", [None, 0])
+def test_a_name_that_is_a_vector_only_in_the_loop(first):
+    def bound_late(A, d, first):
+        old, changed = first, True
+        while changed:
+            old = d.dup()
+            d("min") << d.vxm(A, "min_plus")
+            changed = not d.isequal(old)
+        return d, old
+
+    program, A = gb.program(bound_late, strict=True), matrix(1)
+    for k in range(4):
+        one, two = (gb.Vector.from_coo([k], [0.0], size=A.nrows) for _ in range(2))
+        assert agree(program(A, one, first), bound_late(A, two, first))
+    assert "on the device" in program.explain()
+
+
+def test_whole_numbers_and_nan():
+    def whole(v, s, t, low, n):
+        for _ in range(n):
+            s = math.floor(s) + math.ceil(2)
+            t = max(t, v.reduce("plus").new().value)
+            low = np.minimum(low, v.reduce("plus").new().value)
+            v << v + 1.0
+        return v, s, t, float(low)
+
+    program = gb.program(whole)
+    for t, low in ((float("nan"), 5.0), (1.0, float("nan")), (4.0, 5.0), (100.0, -100.0)):
+        for _ in range(3):
+            one, two = (gb.Vector.from_dense(np.arange(4.0)) for _ in range(2))
+            found, wanted = program(one, 2**60 + 1, t, low, 3), whole(two, 2**60 + 1, t, low, 3)
+            assert agree(found[:2], wanted[:2])
+            assert np.array_equal(found[2:], wanted[2:], equal_nan=True), (found, wanted)
+
+
+def test_room_is_made_before_operands_have_addresses(monkeypatch):
+    """Results of an earlier call are copied, for which memory is given up: not that of the operands of this one."""
+
+    def labels(A, x, y, n):
+        for _ in range(n):
+            x << A.mxv(y, "min_second")
+            y("min") << x
+        return x
+
+    n = 2000
+    rng = np.random.default_rng(5)
+    A = gb.Matrix.from_coo(rng.integers(0, n, 4 * n), rng.integers(0, n, 4 * n), 1.0, nrows=n, ncols=n)
+
+    def vector(seed):
+        return gb.Vector.from_dense(np.random.default_rng(seed).integers(0, 10**6, n) * 1.0)
+
+    program = gb.program(labels)
+    for k in range(4):
+        unread = program(A, vector(k), vector(k + 1), 3)
+    wanted, real, calls = labels(A, vector(1), vector(90), 2), slots.Slot.result, []
+
+    def result(self, *arguments):
+        calls.append(self)
+        if len(calls) == 1:
+            raise MemoryError("no room at first")
+        return real(self, *arguments)
+
+    monkeypatch.setattr(slots.Slot, "result", result)
+    assert program(A, vector(1), vector(90), 2).isequal(wanted) and calls
+    assert unread.isequal(labels(A, vector(3), vector(4), 3))
