@@ -85,7 +85,8 @@ TESTS = {
     "test_prefix_sums.py::test_flagged_entries": "structure/prefix_sums.cuh OF_THREAD MOST_THREADS",
     "test_prefix_sums.py::test_ranges": "structure/gather.cuh SEARCHES",
     "test_program_lowerings.py::test_parts_of_as_many_blocks_as_a_warp_loads_at_once":
-        "elementwise/reduce.cuh TOGETHER",
+        "elementwise/reduce.cuh TOGETHER; programs/numbers.cuh TOGETHER NEXT",
+    "test_program_objects.py::test_as_many_arrays_as_a_launch_loads_and_more": "programs/load.cuh LOADED",
     "test_program_steps.py::test_as_many_numbers_as_a_block_has_room_for": "programs/persistent_names.cuh NUMBERS",
     "test_program_copies.py::test_copies_in_one_launch_and_more": "programs/copy.cuh COPIES",
     "../../distributed/test_searches.py::test_levels": "graph/bfs_ranks.cuh RANK_HUB RANK_HUBS RANK_BITS_OF_LANE",

@@ -124,9 +124,19 @@ def test_directions_are_those_of_while_nodes(function, side, monkeypatch):
 
 
 @pytest.mark.skipif(not EMULATED, reason="a GPU has more blocks in all tests here")
-@pytest.mark.parametrize("shape", [(96, 32), (97, 32)], indirect=True)
-def test_parts_of_as_many_blocks_as_a_warp_loads_at_once(shape):
-    test_loops_as_one_kernel(pagerank, shape)
+@pytest.mark.parametrize("shape", [(288, 32), (289, 32)], indirect=True)
+@pytest.mark.parametrize("function", [pagerank, bfs])
+@pytest.mark.sampled(1)
+def test_parts_of_as_many_blocks_as_a_warp_loads_at_once(function, shape, monkeypatch):
+    """A vector that is divided among all blocks: 64 positions each."""
+    n = 64 * 289 + 5
+    A, source = gb.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), True, nrows=n, ncols=n), n - 4
+    w = gb.Vector.from_scalar(1.0, n)
+    arguments = (A, source) if function is bfs else (A, w, 0.85, 0.0, 2)
+    program, wanted = gb.program(function), function(*arguments)
+    for _ in range(3):
+        assert agree(program(*arguments), wanted)
+    assert "one kernel" in program.explain()
 
 
 def test_a_vector_for_one_block(shape):

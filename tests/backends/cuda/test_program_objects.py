@@ -2,6 +2,7 @@
 names that begin as something else, memory that is given up for room.
 """
 
+import linecache
 import math
 import warnings
 
@@ -145,3 +146,23 @@ def test_room_is_made_before_operands_have_addresses(monkeypatch):
     monkeypatch.setattr(slots.Slot, "result", result)
     assert program(A, vector(1), vector(90), 2).isequal(wanted) and calls
     assert unread.isequal(labels(A, vector(3), vector(4), 3))
+
+
+@pytest.mark.parametrize("count", [6, 7, 8, 9, 17])
+def test_as_many_arrays_as_a_launch_loads_and_more(count):
+    """Full vectors bring an array each, and so do two words of the loop."""
+    names = [f"v{k}" for k in range(count)]
+    lines = [
+        f"def loop({', '.join(names)}, n):", "    for _ in range(n):",
+        *(f"        {a} << {a} + {b}" for a, b in zip(names, names[1:] + names[:1], strict=True)),
+        f"    return {', '.join(names)}",
+    ]  # fmt: skip
+    name, text = f"<bound {count}>", "\n".join(lines) + "\n"
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    scope = {"gb": gb}
+    exec(compile(text, name, "exec"), scope)
+    program = gb.program(scope["loop"])
+    for call in range(5):
+        ones, others = ([gb.Vector.from_dense(np.arange(9) + k + call) for k in range(count)] for _ in range(2))
+        found, wanted = program(*ones, 3), scope["loop"](*others, 3)
+        assert all(a.isequal(b) for a, b in zip(found, wanted, strict=True))

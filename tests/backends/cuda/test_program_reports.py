@@ -167,7 +167,6 @@ REFUSED = {  # what a loop does -> (lines before it, lines of it, what the progr
     "a number as an index": (["k = 0"], ["k += 1", "v << v * [1, 2, 4, 8, 16][k]"], "needs a number"),
     "a list that keeps": (["box = []"], ["v << v + 1.0", "box.append(1)"], "`box`, of type list"),
     "a part of a matrix": (["B = A.dup()"], ["B << B.apply('abs')", "v << B.diag()"], "matrix that changes"),
-    "a number of another type": (["k = 1"], ["k = k * 2 if turn < 9 else 1", "k = k / 2", "v << v + k"], "number"),
     "two names of one vector": (["x = v.dup()"], ["x << x + v", "v = x"], "two names stand for one vector"),
     "an array of the host": ([], ["v << gb.Vector.from_dense([float(x) for x in range(40)])"], "copied to the device"),
     "a text in some turns": (["s = 'a'"], ["v << v + 1.0", "s = 'b' if s == 'a' else 'a'"], "`s`"),

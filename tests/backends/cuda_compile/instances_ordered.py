@@ -15,6 +15,10 @@ def instances():
     for name in ("end_turn", "tell_host"):
         yield "programs/turns.cuh", name, "", ()
     yield "programs/copy.cuh", "copy_arrays", "", ()
+    yield "programs/load.cuh", "load_arrays", "", ()
+    for text in ("int32_t", "int64_t"):
+        yield "programs/positions.cuh", "gather_at", "", (text, "uint64_t")
+    yield "programs/positions.cuh", "pick_at", "", ("uint64_t",)
     yield "programs/numbers.cuh", "equals_number", "", ()
     for text in ("bool", "int64_t", "double"):
         yield "programs/numbers.cuh", "number_or", "", (text,)
