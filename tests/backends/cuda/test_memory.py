@@ -12,7 +12,7 @@ import pytest
 import grb_tile as gb
 from cuda_emulation.backend import shim, using_shim
 from grb_tile.backends import select
-from grb_tile.backends.cuda.runtime import mailbox, memory
+from grb_tile.backends.cuda.runtime import mailbox, memory, moves
 from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.backends.cuda.runtime.errors import on_device
 from grb_tile.exceptions import OutOfMemory, Panic
@@ -156,7 +156,7 @@ def test_moving_an_operand_there_is_named(monkeypatch):
         raise MemoryError("asked for 5 bytes")
 
     with monkeypatch.context() as patch:
-        patch.setattr(shim().device, "_move", full)
+        patch.setattr(moves, "uploaded", full)
         fresh = gb.Vector._from_store(memory.SparseVector(3, gb.dtypes.FP64, np.array([0], np.int32), np.array([1.0])))
         with pytest.raises(OutOfMemory, match="move_store: asked for 5 bytes"):
             A.mxv(fresh).new()
