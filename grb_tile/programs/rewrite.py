@@ -28,6 +28,7 @@ from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
 from ..exceptions import CaptureError
+from .branches import VALUE
 from .functions import FUNCTIONS
 from .jumps import (
     LOOPS,
@@ -462,7 +463,7 @@ class _Conditions(ast.NodeTransformer):
     def visit_IfExp(self, node):
         self.generic_visit(node)
         values = [_function(ast.Tuple([x], ast.Load()), "_") for x in (node.body, node.orelse)]
-        name = ast.parse("(('the value', None),)", mode="eval").body
+        name = ast.parse(repr(((VALUE, None),)), mode="eval").body
         call = ast.Call(ast.Name(BRANCH, ast.Load()), [_condition(node.test), *values, name], [])
         return ast.copy_location(ast.Subscript(call, ast.Constant(0), ast.Load()), node)
 

@@ -166,6 +166,33 @@ def test_out_of_bounds(bad, late):
     assert "turns on the device" in program.explain()
 
 
+def test_a_wrong_position_before_a_loop_within():
+    """Which loads its vectors: that the turn met what only Python can do is not forgotten."""
+
+    def f(p, x, step, turns):
+        for _ in gb.loop(max_turns=turns):
+            p << p + step
+            y = x[p.to_coo()[1]].new()
+            more = y.reduce("max").new().value
+            while more > 0:
+                y << y - 1
+                more = y.reduce("max").new().value
+            x << x.apply("abs")
+        return x
+
+    def make(step):
+        return gb.Vector.from_dense(np.arange(70) // 2), gb.Vector.from_dense(np.arange(70) % 5), step, 50
+
+    program, zero = gb.program(f), gb.Vector.from_dense(np.zeros(70, int))
+    step = zero.dup()
+    step[69] = 1  # 70 from turn 36 on
+    for _ in range(3):
+        assert agree(program(*make(zero)), f(*make(zero)))
+    assert "turns on the device" in program.explain()
+    with pytest.raises(IndexOutOfBound):
+        program(*make(step))
+
+
 def test_endless_but_for_the_error():
     def f(p, x, y):
         while x.reduce("plus").new().value > 0:

@@ -72,6 +72,7 @@ class DeviceLoop:
         self.state = device.zeros(_STATE, np.int64)
         self._edges, self._heard = device.zeros(1, np.uint64), device.zeros(1, np.uint64)  # heard: of the stop word
         self.doubt = device.zeros(1, np.uint64)  # not 0: a turn met what only a call from Python can do
+        self._cleared = [(self.doubt, None)]  # as the loop is loaded
         self.one = OneKernel()
 
     # ------------------------------------------------------------------ what it carries
@@ -122,7 +123,7 @@ class DeviceLoop:
         """What the loop begins with."""
         take_back(self.lent)
         self.held.clear()
-        pairs: list = [(self.doubt, None)]
+        pairs: list = list(self._cleared)
         for slot, store in zip(self._slots, self._here(stores), strict=True):
             if isinstance(store, np.generic):
                 pairs.append((slot.values, bits_of(store, slot.values.dtype)))
