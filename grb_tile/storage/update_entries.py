@@ -236,12 +236,7 @@ def _splice_bitmap(c, t, touched, own):
 def _splice_dense(c, t, touched, own):
     """A dense matrix: its flat vector; the same matrix in row-major order."""
     there = flat_of(touched, line_numbers)
-    if t is touched:
-        t = there
-    else:
-        t = flat_of(t, line_numbers)
-        at = np.union1d(there.indices, t.indices)  # T may have entries elsewhere
-        there = SparseVector(there.size, there.dtype, at, there.values[:1], True)
+    t = there if t is touched else flat_of(t, line_numbers)
     return matrix_of(_splice_bitmap(writable_flat(c, False), t, there, own), c.nrows, c.ncols)
 
 
