@@ -169,6 +169,7 @@ def instances():
             yield "products/pull.cuh", "matvec_pull", text, (index, "S", rows)
         if has_start:
             yield "products/columns.cuh", "fill_start", text, ("S",)
+        if has_start and atomic:
             yield "programs/positions.cuh", "scatter_at", text, ("int64_t", "S")
         if not structure_only:
             yield "products/columns.cuh", "combine_groups", text, ("int64_t", "S")
