@@ -129,20 +129,25 @@ def from_string(string: str, kind: str) -> Any:
     >>> from_string("+[int64]", "binary")
     binary.plus[INT64]
     """
+    return _of_kind(string, kind, _near)
+
+
+def _of_kind(string, kind, near):
+    """from_string; near: what makes the end of the error for an unknown name, which costs more than all else here."""
     if kind == "semiring":
-        return _semiring_from_string(string)
+        return _semiring_from_string(string, near)
     if kind != "binary|aggregator":
-        return _from_string(string, kind)
+        return _from_string(string, kind, near)
     for each in ("binary", "agg"):
         try:
-            return _from_string(string, each)
+            return _from_string(string, each, _nothing)
         except ValueError:
             pass  # the next kind may have it
-    near = _near(string, "binary", "agg")
-    raise ValueError(f"Unknown binary or aggregator string: {string!r}.  Example usage: '+[int]'{near}")
+    ending = near(string, "binary", "agg")
+    raise ValueError(f"Unknown binary or aggregator string: {string!r}.  Example usage: '+[int]'{ending}")
 
 
-def _from_string(string, kind):
+def _from_string(string, kind, near):
     example = _EXAMPLES[kind]
     base, *dtype = string.lower().strip().split("[")
     if len(dtype) > 1:
@@ -165,7 +170,7 @@ def _from_string(string, kind):
         if not isinstance(op, (OpBase, ParameterizedUdf)):
             op = namespace.get(f"numpy.{name}") or namespace.get(f"ss.{name}")
     if op is None:
-        raise ValueError(f"Unknown {kind} string: {string!r}.  Example usage: {example!r}{_near(base, kind)}")
+        raise ValueError(f"Unknown {kind} string: {string!r}.  Example usage: {example!r}{near(base, kind)}")
     return op[dtype] if dtype else op
 
 
@@ -176,19 +181,24 @@ def _near(string, *kinds):
     return did_you_mean(name, names | set(AggregatorBase._names() if "agg" in kinds else ()))
 
 
-def _semiring_from_string(string):
+def _nothing(string, *kinds):
+    """In the place of _near where the next kind is asked: nobody reads the error."""
+    return ""
+
+
+def _semiring_from_string(string, near):
     split = string.split(".")
     if len(split) == 1:
         try:
-            return _from_string(string, "semiring")
+            return _from_string(string, "semiring", _nothing)
         except (ValueError, KeyError):
             pass  # it may be monoid.binary
     if len(split) != 2:
         raise ValueError(
             f"Bad semiring string: {string!r}.  The monoid and binaryop should be separated by exactly one period, "
-            f'".".  Example usage: min.+[int]{_near(string, "semiring")}'
+            f'".".  Example usage: min.+[int]{near(string, "semiring")}'
         )
-    return get_semiring(from_string(split[0], "monoid"), from_string(split[1], "binary"))
+    return get_semiring(_of_kind(split[0], "monoid", near), _of_kind(split[1], "binary", near))
 
 
 unary_from_string = partial(from_string, kind="unary")
@@ -204,7 +214,7 @@ def op_from_string(string: str) -> Any:
     """from_string in the first of unary, binary, monoid, semiring, indexunary, select and agg that has it."""
     for kind in ("unary", "binary", "monoid", "semiring", "indexunary", "select", "agg"):
         try:
-            return from_string(string, kind)
+            return _of_kind(string, kind, _nothing)
         except (ValueError, KeyError, TypeError, ImportError):
             pass  # look in the next namespace
     raise ValueError(f"Unknown op string: {string!r}.  Example usage: 'abs[int]'{_near(string, *_EXAMPLES)}")

@@ -208,19 +208,30 @@ HEADS = (
     ["m{d} = 0", "while {t} and m{d} < 5:", "    m{d} += 1"], ["for j{d} in range(3):", "    k += j{d}"],
     ["for j{d} in range(11):", "    w << w * 0.5"], ["for _ in gb.loop(lambda: {t}, max_turns=4):"],
 )  # fmt: skip
+TURNS = (5, 3, 11, 4)  # of HEADS, at most
 
 
-def drawn(rng, depth, lines, indent):
-    """Statements of which some are branches and loops within, and some end the turn, the loop, or the function."""
+MOST_TURNS = 5 * 11 * 11  # of nested loops: a third of eleven turns within two others took minutes and showed no more
+
+
+def drawn(rng, depth, lines, indent, turns=5):
+    """Statements of which some are branches and loops within, and some end the turn, the loop, or the function.
+
+    turns: of the loops around them, at most.
+    """
     for _ in range(rng.randint(1, 3)):
         kind = rng.random() if depth else 1.0
         if kind < 0.35:
-            head = [line.format(d=len(indent), t=rng.choice(TESTS)) for line in rng.choice(HEADS)]
+            chosen = rng.choice(HEADS)
+            more = TURNS[HEADS.index(chosen)]
+            if turns * more > MOST_TURNS:
+                chosen, more = HEADS[1], TURNS[1]
+            head = [line.format(d=len(indent), t=rng.choice(TESTS)) for line in chosen]
             lines += [indent + line for line in head]
-            drawn(rng, depth - 1, lines, indent + "    ")
+            drawn(rng, depth - 1, lines, indent + "    ", turns * more)
         elif kind < 0.6:
             lines.append(f"{indent}if {rng.choice(TESTS)}:")
-            drawn(rng, depth - 1, lines, indent + "    ")
+            drawn(rng, depth - 1, lines, indent + "    ", turns)
             if rng.random() < 0.5:
                 lines.append(f"{indent}    {rng.choice(('continue', 'break', 'return u, x', 'return w, u, k'))}")
             elif rng.random() < 0.5:

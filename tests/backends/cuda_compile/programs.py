@@ -3,7 +3,7 @@
 One program for each instance, as the library compiles them, takes 0.3 s of CPU on average, most of it for parsing
 headers. Here many instances share a program: each distinct functor text stands in a namespace of its own. The front end
 alone (-fdevice-syntax-only) takes 10 ms an instance, and instantiates every template, so that all instances go through
-it for all architectures; code is made of fewer.
+it for each class of architectures; code is made of fewer.
 """
 
 import re

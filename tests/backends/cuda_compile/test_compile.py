@@ -4,7 +4,8 @@ more than it has.
 A file instances_*.py beside this one lists instances: INSTANCES, tuples (header, name, functors, template), or a
 function instances() that yields them.
 
-    front end   every instance for every architecture (templates instantiated, no code made)
+    front end   every instance, for the least of the architectures between which the sources make no difference
+                (templates instantiated, no code made): what it has, the later ones have
     code        every instance for one architecture, dealt by GRB_TILE_SEED, and each kernel for all of them: registers
                 and static shared memory as ptxas reports them, dynamic shared memory as the library would ask for
                 (launches.py), against the table of limits (planner/device_limits.py)
@@ -36,8 +37,10 @@ COMMENT = re.compile(r"//[^\n]*")
 STEPS = re.compile(r"#ifdef GRB_STEPS(?:(?!#else).)*?#endif", re.DOTALL)  # of persistent kernels: test_one_kernel.py
 KERNEL = re.compile(r"__global__\s+void\s+(?:__\w+__\s*\((?:[^()]|\([^()]*\))*\)\s*)*(\w+)\s*\(")
 DYNAMIC = re.compile(r"extern\s+__shared__")
+ARCH = re.compile(r"__CUDA_ARCH\w*")
+CONDITION = re.compile(r"__CUDA_ARCH__\s*>=\s*(\d+)")  # the only form: test_conditions_on_the_architecture_are_known
 SOME = 8  # instances that the quick run compiles
-TOGETHER = 24  # instances of a program that makes code
+TOGETHER = 48  # instances of a program that makes code
 
 
 @functools.lru_cache(maxsize=1)
@@ -52,6 +55,21 @@ def listed():
         assert instances, path
         found.update(dict.fromkeys(instances))
     return list(found)
+
+
+@functools.lru_cache(maxsize=1)
+def sources():
+    """The text of every header and functor."""
+    return [*(COMMENT.sub("", kernels.source(file)) for file in kernels.names()), *{text for _, _, text, _ in listed()}]
+
+
+def least_of_each_class():
+    """The least of the architectures for which every condition of the sources is the same."""
+    bounds = {int(bound) // 10 for text in sources() for bound in CONDITION.findall(text)}
+    classes = {}
+    for arch in sorted(LIMITS):
+        classes.setdefault(tuple(arch >= bound for bound in sorted(bounds)), arch)
+    return list(classes.values())
 
 
 def dealt(arch):
@@ -103,8 +121,14 @@ def test_some_as_the_library_compiles_them():
     assert not found, f"seed {SEED}: {found[:3]}"
 
 
+def test_conditions_on_the_architecture_are_known():
+    for text in sources():
+        assert len(ARCH.findall(text)) == len(CONDITION.findall(text)), "a condition that CONDITION does not match"
+    assert min(LIMITS) in least_of_each_class() and len(least_of_each_class()) > 1
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("arch", LIMITS)
+@pytest.mark.parametrize("arch", least_of_each_class())
 def test_every_instance_passes_the_front_end(arch):
     programs.compile_program(listed(), arch, front_end=True)
 
