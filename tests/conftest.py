@@ -103,6 +103,7 @@ def pytest_mark_what_is_not_sampled(items):
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(session, config, items):
     """Remember whether all of tests/conformance is going to run; random tests get the one seed."""
+    items.sort(key=lambda item: not item.nodeid.endswith(LONG))
     files = {item.path for item in items if item.path.parent == CONFORMANCE}
     named = any("::" in str(argument) for argument in config.args)
     session.stash[WHOLE] = (
@@ -125,6 +126,14 @@ def pytest_runtest_setup(item):
 def pytest_runtest_teardown(item):
     if "cuda_emulation.memory" in sys.modules:
         sys.modules["cuda_emulation.memory"].check()
+
+
+# Begun first: what a process takes up last keeps the others waiting.
+LONG = (
+    "mutation/test_mutation.py::test_a_sample_of_faults_is_noticed",
+    "dropin/test_graphblas_algorithms.py::test_networkx_tests_through_it",
+    "dropin/test_graphblas_algorithms.py::test_a_program_on_a_large_graph",
+)
 
 
 WHOLE = pytest.StashKey()
