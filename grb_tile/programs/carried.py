@@ -133,7 +133,7 @@ def _kind(name, value, order, bound):
             return "matrix that changes", value._is_transposed, order[id(matrix)], matrix.shape, matrix.dtype.name
         return "matrix", value._is_transposed, id(matrix._store)
     if isinstance(value, Scalar):
-        return "scalar", value.dtype.name, value.value
+        return "scalar", value.dtype.name, repr(value.value)  # 0.0 and -0.0 are two values
     if isinstance(value, _PLAIN) or value is UNDEFINED:
         return type(value).__name__, repr(value)
     if isinstance(value, types.FunctionType):

@@ -99,7 +99,7 @@ class Program:
         self._made = self._function
         self._reason = None
         try:
-            made, self._found = rewritten(self._function, names)
+            made, self._found = rewritten(self._function, names, loop)
         except CaptureError as error:
             if self._strict:
                 self._made = None

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 from ..exceptions import CaptureError
 from .branches import VALUE
+from .counters import counter_of
 from .functions import FUNCTIONS
 from .jumps import (
     LOOPS,
@@ -60,8 +61,10 @@ class Found(NamedTuple):
     written: tuple = ()
 
 
-def rewritten(function: Callable, names: dict[str, Any]) -> tuple[Callable | None, list[Found]]:
+def rewritten(function: Callable, names: dict[str, Any], loop: Callable) -> tuple[Callable | None, list[Found]]:
     """(the function with its loops as calls of `names`, its loops); None where it has no such loop.
+
+    loop: gb.loop.
 
     Raises: CaptureError where its source is not to be had.
     """
@@ -77,7 +80,7 @@ def rewritten(function: Callable, names: dict[str, Any]) -> tuple[Callable | Non
     if not isinstance(definition, ast.FunctionDef):
         raise CaptureError(f"program: expected a function defined by `def`, got {type(definition).__name__}")
     definition.decorator_list = []
-    changed = _Loops(definition)
+    changed = _Loops(definition, counter_of(function, definition, loop))
     definition.body = changed.statements(definition.body)
     if not any(found.reason is None for found in changed.found):
         return None, changed.found
@@ -95,11 +98,14 @@ def rewritten(function: Callable, names: dict[str, Any]) -> tuple[Callable | Non
 
 
 class _Loops:
-    """Rewrites the statements of one function."""
+    """Rewrites the statements of one function.
 
-    def __init__(self, definition: ast.FunctionDef) -> None:
+    counter: counter_of.
+    """
+
+    def __init__(self, definition: ast.FunctionDef, counter: Callable[[ast.expr], str]) -> None:
         self.found: list[Found] = []
-        self._definition = definition
+        self._definition, self._counter = definition, counter
         self._moved: list[ast.stmt] = []  # what stands after loops with a `return`
         self._numbers: dict[tuple[int, int], int | None] = {}  # of loops, by their places
         self._count = self._branches = 0
@@ -200,7 +206,7 @@ class _Loops:
         call = statement.iter
         if not isinstance(call, ast.Call) or not isinstance(statement.target, ast.Name) or statement.orelse:
             return None
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        name = self._counter(call.func)
         if name == "range" and len(call.args) == 1 and not call.keywords:
             return None, ast.Call(ast.Name(RANGE, ast.Load()), call.args, [])
         if name != "loop":

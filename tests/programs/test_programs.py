@@ -1,6 +1,7 @@
 """Programs on the CPU, where they are the plain function; which loops are captured elsewhere, and why others not."""
 
 import contextlib
+import linecache
 import textwrap
 
 import numpy as np
@@ -279,3 +280,41 @@ def test_a_name_that_no_path_has_bound_yet(last):
 
     assert gb.program(f)(4, last) == f(4, last) == 4
     assert gb.program(f)(102, True) == f(102, True)
+
+
+def sevens(n):
+    return [7, 8, 9][:n]
+
+
+@pytest.mark.parametrize("name", ["range", "loop"])
+def test_a_function_of_the_users_own_called_as_a_loop_is(name):
+    """Its turns are those that it gives, not those of Python's `range` or of `gb.loop`."""
+    scope = {"gb": gb, name: sevens, "items": type("Items", (), {name: staticmethod(sevens)})}
+    text = "def f(v, {head}):\n    for k in {called}(2):\n        v << v + k\n    return v\n"
+    for number, (head, called) in enumerate([("w=0", name), ("w=0", f"items.{name}"), (f"{name}={name}", name)]):
+        file = f"<own {name} {number}>"
+        source = text.format(head=head, called=called)
+        linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+        exec(compile(source, file, "exec"), scope)
+        found = gb.program(scope["f"])
+        for _ in range(4):
+            assert found(gb.Vector.from_dense([1, 2])).to_dict() == {0: 16, 1: 17}
+
+
+def test_range_and_loop_by_other_names():
+    turns, module = range, gb
+
+    @gb.program
+    def f(v):
+        import grb_tile as imported
+
+        for k in turns(3):
+            v << v + k
+        for k in module.loop(max_turns=3):
+            v << v + k
+        for k in imported.loop(max_turns=3):
+            v << v + k
+        return v
+
+    assert f(gb.Vector.from_dense([1, 2])).to_dict() == {0: 10, 1: 11}
+    assert len(f.loops) == 3

@@ -283,3 +283,13 @@ def test_errors_leave_what_a_loop_on_the_device_had(error):
                 assert call == 0 or error is not ValueError and v.isequal(full(1.0)), (call, last)
             else:
                 assert v.isclose(wanted), (call, last, program.explain())
+
+
+def test_a_scalar_that_is_zero_of_the_other_sign():
+    """A turn captured with 0.0 is not that of -0.0, though the two are equal."""
+    body = ["for _ in gb.loop(max_turns=3):", "    v << v.apply('times', right=s)"]
+    function = function_of("v, s", *body, "return (1 / v).new()")
+    program = gb.program(function)
+    for zero in (0.0, 0.0, 0.0, -0.0, -0.0, 0.0):
+        found = program(full(1.0), gb.Scalar.from_value(zero))
+        assert np.array_equal(found.to_dense(), np.full(N, np.copysign(np.inf, zero))), (zero, program.explain())
