@@ -27,7 +27,7 @@ from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
 from .captured import ENDLESS, Captured
-from .carried import Carried, global_names, is_fixed
+from .carried import Carried, global_names, is_fixed, told
 from .names import NUMBERS, UNDEFINED, begins_as, is_object, period
 from .search import NO_SEARCH
 
@@ -147,7 +147,7 @@ def _check_of(value, order, named):
     if kind is TransposedMatrix:
         return _TRANSPOSED, value._matrix._store
     if kind is Scalar:
-        return _SCALAR, (value.dtype, repr(value.value))
+        return _SCALAR, (value.dtype, told(value.value))
     if kind in _IMMUTABLE or kind.__module__ == "numpy" and isinstance(value, (np.number, np.bool_)):
         return _PLAIN, (value, kind, repr(value))
     if value is UNDEFINED or is_fixed(value):
@@ -204,7 +204,7 @@ class BoundCall:
                 if type(value) is not types.FunctionType or value.__code__ is not wanted:
                     return None
             elif how == _SCALAR:
-                if type(value) is not Scalar or value.dtype is not wanted[0] or repr(value.value) != wanted[1]:
+                if type(value) is not Scalar or value.dtype is not wanted[0] or told(value.value) != wanted[1]:
                     return None
         return vectors if len(set(map(id, vectors))) == self._count else None
 

@@ -108,6 +108,11 @@ def global_names(code: types.CodeType) -> dict[str, None]:
     return names
 
 
+def told(value: Any) -> str | bytes:
+    """What differs where two values of a Scalar do, as 0.0 and -0.0; of arrays, whose text is rounded, their bytes."""
+    return value.tobytes() if isinstance(value, (np.ndarray, np.void)) else repr(value)
+
+
 def _kind(name, value, order, bound):
     """What of a value decides on a captured turn."""
     if type(value) is Vector:
@@ -133,7 +138,7 @@ def _kind(name, value, order, bound):
             return "matrix that changes", value._is_transposed, order[id(matrix)], matrix.shape, matrix.dtype.name
         return "matrix", value._is_transposed, id(matrix._store)
     if isinstance(value, Scalar):
-        return "scalar", value.dtype.name, repr(value.value)  # 0.0 and -0.0 are two values
+        return "scalar", value.dtype.name, told(value.value)
     if isinstance(value, _PLAIN) or value is UNDEFINED:
         return type(value).__name__, repr(value)
     if isinstance(value, types.FunctionType):

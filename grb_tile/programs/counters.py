@@ -6,6 +6,8 @@ import ast
 import builtins
 from collections.abc import Callable
 
+from .names import value_of
+
 
 def counter_of(function: Callable, definition: ast.FunctionDef, loop: Callable) -> Callable[[ast.expr], str]:
     """The function that says of what a `for` calls: "range", "loop", or "" where that is another of the same name.
@@ -14,11 +16,7 @@ def counter_of(function: Callable, definition: ast.FunctionDef, loop: Callable) 
     """
     known = {**vars(builtins), **function.__globals__}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        known.pop(name, None)
-        try:
-            known[name] = cell.cell_contents
-        except ValueError:
-            pass  # not bound yet
+        known[name] = value_of(lambda cell=cell: cell.cell_contents)
     own = {*function.__code__.co_varnames, *function.__code__.co_cellvars}
     imports = [x for x in ast.walk(definition) if isinstance(x, ast.Import | ast.ImportFrom)]
     imported = {(name.asname or name.name).partition(".")[0] for x in imports for name in x.names}

@@ -1,7 +1,6 @@
 """Programs on the CPU, where they are the plain function; which loops are captured elsewhere, and why others not."""
 
 import contextlib
-import linecache
 import textwrap
 
 import numpy as np
@@ -26,6 +25,14 @@ def reach(A, source):
 
 def path(n=6):
     return gb.Matrix.from_coo(range(n - 1), range(1, n), True, nrows=n, ncols=n)
+
+
+def defined(text, tmp_path, **scope):
+    """The function `tried` of a text, with a source that can be read."""
+    file = tmp_path / f"tried{len(list(tmp_path.iterdir()))}.py"
+    file.write_text(text)
+    exec(compile(text, str(file), "exec"), scope)
+    return scope["tried"]
 
 
 @pytest.fixture(autouse=True)
@@ -126,15 +133,12 @@ def test_break_and_conditions():
 )
 def test_what_stays_in_python(body, reason, tmp_path):
     text = f"def tried(n):\n    total = 0\n\n    for k in range(n):\n        {body}\n    return total\n"
-    file = tmp_path / "tried.py"
-    file.write_text(text)
-    scope = {}
-    exec(compile(text, str(file), "exec"), scope)
-    program = gb.program(scope["tried"])
-    assert program(4) == scope["tried"](4)
+    tried = defined(text, tmp_path)
+    program = gb.program(tried)
+    assert program(4) == tried(4)
     assert "line 4: turn by turn from Python" in program.explain() and reason in program.explain()
     with pytest.raises(CaptureError, match=reason):
-        gb.program(scope["tried"], strict=True)(4)
+        gb.program(tried, strict=True)(4)
 
 
 BRANCHES = """
@@ -194,13 +198,10 @@ def test_branches(body, tmp_path):
     text = (
         f"def tried(n):\n    total = 0\n    for k in range(n):\n{textwrap.indent(body, ' ' * 8)}\n    return total, k\n"
     )
-    file = tmp_path / "tried.py"
-    file.write_text(text)
-    scope = {}
-    exec(compile(text, str(file), "exec"), scope)
-    program = gb.program(scope["tried"], strict=True)
+    tried = defined(text, tmp_path)
+    program = gb.program(tried, strict=True)
     for n in (1, 2, 3, 4, 5, 12):
-        assert program(n) == scope["tried"](n)
+        assert program(n) == tried(n)
         assert "the backend cpu runs it" in program.explain()
 
 
@@ -287,16 +288,12 @@ def sevens(n):
 
 
 @pytest.mark.parametrize("name", ["range", "loop"])
-def test_a_function_of_the_users_own_called_as_a_loop_is(name):
+def test_a_function_of_the_users_own_called_as_a_loop_is(name, tmp_path):
     """Its turns are those that it gives, not those of Python's `range` or of `gb.loop`."""
-    scope = {"gb": gb, name: sevens, "items": type("Items", (), {name: staticmethod(sevens)})}
-    text = "def f(v, {head}):\n    for k in {called}(2):\n        v << v + k\n    return v\n"
-    for number, (head, called) in enumerate([("w=0", name), ("w=0", f"items.{name}"), (f"{name}={name}", name)]):
-        file = f"<own {name} {number}>"
-        source = text.format(head=head, called=called)
-        linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
-        exec(compile(source, file, "exec"), scope)
-        found = gb.program(scope["f"])
+    scope = {name: sevens, "items": type("Items", (), {name: staticmethod(sevens)})}
+    for head, called in (("w=0", name), ("w=0", f"items.{name}"), (f"{name}={name}", name)):
+        text = f"def tried(v, {head}):\n    for k in {called}(2):\n        v << v + k\n    return v\n"
+        found = gb.program(defined(text, tmp_path, **scope))
         for _ in range(4):
             assert found(gb.Vector.from_dense([1, 2])).to_dict() == {0: 16, 1: 17}
 

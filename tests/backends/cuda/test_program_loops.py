@@ -204,13 +204,11 @@ TESTS = (
     "not k == 1",
     "x > 0.1 and k < 90",
 )
-HEADS = (
-    ["m{d} = 0", "while {t} and m{d} < 5:", "    m{d} += 1"], ["for j{d} in range(3):", "    k += j{d}"],
-    ["for j{d} in range(11):", "    w << w * 0.5"], ["for _ in gb.loop(lambda: {t}, max_turns=4):"],
+SHORT = 3, ["for j{d} in range(3):", "    k += j{d}"]
+HEADS = (  # turns at most, lines
+    (5, ["m{d} = 0", "while {t} and m{d} < 5:", "    m{d} += 1"]), SHORT,
+    (11, ["for j{d} in range(11):", "    w << w * 0.5"]), (4, ["for _ in gb.loop(lambda: {t}, max_turns=4):"]),
 )  # fmt: skip
-TURNS = (5, 3, 11, 4)  # of HEADS, at most
-
-
 MOST_TURNS = 5 * 11 * 11  # of nested loops: a third of eleven turns within two others took minutes and showed no more
 
 
@@ -222,11 +220,10 @@ def drawn(rng, depth, lines, indent, turns=5):
     for _ in range(rng.randint(1, 3)):
         kind = rng.random() if depth else 1.0
         if kind < 0.35:
-            chosen = rng.choice(HEADS)
-            more = TURNS[HEADS.index(chosen)]
+            more, head = rng.choice(HEADS)
             if turns * more > MOST_TURNS:
-                chosen, more = HEADS[1], TURNS[1]
-            head = [line.format(d=len(indent), t=rng.choice(TESTS)) for line in chosen]
+                more, head = SHORT
+            head = [line.format(d=len(indent), t=rng.choice(TESTS)) for line in head]
             lines += [indent + line for line in head]
             drawn(rng, depth - 1, lines, indent + "    ", turns * more)
         elif kind < 0.6:
@@ -236,7 +233,7 @@ def drawn(rng, depth, lines, indent, turns=5):
                 lines.append(f"{indent}    {rng.choice(('continue', 'break', 'return u, x', 'return w, u, k'))}")
             elif rng.random() < 0.5:
                 lines.append(f"{indent}else:")
-                drawn(rng, depth - 1, lines, indent + "    ")
+                drawn(rng, depth - 1, lines, indent + "    ", turns)
         else:
             lines.append(indent + rng.choice(STATEMENTS))
 

@@ -293,3 +293,16 @@ def test_a_scalar_that_is_zero_of_the_other_sign():
     for zero in (0.0, 0.0, 0.0, -0.0, -0.0, 0.0):
         found = program(full(1.0), gb.Scalar.from_value(zero))
         assert np.array_equal(found.to_dense(), np.full(N, np.copysign(np.inf, zero))), (zero, program.explain())
+
+
+def test_a_scalar_whose_values_are_an_array():
+    """Its text rounds them to eight digits."""
+    dtype = gb.dtypes.register_anonymous(np.dtype("(3,)f8"))
+    body = ["for _ in gb.loop(max_turns=3):", "    v << v + float(s.value[0])", "return v"]
+    function = function_of("v, s", *body)
+    program = gb.program(function)
+    for first in (1.0, 1.0, 1.0, 1.0, 1.0 + 1e-10, 1.0 + 1e-10, 1.0):
+        s = gb.Scalar(dtype)
+        s.value = [first, 2.0, 3.0]
+        assert program(full(1.0), s).isequal(function(full(1.0), s)), (first, program.explain())
+    assert "3 turns on the device" in program.explain()

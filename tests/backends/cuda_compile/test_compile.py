@@ -58,14 +58,14 @@ def listed():
 
 
 @functools.lru_cache(maxsize=1)
-def sources():
+def all_sources():
     """The text of every header and functor."""
     return [*(COMMENT.sub("", kernels.source(file)) for file in kernels.names()), *{text for _, _, text, _ in listed()}]
 
 
 def least_of_each_class():
     """The least of the architectures for which every condition of the sources is the same."""
-    bounds = {int(bound) // 10 for text in sources() for bound in CONDITION.findall(text)}
+    bounds = {int(bound) // 10 for text in all_sources() for bound in CONDITION.findall(text)}
     classes = {}
     for arch in sorted(LIMITS):
         classes.setdefault(tuple(arch >= bound for bound in sorted(bounds)), arch)
@@ -122,7 +122,7 @@ def test_some_as_the_library_compiles_them():
 
 
 def test_conditions_on_the_architecture_are_known():
-    for text in sources():
+    for text in all_sources():
         assert len(ARCH.findall(text)) == len(CONDITION.findall(text)), "a condition that CONDITION does not match"
     assert min(LIMITS) in least_of_each_class() and len(least_of_each_class()) > 1
 

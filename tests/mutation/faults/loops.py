@@ -39,7 +39,7 @@ FAULTS = [
     Fault(
         "grb_tile/programs/carried.py",
         "a Scalar's value is no part of the kind",
-        'return "scalar", value.dtype.name, repr(value.value)',
+        'return "scalar", value.dtype.name, told(value.value)',
         'return "scalar", value.dtype.name',
         PROGRAM_NAMES,
     ),
