@@ -460,8 +460,8 @@ def _deep(argument):
 
 for _name in (
     "reduce_matmul", "kronecker", "scan", "first_of_rows", "has_ascending_columns", "least_absent", "best_labels",
-    "bfs", "bfs_multi", "sssp", "distances", "dependencies", "components", "strong_components", "core_numbers",
-    "peel_truss", "triangle_corners",
+    "bfs", "bfs_multi", "sssp", "fixpoint", "distances", "dependencies", "components", "strong_components",
+    "core_numbers", "peel_truss", "triangle_corners",
     "topological_levels", "cuthill_mckee", "greedy_colours", "independent_set", "bipartite_matching", "random_walks",
 ):  # fmt: skip
     setattr(DenseForms, _name, _by_rows_first(_name))

@@ -209,6 +209,14 @@ class GraphOperations:
         """
         return NotImplemented
 
+    def fixpoint(self, A: Compressed, v: Any, semiring: Any, most: int, until: bool) -> Any:
+        """repeat v (+)= A (+.x) v, `most` times at most: (store of v, turns, did the last turn change an entry?).
+
+        until: end with the first turn that changes nothing.  Each turn reads the v that the one before it left.
+        A: square, by rows.  v: of the type of the products.  (+): the monoid of `semiring`, as the accumulator.
+        """
+        return NotImplemented
+
     def distances(self, A: Compressed, sources: np.ndarray, target: int, parents: bool) -> Any:
         """(D, P | None): graph/paths.py's distances, by Dijkstra's algorithm; NumPy arrays."""
         return NotImplemented

@@ -308,7 +308,7 @@ class Collection:
         y = backend.transpose(other._matrix._store) if other._is_transposed else other._store
         found = backend.is_equal(x, y, op, tolerance)
         if tracing.active is not None and (trace := tracing.current()) is not None:
-            return trace.number(found, BOOL)
+            return trace.compared(x, y, found) if tolerance is None else trace.number(found, BOOL)
         return found
 
     # ---------------------------------------------------------------- conversion to NumPy

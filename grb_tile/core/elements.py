@@ -208,10 +208,13 @@ def reset(obj, store):
     obj._base = None
 
 
-def store_to_write(obj):
-    """The object's store for the write step, marked `shared` where something else refers to it: no update in place."""
+def store_to_write(obj, record=None, desc=None):
+    """The object's store for the write step, marked `shared` where something else refers to it: no update in place.
+
+    record, desc: what is written, as for note_write.
+    """
     if tracing.active is not None:
-        note_write(obj)
+        note_write(obj, record, desc)
     if holders.count_of(obj._store) > holders.ONE:
         obj._store.shared = True
     return obj._store

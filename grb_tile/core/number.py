@@ -20,7 +20,8 @@ _PYTHON = (bool, int, float)
 class Number:
     """A number on the device; `vector` has it as its only entry.
 
-    origin: (operator, id of the Number, Python number) of what `number op number` gave, else None.
+    origin: (operator, id of the Number, Python number) of what `number op number` gave; ("same" or "changed", id of the
+    Vector) of whether a loop's vector is as the turn began (programs/noted.py); else None.
     """
 
     __slots__ = ("vector", "origin")

@@ -22,6 +22,9 @@ class Trace(Protocol):
     def number(self, found: Any, dtype: Any) -> Any:
         """What a reduction or a comparison found, of that type."""
 
+    def compared(self, x: Any, y: Any, found: Any) -> Any:
+        """As number, of whether two stores are equal."""
+
     def write(self, target: Any, record: Any = None, desc: Any = None) -> None:
         """`target` is about to be written, with what the record gives where that is known.
 

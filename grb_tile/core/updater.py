@@ -276,14 +276,14 @@ def update(self, expr: Any, desc: ops.Descriptor = ops.PLAIN, input_mask: Mask |
 def _write(self, record, desc):
     t, mask = ops.compute(record, desc)
     if self._pending is None and self._store.format == "bitmap":  # changes in place: see can_keep_changes
-        self._store = ops.finish(elements.store_to_write(self), t, self.dtype, mask, desc)
+        self._store = ops.finish(elements.store_to_write(self, record, desc), t, self.dtype, mask, desc)
         return
 
     def finish(c):
         return ops.finish(c, t, self.dtype, mask, desc)
 
     if not write_part(self, lambda c: ops.part_of_write(c, t, mask, desc), finish):
-        self._store = finish(elements.store_to_write(self))
+        self._store = finish(elements.store_to_write(self, record, desc))
 
 
 def _to_expression(self, expr, desc, input_mask):

@@ -249,15 +249,16 @@ class BoundCall:
         known.pulled = known.device.pulled
         return self._finish(values, vectors, begun, left, numbers)
 
-    def _searched(self, test, values, vectors, begun, _):
+    def _searched(self, test, values, vectors, begun, most):
         """Of a loop that is a search."""
         known = self.known
         if not known.holds():
             return None
-        if not test(*values):
+        left = ENDLESS if most is None else most
+        if left <= 0 or not test(*values):
             known.turns = known.pulled = 0
             return tuple(values)
-        found = known.as_search(vectors, begun, values)
+        found = known.as_search(vectors, begun, values, left)
         if found is None:
             raise CaptureError(NO_SEARCH)
         return found

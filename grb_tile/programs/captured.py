@@ -18,10 +18,11 @@ from ..core.matrix import Matrix
 from ..core.number import Number
 from ..core.scalar import Scalar
 from ..core.vector import Vector
-from ..dtypes import INT64
+from ..dtypes import BOOL, INT64
 from ..exceptions import CaptureError
 from .bounded import Matrices, within
 from .bounds import BoundedMatrix
+from .fixpoint import Fixpoint
 from .names import (
     NUMBERS,
     ONE_BRANCH,
@@ -35,7 +36,8 @@ from .names import (
     period,
     role_of,
 )  # fmt: skip
-from .search import NO_SEARCH, Search, Written
+from .noted import Noted
+from .search import NO_SEARCH, Search
 
 ENDLESS = 2**62  # turns
 _ALIASES = "programs: two names stand for one vector as a turn ends: give one of them a .dup()"
@@ -55,7 +57,7 @@ class Captured:
         self._recorded: Any = None  # the frame of the call that captured it, where the device has no graphs
         self.changed: set[int] = set()  # of the vectors, those that a turn writes
         self.places: list[int] = []  # of a loop within: which of the vectors that it names are carried
-        self.search: Search | None = None  # which the loop runs as
+        self.search: Search | Fixpoint | None = None  # which the loop runs as
         self.inner: dict[int, Captured] = {}  # the loops within, in the order in which a turn comes to them
         self.names = carried.names
         self.roles: list[str] = []
@@ -87,7 +89,7 @@ class Captured:
     @property
     def lowering(self) -> str:
         """How the turns run, for explain()."""
-        return "one search of the backend, each turn a level" if self.search is not None else self.device.one.text
+        return self.search.text if self.search is not None else self.device.one.text
 
     def holds(self) -> bool:
         """Are the matrices as they were?"""
@@ -119,13 +121,13 @@ class Captured:
         made = any(map(is_matrix, values))
         self.matrices = Matrices(current(), [x for x in (*before, *after) if x is not None], patterns, made)
         with traced(self, carried) as frame:
+            frame.bounded = most is not None
             self.device.carry(frame.begin(values), [self.matrices.entries_of(store) for store in others])
-            enough = bool if most is not None else lambda: frame.search is not None
-            turns, going = self.device.settle(frame.turn, left - 1, False, enough)
+            turns, going = self.device.settle(frame.turn, left - 1, False, lambda: frame.search is not None)
             self.turns += turns
-        self.search = frame.search if most is None else None
+        self.search = frame.search
         searched = self.search is not None
-        if searched and (found := self.as_search(carried.vectors, before, carried.values)) is not None:
+        if searched and (found := self.as_search(carried.vectors, before, carried.values, left)) is not None:
             self.device.forget()
             return found
         with traced(self, carried, frame):
@@ -148,7 +150,7 @@ class Captured:
             return tuple(carried.values)
         if self.search is not None:
             stores = [vector._store for vector in carried.vectors]
-            found = self.as_search(carried.vectors, stores, carried.values)
+            found = self.as_search(carried.vectors, stores, carried.values, left)
             if found is None:
                 raise CaptureError(NO_SEARCH)
             return found
@@ -162,10 +164,10 @@ class Captured:
         self.turns, self.pulled = self.device.turns, self.device.pulled
         return frame.finish(self.device.results(self._unchanged(carried)), carried.values, self.turns)
 
-    def as_search(self, vectors: list, stores: list, values: Any) -> tuple | None:
+    def as_search(self, vectors: list, stores: list, values: Any, left: int) -> tuple | None:
         """The values after the loop, run as a search from these stores; None where there is none, see Search.run."""
         values = list(values)
-        turns = self.search.run(vectors, stores, values)  # type: ignore[union-attr]
+        turns = self.search.run(vectors, stores, values, left)  # type: ignore[union-attr]
         if turns is None:
             self.search = None
             return None
@@ -249,11 +251,10 @@ class Frame:
         self.flags: list[Number] = []  # is the branch taken whose calls are traced?
         self._met = 0  # loops within, in this turn
         self._written: dict[int, Any] = {}
-        self._writes: list[Written] = []  # of a turn, in their order
-        self._assigned: tuple | None = None
-        self._counted: tuple | None = None  # of Search.found
+        self._noted = Noted([])  # of a turn
+        self.bounded = False  # has the loop most turns?
         self._numbers: dict[int, Number] = {}  # as the turn began
-        self.search: Search | None = None  # that the latest turn was a level of
+        self.search: Search | Fixpoint | None = None  # that the latest turn was a level of
         self._logs: list[dict[int, Any]] = []
         self._fixed: list = []
         self._begun: list = []
@@ -284,7 +285,7 @@ class Frame:
     def turn(self, stores: list) -> tuple[list, Any]:
         """One turn on these stores: (those that it leaves, the condition)."""
         captured, carried = self.captured, self._carried
-        self._met, self._writes, self._assigned, self._counted = 0, [], None, None
+        self._met = 0
         stores.reverse()  # popped, so that each has one holder and may be written in place
         self._written = {}
         matrices = captured.matrices
@@ -302,14 +303,14 @@ class Frame:
         for k in captured.numbers:
             values[k] = self._numbers[k] = Number(Vector._from_store(stores.pop(), captured.types[k]))
         begun = [*carried.vectors, *(values[k] for k in captured.vectors)]
-        self._slots = dict(enumerate(begun))
+        self._slots, self._noted = dict(enumerate(begun)), Noted(carried.vectors)
         stop, values = carried.body(*values)
         test = False if stop is True else carried.test(*values)
         goes = test if stop is True or stop is False else both(True, negated(stop), lambda: test)
         self.search, left = None, self._left(values, begun)
         if not (captured.vectors or captured.inner) and captured.next == list(range(len(captured.next))):
             numbers = {k: (self._numbers[k], values[k]) for k in captured.numbers}
-            self.search = Search.found(carried.vectors, self._writes, self._counted, numbers, goes)
+            self.search = self._noted.whole(numbers, goes, self.bounded, (Search, Fixpoint))
         return left, goes.vector._store if type(goes) is Number else bool(goes)
 
     def _left(self, values, begun):
@@ -418,7 +419,7 @@ class Frame:
         if store.nvals_if_read is not None:
             return store.nvals
         found = Number(Vector._from_store(current().count_as_vector(store), INT64))
-        self._counted = vector, found, len(self._writes)
+        self._noted.count(vector, found)
         return found
 
     def number(self, found: Any, dtype: Any) -> Any:
@@ -426,16 +427,20 @@ class Frame:
         store = current().number_as_vector(found, dtype)
         return found if store is None else Number(Vector._from_store(store, dtype))
 
+    def compared(self, x: Any, y: Any, found: Any) -> Any:
+        """Of the exact comparison of two stores: as `number`."""
+        origin, found = self._noted.origin_of_test(x, y), self.number(found, BOOL)
+        if type(found) is Number:
+            found.origin = origin
+        return found
+
     def assign(self, number: Any, desc: Any) -> None:
         """Note the number that the next write assigns."""
-        self._assigned = number, desc
+        self._noted.assign(number, desc)
 
     def write(self, target: Any, record: Any = None, desc: Any = None) -> None:
         """Note a vector that is written."""
-        if record is None and self._assigned is not None:
-            record, desc = self._assigned
-        self._assigned = None
-        self._writes.append(Written(target, record, desc))
+        self._noted.write(target, record, desc)
         if any(target is matrix for matrix in self._carried.fixed):
             raise CaptureError("programs: a Matrix is written in the loop, and no name of it stands left of `<<` there")
         self._written.setdefault(id(target), (target, sys.getrefcount(target) + 1))

@@ -38,7 +38,10 @@ def negated(x: Any) -> Any:
     """`not x`, of a Number too."""
     if type(x) is not Number:
         return not x
-    return Number(x.vector.apply("lnot").new()) if x.dtype is BOOL else x == 0
+    if x.dtype is not BOOL:
+        return x == 0
+    origin = ("changed", x.origin[1]) if x.origin is not None and x.origin[0] == "same" else None
+    return Number(x.vector.apply("lnot").new(), origin)
 
 
 def both(every: bool, first: Any, second: Callable[[], Any]) -> Any:

@@ -30,16 +30,9 @@ from ..graph.traversal import bfs
 from ..operations import MxV, VxM
 from ..storage.constructors import empty_vector
 from ..storage.place import host
+from .noted import Noted
 
-NO_SEARCH = "programs: the backend has no search for these vectors"
-
-
-class Written(NamedTuple):
-    """What a turn wrote.  what: the Record of `target << record`, a Number of `target << number`, None for all else."""
-
-    target: Any
-    what: Any
-    desc: Any
+NO_SEARCH = "programs: the backend has no such loop for these vectors"
 
 
 class Search(NamedTuple):
@@ -57,18 +50,19 @@ class Search(NamedTuple):
     ahead: bool
     A: Matrix
     transposed: bool
+    text = "one search of the backend, each turn a level"
 
     @classmethod
-    def found(cls, vectors: list, written: list[Written], counted: Any, numbers: dict, goes: Any) -> Search | None:
+    def found(cls, noted: Noted, numbers: dict, goes: Any, bounded: bool) -> Search | None:
         """The search that a turn is a level of, None where it is none.
 
-        vectors: that the loop carries.  counted: (vector, Number of its entries, how many writes came before) of the
-        last count.  numbers: place -> (as the turn began, as it ends).  goes: the loop's condition.
+        numbers: place -> (as the turn began, as it ends).  goes: the loop's condition.  bounded: has it most turns?
         """
-        growing = [k for k, (old, new) in numbers.items() if _is_next(old, new)]
-        if len(written) != 2 or counted is None or counted[2] != 2 or len(growing) != 1:
+        written, counted = noted.writes, noted.counted
+        growing = [k for k, (old, new) in numbers.items() if is_next(old, new)]
+        if bounded or len(written) != 2 or counted is None or counted[2] != 2 or len(growing) != 1:
             return None
-        (level, number, assigned), (f, record, masked) = written
+        (level, number, assigned, _), (f, record, masked, _) = written
         (depth,) = growing
         begun, ended = numbers[depth]
         latest = tuple(k for k, (_, new) in numbers.items() if new is begun)
@@ -81,13 +75,13 @@ class Search(NamedTuple):
             and record.op.monoid.name == "any" and record.op.binaryop.name == "pair"
         ):  # fmt: skip
             return None
-        places = {id(vector): k for k, vector in enumerate(vectors)}
+        places = {id(vector): k for k, vector in enumerate(noted.vectors)}
         transposed = record.at is (type(record) is VxM)
         return cls(places[id(level)], places[id(f)], depth, latest, number is ended, record.A, transposed)
 
-    def run(self, vectors: list, stores: list, values: list) -> int | None:
+    def run(self, vectors: list, stores: list, values: list, most: int) -> int | None:
         """The turns of the search that begins with these stores of the vectors and values of the names, which get what
-        the loop leaves; None, and nothing done, where the backend has no search for them.
+        the loop leaves; None, and nothing done, where the backend has no search for them.  most: of no bounded loop.
         """
         depth = values[self.depth]
         level, f = stores[self.level], stores[self.frontier]
@@ -115,7 +109,8 @@ def _is_mask(desc, parent, complement):
     return mask is not None and mask.parent is parent and mask.structure and mask.complement is complement
 
 
-def _is_next(old, new):
+def is_next(old: Any, new: Any) -> bool:
+    """Is the number 1 more as the turn ends than as it began?"""
     return type(new) is Number and new.origin == ("plus", id(old), 1) and old.dtype is new.dtype is INT64
 
 

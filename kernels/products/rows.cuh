@@ -21,7 +21,8 @@ constexpr int CLASSES = 7;  // of rows: chunks of long ones, then 32, 16, 8, 4, 
 constexpr int IN_FLIGHT = 4;
 
 // The total of entries first + lane, first + lane + lanes ... below stop, in each lane; early exit of the whole group.
-template <class I, class S, bool FULL>
+// CHANGES: other blocks have written x in this launch, before a barrier of the grid.
+template <class I, class S, bool FULL, bool CHANGES = false>
 GRB_DEVICE Total<S> row_total(const I* cols, const typename S::A* a_values, const word* x_words,
                               const typename S::X* x_values, int64_t row, int64_t first, int64_t stop, int sub,
                               int lanes) {
@@ -48,7 +49,8 @@ GRB_DEVICE Total<S> row_total(const I* cols, const typename S::A* a_values, cons
     for (int u = 0; u < IN_FLIGHT; u++) {
       if (in[u]) {
         a[u] = value_of_a<S>(a_values, k + u * lanes);
-        x[u] = value_of_x<S>(x_values, c[u]);
+        if constexpr (CHANGES && S::reads_x && !S::x_iso) x[u] = x_values[c[u]];
+        else x[u] = value_of_x<S>(x_values, c[u]);
       }
     }
 #pragma unroll

@@ -88,6 +88,10 @@ class WholeLoops:
         return result
 
     @without_host
+    def fixpoint(self, A, v, semiring, most, until):
+        return self._find("graph.fixpoint", "fixpoint")(self.device, A, v, semiring, most, until)
+
+    @without_host
     def components(self, A, in_edges, symmetric):
         result = self._find("graph.components", "connected_components")(self.device, A, in_edges)
         if result is NotImplemented:
