@@ -126,12 +126,11 @@ class Captured:
             turns, going = self.device.settle(frame.turn, left - 1, False, lambda: frame.search is not None)
             self.turns += turns
         self.search = frame.search
-        searched = self.search is not None
-        if searched and (found := self.as_search(carried.vectors, before, carried.values, left)) is not None:
+        if self.search and (found := self.as_search(carried.vectors, before, carried.values, left)) is not None:
             self.device.forget()
             return found
         with traced(self, carried, frame):
-            if searched and going:
+            if frame.search and going:
                 turns, going = self.device.settle(frame.turn, left - self.turns)
                 self.turns += turns
             self.device.capture(frame.turn, [store for _, store in self._stores])
@@ -251,7 +250,7 @@ class Frame:
         self.flags: list[Number] = []  # is the branch taken whose calls are traced?
         self._met = 0  # loops within, in this turn
         self._written: dict[int, Any] = {}
-        self._noted = Noted([])  # of a turn
+        self._noted: Any = None  # what a turn did
         self.bounded = False  # has the loop most turns?
         self._numbers: dict[int, Number] = {}  # as the turn began
         self.search: Search | Fixpoint | None = None  # that the latest turn was a level of
@@ -285,9 +284,8 @@ class Frame:
     def turn(self, stores: list) -> tuple[list, Any]:
         """One turn on these stores: (those that it leaves, the condition)."""
         captured, carried = self.captured, self._carried
-        self._met = 0
+        self._met, self._written = 0, {}
         stores.reverse()  # popped, so that each has one holder and may be written in place
-        self._written = {}
         matrices = captured.matrices
         for vector in carried.vectors:  # no name for the store here: it would be a second holder
             if type(vector) is Vector:
@@ -303,7 +301,7 @@ class Frame:
         for k in captured.numbers:
             values[k] = self._numbers[k] = Number(Vector._from_store(stores.pop(), captured.types[k]))
         begun = [*carried.vectors, *(values[k] for k in captured.vectors)]
-        self._slots, self._noted = dict(enumerate(begun)), Noted(carried.vectors)
+        self._slots, self._noted = dict(enumerate(begun)), Noted(carried.vectors, captured.device.arrays_of)
         stop, values = carried.body(*values)
         test = False if stop is True else carried.test(*values)
         goes = test if stop is True or stop is False else both(True, negated(stop), lambda: test)
@@ -381,9 +379,7 @@ class Frame:
             store if store is None or type(vector) is Vector else captured.matrices.matrix_of(vector.shape, store)
             for vector, store in zip(vectors, results, strict=False)
         ] + results[len(vectors) :]
-        contents = [
-            self._begun[k] if store is None else store for k, store in enumerate(results[: len(vectors)])
-        ]  # fmt: skip
+        contents = [begun if store is None else store for begun, store in zip(self._begun, results, strict=False)]
         rest = iter(results[len(vectors) :])
         for k in captured.vectors:
             store, shape = next(rest), captured.shapes[k]
@@ -429,10 +425,7 @@ class Frame:
 
     def compared(self, x: Any, y: Any, found: Any) -> Any:
         """Of the exact comparison of two stores: as `number`."""
-        origin, found = self._noted.origin_of_test(x, y), self.number(found, BOOL)
-        if type(found) is Number:
-            found.origin = origin
-        return found
+        return self._noted.compared(x, y, self.number(found, BOOL))
 
     def assign(self, number: Any, desc: Any) -> None:
         """Note the number that the next write assigns."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..backends.select import current
 from ..core.number import Number
 
 
@@ -21,17 +21,18 @@ class Written(NamedTuple):
 
 
 class Noted:
-    """Of one turn.  vectors: that the loop carries, with what a turn begins with.
+    """Of one turn.  vectors: that the loop carries, with what a turn begins with.  arrays_of: DeviceLoop.arrays_of.
 
     writes: in their order.  counted: (vector, Number of its entries, how many writes came before) of the last count.
     """
 
-    def __init__(self, vectors: list) -> None:
+    def __init__(self, vectors: list, arrays_of: Callable[[Any], tuple | None]) -> None:
         self.vectors = vectors
         self.writes: list[Written] = []
         self.counted: tuple | None = None
         self._assigned: tuple | None = None
-        self._begun = {id(vector): _arrays_of(vector._store) for vector in vectors}
+        self._arrays_of = arrays_of
+        self._begun = {id(vector): arrays_of(vector._store) for vector in vectors}
 
     def whole(self, numbers: dict, goes: Any, bounded: bool, kinds: tuple) -> Any:
         """The first of these kinds of operations that the turn is a step of, None where it is of none."""
@@ -59,24 +60,16 @@ class Noted:
 
         Told by the arrays, which are the loop's own: nobody else is given their memory.
         """
-        arrays = _arrays_of(store)
+        arrays = self._arrays_of(store)
         return arrays is not None and arrays == self._begun.get(id(vector))
 
-    def origin_of_test(self, x: Any, y: Any) -> tuple | None:
-        """The origin of the Number that tells whether x and y are equal: ("same", id) where they are the entries of
-        that vector as the turn began and as its only write left it.
+    def compared(self, x: Any, y: Any, found: Any) -> Any:
+        """What was found of x and y, whether they are equal; as a Number it has the origin ("same", id) where they are
+        the entries of that vector as the turn began and as its only write left it.
         """
-        if len(self.writes) == 1:
+        if len(self.writes) == 1 and type(found) is Number:
             target = self.writes[0].target
             for begun, left in ((x, y), (y, x)):
                 if left is target._store and self.is_begun(target, begun) and not self.is_begun(target, left):
-                    return "same", id(target)
-        return None
-
-
-def _arrays_of(store):
-    """The addresses of the arrays of a bitmap with a value for each position; None for other stores."""
-    if store.format != "bitmap" or store.iso or not hasattr(current(), "device"):
-        return None
-    address = current().device.address
-    return address(store.values), None if store.words is None else address(store.words)
+                    found.origin = "same", id(target)
+        return found

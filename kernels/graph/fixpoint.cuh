@@ -24,9 +24,9 @@ struct FixpointControl {
   Slot slot[3];
 };
 
-// schedule: bins 1 to 6 of `bins` (rows.cuh); bin 0 is empty.  most: turns at most.  until: end with the first turn that
-// changes nothing.  record: turns; did the last one change anything?; entries, added to it where v has gaps.  After an even
-// number of turns v is in `first`, of `size` positions.
+// Bin 0 of `bins` is empty.  most: turns at most.  until: end with the first turn that changes nothing.
+// record: turns; did the last one change anything?; entries, added to it where v has gaps.
+// After an even number of turns v is in `first`, of `size` positions.
 template <class I, class P, class R, class S, bool FULL>
 __global__ void __launch_bounds__(512, 2)
 fixpoint(const R* rows, const P* starts, const P* stops, const int64_t* bins, int64_t warps, const I* cols,

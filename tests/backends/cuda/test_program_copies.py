@@ -53,7 +53,8 @@ def test_a_form_that_is_due_while_a_turn_is_captured(monkeypatch):
 
     def one_row_wise(A, u, turns):
         for _ in gb.loop(max_turns=turns):
-            u("min") << A.mxv(u, "min_second")
+            v = A.mxv(u, "min_second").new()
+            u("min") << v
         return u
 
     monkeypatch.setitem(persistent.LOWERING, "persistent", "never")  # which has no segments

@@ -1,9 +1,10 @@
-"""Loops of programs as WHILE nodes and as one persistent kernel: us a turn of whole calls.
+"""Loops of programs as WHILE nodes, as one persistent kernel and as one operation: us a turn of whole calls.
 
     python tests/benchmarks/gpu/bench_lowerings.py [--graphs grid64,grid2000] [--calls 7] [--shapes 512x2,256x4]
 
 The loops and graphs are those of bench_programs.py; each result is compared with the plain loop's.  shapes: threads of
-a block and blocks a multiprocessor of the persistent kernel.  auto: what the planner takes.
+a block and blocks a multiprocessor of the persistent kernel.  auto: what the planner takes.  whole:
+the operation of the backend that the loop is, where it is one; the other lowerings are measured without it.
 """
 
 import argparse
@@ -19,8 +20,10 @@ from device_graphs import grid, rmat
 import grb_tile as gb
 from grb_tile import generators
 from grb_tile.backends.cuda.programs import persistent
+from grb_tile.backends.cuda.graph.methods import WholeLoops
 from grb_tile.backends.select import current
 
+FIXPOINT = WholeLoops.fixpoint
 MORE = {
     "rmat16": lambda: gb.Matrix._from_store(rmat(16, 16)),
     "rmat18": lambda: gb.Matrix._from_store(rmat(18, 16)),
@@ -44,7 +47,8 @@ def loops_of(A):
 
 def measured(function, arguments, wanted, lowering, calls, shown):
     """(us a turn, turns, turns pulled, what ran).  Raises: AssertionError where the result differs."""
-    persistent.LOWERING["persistent"] = lowering
+    persistent.LOWERING["persistent"] = "auto" if lowering == "whole" else lowering
+    WholeLoops.fixpoint = FIXPOINT if lowering == "whole" else lambda *_: NotImplemented
     program = gb.program(function)
     for _ in range(3):
         assert program(*arguments).isclose(wanted, rel_tol=1e-9), f"{lowering}: the result differs"
@@ -57,7 +61,7 @@ def measured(function, arguments, wanted, lowering, calls, shown):
     assert program(*arguments).isclose(wanted, rel_tol=1e-9), f"{lowering}: the last result differs"
     ran = program.loops[0]
     for captured in ran.captured.values():
-        kernel = captured.device.one.kernel if hasattr(captured, "device") else None
+        kernel = captured.device.one.kernel if captured.search is None else None
         if kernel is not None and shown:
             for direction, levels in kernel.levels.items():
                 print(f"    {direction}: " + " | ".join(" ".join(level) for level in levels))
@@ -70,7 +74,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--graphs", default="grid64", help=", ".join([*GRAPHS, *MORE]))
     parser.add_argument("--loops", default="BFS,PageRank,Bellman-Ford,least label")
-    parser.add_argument("--lowerings", default="never,always,auto")
+    parser.add_argument("--lowerings", default="never,always,auto,whole")
     parser.add_argument("--shapes", default="512x2")
     parser.add_argument("--calls", type=int, default=7)
     parser.add_argument("--cycles", default="", choices=("", "levels", "steps"), help="count the first block's")

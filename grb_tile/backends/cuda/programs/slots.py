@@ -63,6 +63,13 @@ def form_of(device: Any, store: Any) -> Form:
     return Form(size, store.dtype, full, device.address(store.values) if constant and not full else 0)
 
 
+def arrays_of(store: Any) -> tuple | None:
+    """The addresses of values and words of a bitmap with a value for each position; None for other stores."""
+    if store.format != "bitmap" or store.iso:
+        return None
+    return store.values.data.ptr, None if store.words is None else store.words.data.ptr
+
+
 class Slot:
     """Arrays of one Form."""
 

@@ -31,6 +31,7 @@ from ....planner import tuning
 from ....planner.choose_lowering import product_fits
 from ..products.columns import add_edges
 from ..runtime.mailbox import PinnedAddress, wait_for
+from . import slots
 from .bound_loop import BoundLoop, take_back
 from .doubt import DOUBT, forgotten
 from .persistent import LOWERING, OneKernel
@@ -45,6 +46,8 @@ MOST_FORMS = 4  # times that a loop begins again
 
 class DeviceLoop:
     """One loop; used under the device's lock."""
+
+    arrays_of = staticmethod(slots.arrays_of)
 
     def __init__(self, device: Any) -> None:
         self.device, self.lock = device, device.lock
