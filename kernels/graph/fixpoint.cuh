@@ -28,13 +28,16 @@ struct FixpointControl {
 // record: turns; did the last one change anything?; entries, added to it where v has gaps.
 // After an even number of turns v is in `first`, of `size` positions.
 template <class I, class P, class R, class S, bool FULL>
-__global__ void __launch_bounds__(512, 2)
-fixpoint(const R* rows, const P* starts, const P* stops, const int64_t* bins, int64_t warps, const I* cols,
+__global__ void __launch_bounds__(1024, 1)
+fixpoint(const R* rows, const P* starts, const P* stops, const int64_t* all_bins, int64_t warps, const I* cols,
          const typename S::A* a_values, typename S::Z* first, typename S::Z* second, word* first_words,
          word* second_words, int64_t size, int64_t most, bool until, void* control,
          unsigned long long* record) {
   using Z = typename S::Z;
   LevelLoop<FixpointControl> loop{static_cast<FixpointControl*>(control)};
+  __shared__ int64_t bins[24];
+  if (threadIdx.x < 24) bins[threadIdx.x] = all_bins[threadIdx.x];
+  __syncthreads();
   int64_t turns = 0;
   bool changes = true;
   while (turns < most && (changes || !until)) {
@@ -55,26 +58,19 @@ fixpoint(const R* rows, const P* starts, const P* stops, const int64_t* bins, in
       const bool here = place < bins[16 + c];
       if (here) {
         if (rows != nullptr) row = int64_t(rows[place]);
-        from = starts[place];
-        stop = stops[place];
+        from = read_only(starts + place);
+        stop = read_only(stops + place);
       }
+      const bool writes = here && sub == 0, had = writes && (FULL || has(v_words, row));
+      const Z before = writes ? v[row] : Z();  // any value where it has none: loaded now, and not after its bit
       Total<S> total = row_total<I, S, FULL, true>(cols, a_values, v_words, v, row, from, stop, sub, lanes);
       join_lanes<S>(total, lanes);
-      if (here && sub == 0) {
-        const bool had = FULL || has(v_words, row);
-        if (had || total.have) {
-          Z now = total.value;
-          if (had) {
-            const Z before = v[row];
-            now = total.have ? S::add(before, total.value) : before;
-            changed |= !(now == before);
-          } else {
-            changed = true;
-          }
-          next[row] = now;
-          if constexpr (!FULL) {
-            if (!has(next_words, row)) atomicOr(&next_words[row >> 6], bit_of(row));
-          }
+      if (writes && (had || total.have)) {
+        const Z now = !had ? total.value : total.have ? S::add(before, total.value) : before;
+        changed |= !had || !(now == before);
+        next[row] = now;
+        if constexpr (!FULL) {
+          if (!has(next_words, row)) atomicOr(&next_words[row >> 6], bit_of(row));
         }
       }
     }

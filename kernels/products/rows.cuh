@@ -21,7 +21,8 @@ constexpr int CLASSES = 7;  // of rows: chunks of long ones, then 32, 16, 8, 4, 
 constexpr int IN_FLIGHT = 4;
 
 // The total of entries first + lane, first + lane + lanes ... below stop, in each lane; early exit of the whole group.
-// CHANGES: other blocks have written x in this launch, before a barrier of the grid.
+// CHANGES: other blocks have written x in this launch, before a barrier of the grid; A is read again in other turns, and
+// values of x are loaded with their presence bits, for which a turn of few entries would wait twice.
 template <class I, class S, bool FULL, bool CHANGES = false>
 GRB_DEVICE Total<S> row_total(const I* cols, const typename S::A* a_values, const word* x_words,
                               const typename S::X* x_values, int64_t row, int64_t first, int64_t stop, int sub,
@@ -37,20 +38,25 @@ GRB_DEVICE Total<S> row_total(const I* cols, const typename S::A* a_values, cons
 #pragma unroll
     for (int u = 0; u < IN_FLIGHT; u++) {
       in[u] = u * lanes < left;
-      c[u] = in[u] ? stream(here + u * lanes) : I(0);
+      c[u] = !in[u] ? I(0) : CHANGES ? read_only(here + u * lanes) : stream(here + u * lanes);
+    }
+    typename S::X x[IN_FLIGHT];
+    if constexpr (CHANGES && S::reads_x && !S::x_iso) {
+#pragma unroll
+      for (int u = 0; u < IN_FLIGHT; u++) {
+        if (in[u]) x[u] = x_values[c[u]];
+      }
     }
     if constexpr (!FULL) {
 #pragma unroll
       for (int u = 0; u < IN_FLIGHT; u++) in[u] = in[u] && has(x_words, c[u]);
     }
     typename S::A a[IN_FLIGHT];
-    typename S::X x[IN_FLIGHT];
 #pragma unroll
     for (int u = 0; u < IN_FLIGHT; u++) {
       if (in[u]) {
-        a[u] = value_of_a<S>(a_values, k + u * lanes);
-        if constexpr (CHANGES && S::reads_x && !S::x_iso) x[u] = x_values[c[u]];
-        else x[u] = value_of_x<S>(x_values, c[u]);
+        a[u] = CHANGES ? kept_value<S>(a_values, k + u * lanes) : value_of_a<S>(a_values, k + u * lanes);
+        if constexpr (!(CHANGES && S::reads_x && !S::x_iso)) x[u] = value_of_x<S>(x_values, c[u]);
       }
     }
 #pragma unroll
