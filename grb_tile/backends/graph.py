@@ -209,10 +209,13 @@ class GraphOperations:
         """
         return NotImplemented
 
-    def fixpoint(self, A: Compressed, v: Any, semiring: Any, most: int, until: bool) -> Any:
+    def fixpoint(
+        self, A: Compressed, readers: Callable[[], Compressed], v: Any, semiring: Any, most: int, until: bool
+    ) -> Any:
         """repeat v (+)= A (+.x) v, `most` times at most: (store of v, turns, did the last turn change an entry?).
 
         until: end with the first turn that changes nothing.  Each turn reads the v that the one before it left.
+        readers(): the store of A', A itself where symmetric; called only if it is wanted.
         A: square, by rows.  v: of the type of the products.  (+): the monoid of `semiring`, as the accumulator.
         """
         return NotImplemented

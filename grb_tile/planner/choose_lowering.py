@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import tuning
+from .choose_traversal import has_high_diameter
 
 if TYPE_CHECKING:
     from .device_profile import DeviceProfile
@@ -28,6 +29,19 @@ def one_kernel_pays(read_bytes: int, steps: int, barriers: int, profile: DeviceP
 def product_fits(entries: int, entry_bytes: int, profile: DeviceProfile) -> bool:
     """May a product that reads all entries be a step of one kernel?  Else it is by segments, which is none."""
     return entries * entry_bytes / profile.dram_bytes_ns < tuning.GPU_STEP_PRODUCT_NS * profile.latency
+
+
+def iteration_fits(
+    n: int, entries: int, entry_bytes: int, longest: int, idempotent: bool, profile: DeviceProfile
+) -> bool:
+    """May the turns of v (+)= A (+.x) v be one kernel, with rows of about one length?
+
+    Where a row is computed again only after what it reads has changed (idempotent), also in graphs that may have levels
+    by the thousand, whose turns change little.
+    """
+    if product_fits(entries, entry_bytes, profile):
+        return True
+    return idempotent and has_high_diameter(n, entries, longest, lambda degree: entries)[0]
 
 
 def bounded_product_pays(lookups: int) -> bool:

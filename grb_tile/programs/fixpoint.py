@@ -74,8 +74,9 @@ class Fixpoint(NamedTuple):
         """The turns, `most` at most, of the iteration that begins with these stores of the vectors and values of the
         names, which get what the loop leaves; None, and nothing done, where the backend has none for them.
         """
-        A = in_edges(self.A._store, False) if self.transposed else self.A._store
-        found = current().fixpoint(A, stores[self.place], self.semiring, most, self.until)
+        A = self.A._store
+        rows, readers = (in_edges(A, False), lambda: A) if self.transposed else (A, lambda: in_edges(A, False))
+        found = current().fixpoint(rows, readers, stores[self.place], self.semiring, most, self.until)
         if found is NotImplemented:
             return None
         store, turns, changed = found

@@ -197,6 +197,39 @@ def test_more_turns_than_a_launch_has(monkeypatch):
     assert AS_ONE in program.explain() and "11 turns" in program.explain()
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_turns_that_change_little(directed):
+    """On a grid of 500 vertices a turn changes few, then many at once, then few again."""
+    A = grid(25, 20)
+    rng = np.random.default_rng(5)
+    W = A.apply("one").new(float)
+    if directed:
+        W = W.select("triu").new()
+        W[499, 3] << 1.0
+    rows, cols, _ = W.to_coo()
+    W = gb.Matrix.from_coo(rows, cols, rng.integers(1, 9, len(rows)) / 8, nrows=500, ncols=500)
+    program = gb.program(bellman_ford, strict=True)
+    for source in (0, 0, 499, 210, 0):
+        assert agree(program(W, source), bellman_ford(W, source)), source
+    assert AS_ONE in program.explain()
+
+    def lowered(A, v, most):
+        for turn in gb.loop(max_turns=most):  # noqa: B007
+            old = v.dup()
+            v("min") << A.mxv(v, "min_second")
+            if v.isequal(old):
+                break
+        return v, turn
+
+    program = gb.program(lowered, strict=True)
+    for seed in range(4):
+        v = gb.Vector.from_dense(rng.integers(1, 1000, 500) / 8)
+        v[int(rng.integers(500))] << 0.0
+        for most in (5, 6, 100):
+            assert agree(program(W, v.dup(), most), lowered(W, v.dup(), most)), (seed, most)
+    assert AS_ONE in program.explain()
+
+
 def test_arguments_stay_as_they_were():
     program, A = gb.program(bellman_ford, strict=True), matrix(2)
     found = [program(A, source) for source in (0, 7, 30, 7)]

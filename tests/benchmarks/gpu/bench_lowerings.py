@@ -19,8 +19,8 @@ from device_graphs import grid, rmat
 
 import grb_tile as gb
 from grb_tile import generators
-from grb_tile.backends.cuda.programs import persistent
 from grb_tile.backends.cuda.graph.methods import WholeLoops
+from grb_tile.backends.cuda.programs import persistent
 from grb_tile.backends.select import current
 
 FIXPOINT = WholeLoops.fixpoint

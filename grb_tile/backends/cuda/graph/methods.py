@@ -88,8 +88,8 @@ class WholeLoops:
         return result
 
     @without_host
-    def fixpoint(self, A, v, semiring, most, until):
-        return self._find("graph.fixpoint", "fixpoint")(self.device, A, v, semiring, most, until)
+    def fixpoint(self, A, readers, v, semiring, most, until):
+        return self._find("graph.fixpoint", "fixpoint")(self.device, A, readers, v, semiring, most, until)
 
     @without_host
     def components(self, A, in_edges, symmetric):
