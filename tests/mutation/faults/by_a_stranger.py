@@ -6,6 +6,8 @@ OBJECTS = ("tests/backends/cuda/test_program_objects.py",)
 FUNCTIONS = ("tests/backends/cuda/test_program_functions.py",)
 NUMBERS = ("tests/backends/cuda/test_program_numbers.py",)
 GRAPH = ("tests/algorithms/test_every_graph_function.py",)
+AGREE = ("tests/backends/test_agree_with_reference.py",)
+CPU = "tests/backends/cpu/"
 SAID = ("tests/cli/test_what_is_said.py",)
 
 FAULTS = [
@@ -75,5 +77,54 @@ FAULTS = [
         "        lines = []\n        if not args.head:\n",
         "        if not args.head:\n",
         SAID,
+    ),
+    Fault(
+        "grb_tile/backends/cuda/backend.py",
+        "arrays of a type without a device form are copied to the device first",
+        'frozenset("?bhilqBHILQfdFD")',
+        'frozenset("?bhilqBHILQefdFD")',
+        ("tests/backends/cuda/test_constructors.py",),
+    ),
+    Fault(
+        "grb_tile/backends/reference.py",
+        "a repeated position of a matrix is an error of indices",
+        'dup, dtype, "rows, columns")',
+        'dup, dtype, "indices")',
+        AGREE,
+    ),
+    Fault(
+        "grb_tile/backends/cpu/templates/bfs.py",
+        "after a full log the frontier begins at the first vertex",
+        "    begin = state[0]\n    end = state[1]\n    depth = state[2]\n    edges = state[3]\n    unexplored",
+        "    begin = 0\n    end = state[1]\n    depth = state[2]\n    edges = state[3]\n    unexplored",
+        (CPU + "test_bfs.py",),
+    ),
+    Fault(
+        "grb_tile/backends/cpu/jit/cache.py",
+        "what many small calls lose is not counted",
+        "                self.count(seconds)\n        return self.functions\n",
+        "                pass\n        return self.functions\n",
+        (CPU + "test_jit.py",),
+    ),
+    Fault(
+        "grb_tile/backends/distributed/queued.py",
+        "an interrupt within a queued call is an error of the library",
+        "isinstance(error, Exception):  # NcclError",
+        "error is not None:  # NcclError",
+        ("tests/distributed/test_nccl.py",),
+    ),
+    Fault(
+        "grb_tile/backends/cpu/compiled/binned.py",
+        "bins have twice the rows that their 16 bits name",
+        "SLAB_BITS, ROW_BITS = 16, 15",
+        "SLAB_BITS, ROW_BITS = 16, 16",
+        (CPU + "test_binned.py",),
+    ),
+    Fault(
+        "grb_tile/backends/protocol.py",
+        "a backend lacks another primitive than it says",
+        'self._missing("gather_vector")',
+        'self._missing("gather_matrix")',
+        ("tests/backends/test_protocol.py",),
     ),
 ]
