@@ -34,7 +34,7 @@ def array_of(labels: np.ndarray) -> Any:
 
 def positions(v: Vector) -> Any:
     """The positions of a vector's entries, ascending, INT64."""
-    return current().tuples(v._store)[0].astype(np.int64)
+    return current().tuples(v._store)[0]
 
 
 def entries(v: Vector) -> Any:

@@ -18,6 +18,7 @@ from ..core.indexed import ScalarIndexExpr
 from ..core.number import Number, combined
 from ..core.scalar import Scalar
 from ..dtypes import BOOL, FP64, INT64
+from ..exceptions import CaptureError
 from .branches import VALUE, branch
 from .names import NUMBERS
 
@@ -60,7 +61,7 @@ def called(function: Any, *arguments: Any, **named: Any) -> Any:
     if len(numbers) > 1 or type(first) is not Number:
         return function(*arguments)
     if function in _TYPES:
-        return first.new(_TYPES[function])
+        return (first if _TYPES[function] is BOOL else _checked(first)).new(_TYPES[function])
     if function is abs or function in (np.abs, np.absolute):
         return abs(first)
     name = function.__name__
@@ -112,4 +113,11 @@ def _if(test, x, y):
 
 
 def _as_real(x):
-    return (x if x.dtype is FP64 else x.new(FP64)) if type(x) is Number else float(x)
+    return (x if x.dtype is FP64 else _checked(x).new(FP64)) if type(x) is Number else float(x)
+
+
+def _checked(x):
+    """The Number.  Raises: CaptureError for a complex one, whose real part alone would count."""
+    if x.dtype.np_type.kind == "c":
+        raise CaptureError("programs: a function of a complex number of the loop; abs() of it is captured")
+    return x

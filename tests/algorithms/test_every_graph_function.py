@@ -3,6 +3,8 @@
 The emulated device has loops that the host has not, and a backend without any composes votes of products.
 """
 
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from cuda_emulation.backend import using_shim
 from grb_tile import graph
 from grb_tile.backends import select
 from grb_tile.exceptions import DimensionMismatch, IndexOutOfBound
+from grb_tile.graph import communities
 from support.seeds import generator
 
 BACKENDS = {"cpu": lambda: select.using("cpu"), "numpy": lambda: select.using("numpy"), "device": using_shim}
@@ -57,6 +60,40 @@ def test_searches(backend, directed):
                 assert one is None or one.levels.to_dict() == lengths[sources[0]]
                 said = gb.explain().plans[0]
                 assert one is None or said.seconds is None or said.seconds >= 0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_levels_that_a_plan_tells_are_those_of_the_report(backend):
+    """As many, and as many of them pulled, in the plan's reason and in the report's text."""
+    seen = set()
+    with BACKENDS[backend]():
+        A = gb.Matrix.from_coo([0, 1, 2, 3, 4, 0], [1, 2, 3, 4, 5, 3], True, nrows=70, ncols=70)
+        A = gb.binary.any(A | A.T).new()
+        for force, call in itertools.product(((), "pull", "push", "bittiled"), ("bfs", "bfs_multi")):
+            with gb.plan(force=force):
+                found = graph.bfs(A, 0) if call == "bfs" else graph.bfs_multi(A, [0, 5])
+            if found is None:
+                continue
+            (plan,), levels = gb.explain().plans, found.report.levels
+            pulled = sum(level["direction"].startswith("pull") for level in levels)
+            assert f"{len(levels)} levels, {pulled} of them pulled" in plan.reason, (force, call)
+            assert f"in {len(levels)} levels ({pulled} pulled)" in repr(found.report), (force, call)
+            assert found.report.count == len(found.report) == len(levels)
+            assert found.report.expanded == sum(level["frontier"] for level in levels)
+            seen.add(pulled == len(levels))
+    assert seen == {True, False} or backend == "numpy"
+
+
+def test_arrays_of_communities_have_their_types():
+    """INT64 and FP64, whatever the type of the indices that are stored."""
+    for backend in BACKENDS.values():
+        with backend():
+            v = gb.Vector.from_coo([1, 3], [2.0, 4.0], size=5)
+            arrays = communities.positions(v), communities.dense(v), communities.entries(v)
+            labels = communities.labels_in_order(np.array([2, 2, 1]))[0]
+            sums = communities.sums_by_label(communities.array_of([0, 1, 0]), communities.dense(v)[:3], 2)
+            assert [x.dtype for x in (*arrays, labels, sums)] == ["i8", "f8", "f8", "i8", "f8"]
+            assert [communities.vector_of(x).dtype for x in (*arrays[:2], labels)] == ["INT64", "FP64", "INT64"]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

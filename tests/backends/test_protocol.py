@@ -10,6 +10,7 @@ from grb_tile.backends import guard, select
 from grb_tile.backends.graph import GraphOperations
 from grb_tile.backends.planned import PlannedProducts
 from grb_tile.backends.protocol import PRIMITIVES, Backend
+from grb_tile.exceptions import NotImplementedException
 from grb_tile.storage.place import DeviceBackend
 from grb_tile.storage.store import BitmapVector, Compressed, SparseVector, StoredMask
 
@@ -46,6 +47,19 @@ def test_every_backend_has_every_primitive(backend):
     cls = BACKENDS[backend]
     lacking = [name for name in PRIMITIVES if getattr(cls, name) is getattr(Backend, name)]
     assert set(lacking) <= INHERITED, f"backend {backend!r} lacks these primitives"
+
+
+def test_a_primitive_that_a_backend_lacks_is_named():
+    """Those without a form of their own say which they are."""
+    empty, named = Backend(), 0
+    for primitive in PRIMITIVES:
+        if "self._missing(" in inspect.getsource(function := getattr(Backend, primitive)):
+            with pytest.raises(NotImplementedException, match=f"does not have the primitive '{primitive}'$"):
+                function(
+                    empty, *[None for _, _, default in parameters(Backend, primitive) if default is inspect._empty]
+                )
+            named += 1
+    assert named > 30
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -212,6 +212,21 @@ def test_the_summary_of_degrees(draw):
         assert f"mean {found['mean']:.2f}" in lines[0] and ("median" in lines[0]) == ("median" in found)
 
 
+@pytest.mark.parametrize("command", [*OF_A_GRAPH, "info", "convert"])
+def test_no_line_is_printed_twice(run, command, tmp_path):
+    """Nor by a line with the same name before it, of a file with a head and of one without."""
+    with_head = tmp_path / "x.mtx"
+    with_head.write_text("%%MatrixMarket matrix coordinate real symmetric\n4 4 4\n2 1 1.0\n3 2 1\n4 1 2\n4 3 1\n")
+    for path, *more in ((with_head,), (KARATE, "--undirected", "--base", "1")):
+        target = [tmp_path / "y.grb"] if command == "convert" else []
+        code, out, _ = run(command, path, *target, *more, "--quiet")
+        lines = out.splitlines()
+        heads = [line[:11].rstrip() for line in lines if line[:1] not in ("", " ")]
+        assert code == OK and heads
+        repeated = {head for head in heads if heads.count(head) > 1} - {"tiles"}  # a line for each size of tiles
+        assert not repeated and all(lines.count(line) == 1 for line in lines if line), (command, out)
+
+
 def test_standard_input_is_read_once(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"0 1\n1 2\n")))
     assert main(["info", "-", "--json", "--quiet"]) == OK

@@ -272,6 +272,21 @@ def test_an_error_of_a_device_ends_all_waits():
     run(3, function)
 
 
+@pytest.mark.parametrize("error", [ValueError, RuntimeError, KeyboardInterrupt, SystemExit])
+def test_what_an_error_within_a_call_becomes(error):
+    """That of a library is the communicator's, with the call; an interrupt stays what it is."""
+
+    def function(comm, module):
+        wanted = DistributedError if issubclass(error, Exception) else error
+        with pytest.raises(wanted, match="here") as raised, comm._queueing("mxv"):
+            raise error("here")
+        assert wanted is error or str(raised.value) == f"mxv: {error.__name__}: here"
+        assert (("abort", 0) in module.calls) == (wanted is not error)
+        return True
+
+    assert run(1, function) == [True]
+
+
 def test_versions_of_nccl_must_agree():
     def function(host):
         return str(error_of(lambda: nccl.NcclCommunicator(host, Device(version=22800 + host.rank))))

@@ -151,6 +151,12 @@ def test_a_full_log_between_any_two_levels(direction, capacity, monkeypatch):
         level, parent, report = bfs(A, A, source, parents=True)
     check(A, level, parent, plain(A, [source]), [source])
     assert len(report) > 6
+    of_level = np.unique(list(as_dict(level).values()), return_counts=True)[1].tolist()
+    assert [row["frontier"] for row in report.levels] == of_level and report.expanded == sum(of_level)
+    if direction == "push":
+        leaving, depths = np.diff(A.indptr), as_dict(level)
+        edges = [sum(int(leaving[v]) for v, d in depths.items() if d == k) for k in range(len(of_level))]
+        assert [row["edges"] for row in report.levels] == edges
     assert sum(row["ms"] for row in report.levels) == pytest.approx(1e3 * report.seconds)
 
 

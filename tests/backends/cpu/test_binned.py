@@ -19,6 +19,8 @@ SEMIRINGS = [
     ("max_second", "INT32"), ("times_minus", "INT16"), ("plus_bor", "UINT8"), ("lxor_land", "BOOL"),
 ]  # fmt: skip
 
+BITS = binned.SLAB_BITS, binned.ROW_BITS
+
 
 def semiring(name, dtype):
     found = getattr(gb.semiring, name, None)
@@ -220,6 +222,20 @@ def test_a_form_that_does_not_fit_is_not_made_and_gives_way(large, monkeypatch):
 
         monkeypatch.setattr(binned, "_array", fail)
         assert kernels(A, x, 1) == [None] and A._store.forms["column_bins"].nbytes == 0
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_bins_and_slabs_of_as_many_lines_as_their_bits_name(more, monkeypatch):
+    """Without the small ones of the other tests: an entry in the last row of a bin, in the last column of a slab."""
+    for name, bits in zip(("SLAB_BITS", "ROW_BITS"), BITS, strict=True):
+        monkeypatch.setattr(binned, name, bits)
+    ncols, nrows = (2 * 2**bits + more for bits in BITS)
+    rng, op = generator("binned bits", more), semiring("plus_times", "FP64")
+    rows = np.sort(np.concatenate((np.arange(nrows), rng.integers(0, nrows, 1000))))
+    cols = np.concatenate((rng.integers(0, ncols, rows.size - 3), [ncols - 1, 2**16 - 1, 2**16]))
+    A = gb.Matrix.from_coo(rows, cols, rng.normal(size=rows.size), nrows=nrows, ncols=ncols, dup_op="first")._store
+    x = vector(rng, ncols, ncols, gb.dtypes.FP64, "full")
+    same_bits(over_bins(A, x, op), plain_rows.matvec_rows(A, x, op))
 
 
 def test_bins_are_released_before_an_array_is_refused(monkeypatch):

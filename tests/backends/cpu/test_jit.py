@@ -137,6 +137,21 @@ def test_with_another_core_a_kernel_is_asked_for_once_it_is_missed(fresh, reques
     assert kernel.functions_for(0.5) is None and len(requests) == 1
 
 
+def test_many_small_calls_ask_for_a_kernel(fresh, requests, monkeypatch):
+    """Each loses a little: the disk is asked after some, a compilation after more."""
+    monkeypatch.setattr(jit, "thread_count", lambda: 2)
+    kernel, each = jit.plain_kernel("vectors", X_ISO=True, VALUE="d", INDEX="i"), 0.1 * tuning.SMALL_CALLS_SECONDS
+    for _ in range(9):
+        assert kernel.of_small_calls(each) is None
+    assert not kernel._looked and kernel.saved_seconds == pytest.approx(9 * each)
+    calls = 9
+    while not requests:
+        assert kernel.of_small_calls(each) is None
+        calls += 1
+        assert calls * each < 2 * tuning.FELT_SECONDS + tuning.SMALL_CALLS_SECONDS
+    assert kernel._looked and calls * each >= tuning.FELT_SECONDS
+
+
 @pytest.mark.parametrize(("seconds", "waits"), [(60.0, True), (0.5, False), (float("inf"), False)])
 def test_a_call_waits_where_numpy_would_take_longer(fresh, requests, monkeypatch, seconds, waits):
     waited = []

@@ -6,6 +6,7 @@ import pytest
 import grb_tile as gb
 from cuda_emulation.backend import shim, using_shim
 from grb_tile.backends import select
+from grb_tile.backends.cuda import backend
 from grb_tile.exceptions import IndexOutOfBound, InvalidValue
 from grb_tile.storage import place
 from support import seeds
@@ -37,6 +38,18 @@ def there(data, dtype=None):
 def random_entries(turn, count=200, bound=50):
     rng = np.random.default_rng([seeds.SEED, turn])
     return rng.integers(0, bound, count), rng.integers(0, bound, count), rng.integers(-40, 40, count)
+
+
+def test_which_large_arrays_of_the_host_are_copied_first(monkeypatch):
+    """Those of the thirteen types as the device has them; of others the host makes what it can."""
+    monkeypatch.setattr(backend, "RECEIVED_FROM", 64)
+    kinds = ("?", *np.typecodes["AllInteger"], *np.typecodes["AllFloat"], ">f8", ">i4", "U3", "f8,i4")
+    for kind in kinds:
+        x = np.arange(100).astype(kind) if kind not in ("U3", "f8,i4") else np.zeros(100, kind)
+        found = select.current().received(x)
+        assert select.current().received(x[: 64 // x.itemsize - 1]) is None, kind
+        assert found is None or select.current().is_array(found) and np.array_equal(shim().device.host(found), x), kind
+        assert (found is not None) == (x.dtype.char in "?bBhHiIlLqQfdFD" and x.dtype.isnative), kind
 
 
 @pytest.mark.parametrize(

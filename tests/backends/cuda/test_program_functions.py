@@ -3,10 +3,12 @@ that a program makes anew in each call.
 """
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 from backends.cuda.test_program_positions import check, values
+from backends.cuda.test_program_reports import function_of
 from backends.cuda.test_programs import agree, matrix, on_the_device  # noqa: F401  (a fixture of each test)
 
 import grb_tile as gb
@@ -39,6 +41,47 @@ def test_functions_of_numbers(case, tmp_path):
     scope = {"gb": gb, "math": math, "np": np}
     exec(compile(file.read_text(), str(file), "exec"), scope)
     check(scope["f"], lambda k: (gb.Vector.from_dense(np.arange(70.0) % (5 + k)), 5))
+
+
+OF_A_NUMBER = (
+    "max(s, 2)", "min(2.5, s)", "np.maximum(s, 2.5)", "np.minimum(2, s)", "np.fmax(s, 2)", "np.fmin(s, 2.5)",
+    "math.pow(s, 2)", "np.power(s, 2.0)", "pow(s, 2.0)", "np.sqrt(s)", "np.exp(s)", "np.arctan(s)", "math.floor(s)",
+    "np.isnan(s)", "np.isfinite(s)", "float(s)", "np.int64(s)", "bool(s)", "abs(s)", "np.absolute(s)",
+)  # fmt: skip
+TURN = ["v << v.apply('identity')", "s = v.reduce('max').new().value"]
+
+
+@pytest.mark.parametrize("dtype", ("INT8", "UINT64", "FP32", "FP64"))
+def test_functions_of_a_number_of_every_type(dtype):
+    names = [f"x{k}" for k in range(len(OF_A_NUMBER))]
+    turn = [*TURN, *(f"{name} = float({text})" for name, text in zip(names, OF_A_NUMBER, strict=True))]
+    lines = ["for _ in gb.loop(max_turns=3):", *(f"    {line}" for line in turn), f"return {', '.join(names)}"]
+    function = function_of("v", *(f"{name} = 0.0" for name in names), *lines)
+    function.__globals__.update(math=math, np=np)
+    check(function, lambda k: (gb.Vector.from_dense(np.array([1, 3 + k, 2])).dup(dtype),))
+
+
+@pytest.mark.parametrize("other", (2j, complex(1, math.nan)))
+def test_functions_of_a_complex_number(other):
+    """Either of both its parts, or from Python; what Python refuses is refused."""
+    turn = ["v << v.apply('identity')", "s = v.reduce('plus').new().value"]
+    more = ("np.maximum(1j, s)", "np.sqrt(s) - s", "s ** 2.0", "s + 1.5", "max(s, 1j)", "math.sqrt(s)", "int(s)")
+    for text in (*OF_A_NUMBER, *more):
+        lines = ["for _ in gb.loop(max_turns=3):", *(f"    {line}" for line in turn), f"    x = float(abs({text}))"]
+        function = function_of("v", "x = 0.0", *lines, "return x")
+        function.__globals__.update(math=math, np=np)
+        program, make = gb.program(function), lambda: gb.Vector.from_dense(np.array([-3 + 0j, other]))
+        try:
+            with np.errstate(all="ignore"):
+                wanted = function(make())
+        except TypeError:
+            with pytest.raises(TypeError):
+                program(make())
+            continue
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore", gb.exceptions.CaptureWarning)
+            for _ in range(3):
+                assert np.isclose(program(make()), wanted, equal_nan=True), (text, program.explain())
 
 
 @pytest.mark.parametrize("op", ("==", "!=", "<", "<=", ">", ">="))

@@ -144,3 +144,27 @@ def test_while_of_every_number():
         for _ in range(3):
             found, wanted = program(v, first), function(v, first)
             assert found[0] == wanted[0] and same(found[1], wanted[1]), (value, program.explain())
+
+
+WRITTEN = (  # by accumulators of the vector's type and of others
+    "a << s", "b(b.S) << s", "c(m.S, replace=True) << s", "d('times') << s", "e(gb.binary.times['FP64']) << s",
+    "f(gb.binary.plus['INT8']) << s", "g(m.S, gb.binary.first['FP64']) << s",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["INT8", "INT64", "FP32"])
+def test_a_number_that_is_written_into_a_vector_of_another_type(dtype):
+    """It is of the vector's type before an accumulator takes it."""
+    lines = ["u << u + 0.75", "s = u.reduce('plus').new().value", *WRITTEN]
+    head = ["for _ in gb.loop(max_turns=3):", *(f"    {line}" for line in lines)]
+    function = function_of("u, m, a, b, c, d, e, f, g", *head, "return a, b, c, d, e, f, g")
+    program, m = gb.program(function), gb.Vector.from_coo([0, 4], True, size=5)
+    for call in range(3):
+        found, wanted = (
+            tried(gb.Vector.from_dense([0.0, 1.0]), m, *(gb.Vector.from_coo([0, 1, 3], [5, 3, 1], dtype, size=5)
+                  for _ in WRITTEN))
+            for tried in (program, function)
+        )  # fmt: skip
+        for text, x, y in zip(WRITTEN, found, wanted, strict=True):
+            assert x.dtype is y.dtype and x.isequal(y), (text, x, y, program.explain())
+        assert ("on the device" in program.explain()) == (call > 0), program.explain()

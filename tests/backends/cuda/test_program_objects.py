@@ -8,11 +8,13 @@ import warnings
 
 import numpy as np
 import pytest
+from backends.cuda.test_program_reports import N, function_of
 from backends.cuda.test_programs import agree, matrix, on_the_device  # noqa: F401  (one is a fixture)
 
 import grb_tile as gb
 from grb_tile.backends.cuda.programs import persistent, slots
 from grb_tile.exceptions import CaptureWarning
+from grb_tile.programs.carried import Carried
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +42,91 @@ def test_a_search_beside_vectors_that_are_exchanged(n):
     program, A = gb.program(swapping), path(n)
     for _ in range(4):
         assert agree(program(A, 0), swapping(A, 0)), program.explain()
+
+
+FORMS = {
+    "full": lambda: gb.Vector.from_dense(np.arange(float(N))),
+    "gaps": lambda: gb.Vector.from_coo(np.arange(0, N, 3), np.arange(0.0, N, 3), size=N),
+    "one value": lambda: gb.Vector.from_scalar(7.0, N),
+    "empty": lambda: gb.Vector(float, N),
+    "list": lambda: gb.Vector.from_coo([3], [2.0], size=N),
+}
+EXCHANGES = ("v, w = w, v", "u, v, w = v, w, u")
+WRITES = ((), ("v << v + 1.0",), ("w << w * 2.0",), ("v << v + w", "w << w * 2.0"))
+
+
+@pytest.mark.parametrize("lowering", ["always", "never"])
+@pytest.mark.parametrize("exchange", EXCHANGES)
+def test_exchanged_vectors_of_every_form(exchange, lowering, monkeypatch):
+    """Whichever of them a turn writes; the names and the caller's vectors, after each number of turns."""
+    monkeypatch.setitem(persistent.LOWERING, "persistent", lowering)
+    few = gb.Vector.from_coo([1, 5], True, size=N)
+    for writes in WRITES:
+        body = [exchange, *writes, "u(few.S) << 1.0"]
+        lines = ["for k in gb.loop(max_turns=turns):", *(f"    {line}" for line in body)]
+        function = function_of("u, v, w, few, turns", *lines, "return u, v, w, k")
+        program = gb.program(function)
+        for pair in (("full", "gaps"), ("one value", "list"), ("empty", "full")):
+            for call, turns in enumerate((3, 4, 5)):
+                ours, plain = ([FORMS[form]() for form in ("full", *pair)] for _ in range(2))
+                found, wanted = program(*ours, few, turns), function(*plain, few, turns)
+                assert agree(found, wanted) and agree(tuple(ours), tuple(plain)), (writes, pair, program.explain())
+                assert ("on the device" in program.explain()) == (call > 0), (writes, pair, program.explain())
+
+
+@pytest.mark.parametrize("inner", ["for _ in range(9):", "while x.reduce('max').new().value < 1e4:"])
+def test_vectors_that_a_loop_within_only_reads(inner, monkeypatch):
+    """Those it writes are divided from them, in whatever order it names them; what a turn keeps with a vector's store
+    may not be there after the inner loop, so that it gets a store of its own there."""
+    monkeypatch.setitem(persistent.LOWERING, "persistent", "never")
+    names = ("v", "w", "x")
+    divided, plain = [], Carried.divide
+
+    def divide(self, places):
+        before = self.vectors
+        plain(self, places)
+        divided.append((before, places, self.vectors, self.others))
+
+    monkeypatch.setattr(Carried, "divide", divide)
+    for written in names:
+        last = [name for name in names if name != written]
+        body = [inner.replace("x.", f"{written}."), f"    {written} << {written} * 2.0 + {last[0]} + {last[1]}"]
+        lines = ["for _ in gb.loop(max_turns=3):", "    v << v + 1.0", "    w << w + 1.0", "    x << x + 1.0"]
+        function = function_of("v, w, x", *lines, *(f"    {line}" for line in body), "return v, w, x")
+        program = gb.program(function)
+        for _ in range(3):
+            ours, theirs = ([FORMS["full"]() for _ in names] for _ in range(2))
+            assert agree(program(*ours), function(*theirs)), program.explain()
+        assert "line 2: 3 turns on the device" in program.explain(), program.explain()
+    assert divided
+    for before, places, vectors, others in divided:
+        assert list(map(id, vectors)) == [id(before[k]) for k in places]
+        assert {id(x) for x in vectors} | {id(x) for x in others} == {id(x) for x in before}, places
+        assert len(vectors) + len(others) == len(before)
+
+
+LATER = {  # what a loop's text reads of a name that is no global at first, and what the name stands for later
+    "the loop": ("v << abs(v)", "abs", lambda x: x * 0.5),
+    "a function that it calls": ("v << halved(v)", "float", lambda x: x * 3.0),
+    "an attribute's name": ("v << v.apply('ainv')", "apply", 7),
+    "a branch that is not taken": ("v << (late(v) if v.size < 0 else v * 2.0)", "late", lambda x: x),
+    "a function within": ("v << (lambda x: max(2, 3) * x)(v)", "max", min),
+}
+
+
+def test_a_global_that_is_bound_later():
+    """After calls that were bound: the loop reads it from then on, and what it was once it is gone again."""
+    for name, (text, glob, later) in LATER.items():
+        function = function_of("v", "for _ in gb.loop(max_turns=3):", f"    {text}", "return v")
+        scope, program = function.__globals__, gb.program(function)
+        exec("def halved(x):\n    return x * float(0.5)", scope)
+        for k, bound in enumerate((False, True, False, True)):
+            scope |= {glob: later} if bound else {}
+            for _ in range(3):
+                v, w = (gb.Vector.from_dense(np.arange(-20.0, 20.0)).apply("identity").new() for _ in range(2))
+                assert agree(program(v), function(w)), (name, bound, program.explain())
+            assert k or program.loops[0]._bound, (name, program.explain())
+            scope.pop(glob, None)
 
 
 def sqrt(x):
