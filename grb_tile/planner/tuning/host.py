@@ -187,6 +187,9 @@ HALF_MILLISECOND = "one thread takes about half a millisecond for it"
 PARALLEL_MATVEC = define(300_000, "entries", HALF_MILLISECOND, CPU)
 PARALLEL_MATMUL = define(100_000, "products or lookups", HALF_MILLISECOND, CPU)
 PARALLEL_ROWS = define(1 << 17, "entries", f"merged, selected or gathered by rows: {HALF_MILLISECOND}", CPU)
+LOOKED_UP = define(
+    4, "entries merged", "in the time of one of a mask, looked up in rows of both operands (15 to 25 ns)", CPU
+)
 PARALLEL_POSITIONS = define(
     1 << 18, "entries or positions", f"of a transpose, of row numbers, of a bitmap: {HALF_MILLISECOND}", CPU
 )
