@@ -46,6 +46,7 @@ def stores(rng, dtype):
 
 def compared(found, expected):
     assert found is not NotImplemented
+    assert found.rows is None or (np.diff(found.indptr) > 0).all()
     same_matrix(to_csr(found), to_csr(expected))
 
 
