@@ -47,7 +47,7 @@ def test_pairs_are_ordered_and_equal_ones_keep_their_order(nrows, ncols, count):
     np.testing.assert_array_equal(indptr_of_sorted, indptr)
 
 
-@pytest.mark.parametrize("rows, cols", [([0, 1, 1], [5, 3, 3]), ([0, 1, 1], [5, 3, 2]), ([1, 0, 1], [5, 5, 2])])
+@pytest.mark.parametrize("rows, cols", [([0, 1, 1], [5, 3, 3]), ([0, 1, 1], [5, 3, 2]), ([1, 0, 1], [5, 5, 5])])
 def test_pairs_that_repeat_or_descend_once_are_sorted(rows, cols):
     order, indptr, indices, _ = ordered(2, 6, np.array(rows), np.array(cols))
     np.testing.assert_array_equal(order, np.lexsort((cols, rows)))
