@@ -12,7 +12,7 @@ from .host_memory import check_memory
 from .store import BitmapVector, Compressed, Dense, SparseVector, full_values, index_dtype
 
 FEW = 64  # change k of n entries by segments up to k = n / 64: a segment costs about 1 us, copying an entry about 10 ns
-_LOOP = 16  # keys up to which a search per key (2 us each) is faster than bisection of all keys together
+_LOOP = 16  # rows up to which a search per row (2 us each) is faster than bisection of all keys together
 _ARRAY_BYTES = 2**62  # NumPy raises ValueError, not MemoryError, for arrays of more
 
 
@@ -39,15 +39,22 @@ def find_entries(A, rows, cols):
     starts, lengths = rows_csr(A, rows)
     indices, cols = A.indices, cols.astype(A.indices.dtype, copy=False)
     count = cols.shape[0]
-    if count <= _LOOP:
+    ends = starts + lengths
+    cuts = (rows[1:] != rows[:-1]).nonzero()[0] + 1  # keys of one row follow each other
+    if cuts.shape[0] < _LOOP:
         at = np.empty(count, np.int64)
-        for k, (start, stop) in enumerate(zip(starts.tolist(), (starts + lengths).tolist(), strict=True)):
-            at[k] = start + indices[start:stop].searchsorted(cols[k])
+        first = 0
+        for last in (*cuts.tolist(), count):
+            if last > first:
+                start = int(starts[first])
+                at[first:last] = indices[start : int(ends[first])].searchsorted(cols[first:last])
+                at[first:last] += start
+            first = last
     else:
-        at = _bisect(indices, cols, starts, starts + lengths)
+        at = _bisect(indices, cols, starts, ends)
     if indices.shape[0] == 0:
         return at, np.zeros(count, np.bool_)
-    return at, (at < starts + lengths) & (indices.take(at, mode="clip") == cols)
+    return at, (at < ends) & (indices.take(at, mode="clip") == cols)
 
 
 def _bisect(indices, cols, low, high):
@@ -110,17 +117,17 @@ def update_entries(c, t, touched, own):
     if c.format == "dcsr":
         return NotImplemented  # rows come and go
     iso = c.iso and _all_equal(values, c.values)
-    indices = _edited(c.indices, cols.astype(c.indices.dtype), at, edits, fresh)
-    if iso:
-        merged = c.values
-    else:
+    changed = [(c.indices, cols[edits])]
+    if not iso:
         new = np.empty((rows.shape[0], *values.shape[1:]), values.dtype)
         new[stays] = values
-        merged = _edited(full_values(c), new, at, edits, fresh)
-        replaced = found & stays
-        if replaced.any():
-            before = np.concatenate(([0], np.cumsum(fresh.astype(np.int64) - removed)))[:-1]  # edits to the left
-            merged[(at + before)[replaced]] = new[replaced]
+        changed.append((full_values(c), new[edits]))
+    indices, *merged = _edited(changed, at[edits], fresh[edits])
+    merged = c.values if iso else merged[0]
+    replaced = found & stays
+    if not iso and replaced.any():
+        before = np.concatenate(([0], np.cumsum(fresh.astype(np.int64) - removed)))[:-1]  # edits to the left
+        merged[(at + before)[replaced]] = new[replaced]
     if c.format == "sparse":
         result = choose_format(SparseVector(c.size, c.dtype, indices, merged, iso))
     else:
@@ -132,12 +139,33 @@ def update_entries(c, t, touched, own):
     return result
 
 
-def _edited(old, new, at, edits, fresh):
-    """`old` edited at the positions at[k], k in edits: new[k] is inserted before it if fresh[k], else it is removed."""
+def _edited(pairs, at, fresh):
+    """`old` of each pair (old, new) edited at the ascending positions at[k]: new[k] is inserted before old[at[k]] if
+    fresh[k], else that is removed.
+    """
+    start, end = int(at[0]), int(at[-1]) + 1
+    if end - start > FEW * at.shape[0]:
+        places, inserts = at.tolist(), fresh.tolist()
+        return [_from_segments(old, new, places, inserts) for old, new in pairs]
+    removed = ~fresh  # edits close to each other: what is between them is copied at once
+    kept = np.ones(min(end, pairs[0][0].shape[0]) - start, np.bool_)
+    kept[at[removed] - start] = False
+    places = (at - start + fresh.cumsum() - 1 - removed.cumsum())[fresh]
+    is_old = np.ones(int(kept.sum()) + places.shape[0], np.bool_)
+    is_old[places] = False
+    edited = []
+    for old, new in pairs:
+        between = np.empty((is_old.shape[0], *old.shape[1:]), old.dtype)
+        between[places], between[is_old] = new[fresh], old[start:end][kept]
+        edited.append(np.concatenate((old[:start], between, old[end:])))
+    return edited
+
+
+def _from_segments(old, new, places, inserts):
     parts, start = [], 0
-    for k, place, inserts in zip(edits.tolist(), at[edits].tolist(), fresh[edits].tolist(), strict=True):
+    for k, (place, is_fresh) in enumerate(zip(places, inserts, strict=True)):
         parts.append(old[start:place])
-        if inserts:
+        if is_fresh:
             parts.append(new[k : k + 1])
             start = place
         else:

@@ -105,7 +105,7 @@ NUMPY_SELECT_NS = define(7.0, "ns an entry", "by value 4.8, by position 8.3", NU
 NUMPY_GATHER_NS = define(
     30.0, "ns an entry of the rows", "rows or a range of columns 10, columns in any order 140", NUMPY
 )
-NUMPY_SORT_PAIR_NS = define(180.0, "ns a pair", "of numpy.lexsort's 178 to 246 that the counting sort saves", NUMPY)
+NUMPY_SORT_PAIR_NS = define(40.0, "ns a pair", "of NumPy's 100 for a pair built that the sort by rows saves", NUMPY)
 NUMPY_SORT_INDEX_NS = define(25.0, "ns an index", "of numpy.argsort's 69 to 104 that the counting sort saves", NUMPY)
 
 NUMPY_BFS_EDGE_NS = define(30.0, "ns an edge", "all levels: 18 (kron 14) to 32 (uniform)", NUMPY)
@@ -173,6 +173,7 @@ BOUND_SIZE = define(
     1 << 16, "entries, or positions", "a kernel takes 100 us for them: what is decided before it no longer counts", CPU
 )
 SMALL_FORM_SECONDS = define(5e-6, "s a call of NumPy", "the form of a small vector changed, or masked", CPU)
+SMALL_BUILD_SECONDS = define(15e-6, "s of NumPy", "a small matrix built", CPU)
 SMALL_RANGE_SECONDS = define(12e-6, "s of NumPy", "a range of a small matrix", CPU)
 SMALL_MERGE_SECONDS = define(15e-6, "s of NumPy", "a union or an intersection of small vectors", CPU)
 SMALL_PRODUCT_SECONDS = define(20e-6, "s of NumPy", "a small product of matrices, at least", CPU)
@@ -187,6 +188,9 @@ HALF_MILLISECOND = "one thread takes about half a millisecond for it"
 PARALLEL_MATVEC = define(300_000, "entries", HALF_MILLISECOND, CPU)
 PARALLEL_MATMUL = define(100_000, "products or lookups", HALF_MILLISECOND, CPU)
 PARALLEL_ROWS = define(1 << 17, "entries", f"merged, selected or gathered by rows: {HALF_MILLISECOND}", CPU)
+LOOKED_UP = define(
+    4, "entries merged", "in the time of one of a mask, looked up in rows of both operands (15 to 25 ns)", CPU
+)
 PARALLEL_POSITIONS = define(
     1 << 18, "entries or positions", f"of a transpose, of row numbers, of a bitmap: {HALF_MILLISECOND}", CPU
 )

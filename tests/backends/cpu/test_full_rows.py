@@ -3,7 +3,7 @@
 | constant of backends/cpu/templates              | test                                    |
 |-------------------------------------------------|-----------------------------------------|
 | matmul_rows.FEW, gather.FEW (24)                | test_columns_of_a_row                   |
-| matmul_dot.LOPSIDED, merge_rows.LOPSIDED (12)   | test_rows_of_which_one_is_much_longer   |
+| LOPSIDED of matmul_dot, merge_rows, merge_masked | test_rows_of_which_one_is_much_longer   |
 | placeholders.STRIDE, words of 64                | test_vectors_of_whole_words             |
 | bfs_multi.BLOCK (128), compiled/bfs_multi.BATCH | test_vertices_of_whole_blocks           |
 """
@@ -15,7 +15,7 @@ from backends.full_operands import around, of_lengths, rng_of, shuffled_lengths
 import grb_tile as gb
 from grb_tile import algorithms, dtypes
 from grb_tile.backends.cpu.jit import cache as jit
-from grb_tile.backends.cpu.templates import bfs_multi, gather, matmul_dot, matmul_rows, merge_rows
+from grb_tile.backends.cpu.templates import bfs_multi, gather, matmul_dot, matmul_rows, merge_masked, merge_rows
 
 
 @pytest.fixture(autouse=True)
@@ -58,18 +58,23 @@ def test_columns_of_a_row(name):
 def test_rows_of_which_one_is_much_longer(short):
     """Rows 12 times as long as the other operand's, one entry fewer and one more; the last sought entry is another
     row's first."""
-    assert matmul_dot.LOPSIDED == merge_rows.LOPSIDED == 12
+    assert matmul_dot.LOPSIDED == merge_rows.LOPSIDED == merge_masked.LOPSIDED == 12
     rng = rng_of(2, short)
     lengths = [length for length in around(12 * short) for _ in range(4)]
     few = [short] * len(lengths)
     A, B = (matrix(rng, one, 400) for one in (lengths, few))
     M = matrix(rng, [len(lengths)] * len(lengths), len(lengths), dtypes.BOOL)
+    some = gb.binary.plus(A.select(">", 0).new() | B.select("<", 0).new()).new()
     for left, right in ((A, B), (B, A)):
         same(lambda: gb.semiring.plus_times(left @ right.T).new(mask=M.S))
         same(lambda: left.ewise_mult(right, gb.binary.minus).new())
         same(lambda: left.ewise_add(right, gb.binary.minus).new())
         same(lambda: left.dup(mask=right.S))
         same(lambda: left.dup(mask=~right.S))
+        for other in (left, right):  # looked up in a third matrix, of which it has some entries
+            same(lambda: some.ewise_add(other, gb.binary.minus).new(mask=left.S))
+            same(lambda: other.ewise_union(some, gb.binary.minus, 3, 2).new(mask=right.S))
+            same(lambda: other.ewise_mult(some, gb.binary.minus).new(mask=right.S))
 
 
 @pytest.mark.parametrize("size", [*around(64), *around(128), *around(4096)])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import grb_tile as gb
-from grb_tile.backends.cpu.compiled import dispatch as accelerate, merging
+from grb_tile.backends.cpu.compiled import dispatch as accelerate, elementwise, merging
 from grb_tile.backends.cpu.jit import cache as jit, threads as jit_threads
 from grb_tile.backends.reference import ReferenceBackend
 from grb_tile.planner import tuning
@@ -46,6 +46,7 @@ def stores(rng, dtype):
 
 def compared(found, expected):
     assert found is not NotImplemented
+    assert found.rows is None or (np.diff(found.indptr) > 0).all()
     same_matrix(to_csr(found), to_csr(expected))
 
 
@@ -125,17 +126,50 @@ def test_lone_entries_are_cast_to_the_operator_before_they_meet_a_default(name, 
 @pytest.mark.parametrize("complement", [False, True])
 @pytest.mark.parametrize("first", [0, 1 << 30])
 def test_masks_before_and_after_a_union(monkeypatch, complement, first):
-    """UNION_MASK 0: the operands are restricted; else the union."""
+    """UNION_MASK 0: the operands are restricted; else the union.  No kernel looks the mask's entries up."""
     monkeypatch.setattr(tuning, "UNION_MASK", first)
+    monkeypatch.setattr(elementwise, "_is_looked_up", lambda A, B, mask: False)
     rng = np.random.default_rng(4)
-    op = gb.binary.plus["FP64"]
     for A, mask in itertools.product(stores(rng, "FP64"), stores(rng, "BOOL")):
-        B = stores(rng, "INT64")[0]
-        allow = StoredMask(mask, complement)
-        with np.errstate(all="ignore"):
-            compared(accelerate.union(A, B, op, allow), REFERENCE.union(A, B, op, allow))
-            compared(accelerate.union(A, B, op, allow, 1, 2), REFERENCE.union(A, B, op, allow, 1, 2))
-            compared(accelerate.intersect(A, B, op, allow), REFERENCE.intersect(A, B, op, allow))
+        inside_a_mask(A, stores(rng, "INT64")[0], StoredMask(mask, complement))
+
+
+def inside_a_mask(A, B, allow):
+    op = gb.binary.minus["FP64"]
+    with np.errstate(all="ignore"):
+        for rest in ((), (1, 2), (None, None, gb.dtypes.INT8)):
+            compared(accelerate.union(A, B, op, allow, *rest), REFERENCE.union(A, B, op, allow, *rest))
+        compared(accelerate.union(A, B, None, allow), REFERENCE.union(A, B, None, allow))
+        compared(accelerate.intersect(A, B, op, allow), REFERENCE.intersect(A, B, op, allow))
+
+
+def test_entries_of_a_mask_are_looked_up_in_both_operands():
+    rng = np.random.default_rng(8)
+    for A, B, mask in itertools.product(stores(rng, "FP64"), stores(rng, "INT64"), stores(rng, "BOOL")):
+        inside_a_mask(A, B, StoredMask(mask, False))
+
+
+@pytest.mark.parametrize("a, b", [(2, 2), (2, 3)])
+def test_results_of_one_value_inside_a_mask(a, b):
+    """minimum(2, 2) is all that can come; minimum(2, 3) is 2, and 3 where A has no entry."""
+    rng = np.random.default_rng(9)
+    A, B, mask = (matrix(rng, 60, 30, 400, gb.dtypes.INT64, iso=True) for _ in range(3))
+    A.values[:], B.values[:] = a, b
+    op, pair, allow = gb.binary.min["INT64"], gb.binary.pair["INT64"], StoredMask(mask, False)
+    found = accelerate.union(A, B, op, allow)
+    assert found.iso == (a == b)
+    compared(found, REFERENCE.union(A, B, op, allow))
+    for each in (op, pair):
+        found = accelerate.intersect(A, B, each, allow)
+        assert found.iso
+        compared(found, REFERENCE.intersect(A, B, each, allow))
+    A, B, mask = (matrix(rng, 60, 15, count, gb.dtypes.INT64) for count in (400, 30, 300))
+    A.ncols = B.ncols = mask.ncols = 30
+    mask.indices += 15
+    for pattern in (mask, matrix(rng, 60, 30, 0, gb.dtypes.BOOL)):  # no entry of the result
+        allow = StoredMask(pattern, False)
+        for found in (accelerate.union(A, B, op, allow), accelerate.intersect(A, B, op, allow)):
+            assert found.nvals == 0 and found.dtype is op.return_type and not found.iso
 
 
 def test_rows_beyond_any_array_are_merged():

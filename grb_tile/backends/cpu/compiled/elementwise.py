@@ -23,6 +23,13 @@ def _suits(*stores):
     return True
 
 
+def _is_looked_up(A, B, mask):
+    """Are the entries of the mask looked up in both operands at once?  Operands of one structure need one look-up."""
+    if mask is None or mask.complement or not (mask.pattern.nvals and A.nvals and B.nvals):
+        return False
+    return not same_structure(A, B)
+
+
 def union(A, B, op, mask=None, left_default=None, right_default=None, dtype=None):
     """C[i,j] = A[i,j] (op) B[i,j] where both are present; see backends/protocol.py."""
     if dtype is None:
@@ -31,13 +38,16 @@ def union(A, B, op, mask=None, left_default=None, right_default=None, dtype=None
         return NotImplemented
     if op is None:
         op, left_default, right_default = get_typed_op("second", dtype, kind="binary"), None, None
-    if mask is not None and (mask.complement or mask.pattern.nvals * tuning.UNION_MASK > A.nvals + B.nvals):
-        return within(union(A, B, op, None, left_default, right_default, dtype), mask)  # one restriction, not two
     if mask is not None:
+        if _is_looked_up(A, B, mask):
+            result = merge_matrices(A, B, _union(A, B, op, left_default, right_default, dtype), mask.pattern)
+            if result is not NotImplemented:
+                return result
+        if mask.complement or mask.pattern.nvals * tuning.UNION_MASK > A.nvals + B.nvals:
+            return within(union(A, B, op, None, left_default, right_default, dtype), mask)  # one restriction, not two
         A, B = within(A, mask), within(B, mask)
     if A.nvals and B.nvals and not same_structure(A, B):
-        one = _iso_union(A, B, op, dtype, left_default, right_default, True)
-        result = merge_matrices(A, B, Merge.of(op, "union", dtype, one, left_default, right_default))
+        result = merge_matrices(A, B, _union(A, B, op, left_default, right_default, dtype))
         if result is not NotImplemented:
             return result
     return jit.in_numpy(union_in_numpy, A, B, op, None, left_default, right_default, dtype)
@@ -48,15 +58,26 @@ def intersect(A, B, op, mask=None):
     if op.positional or not _suits(A, B):
         return NotImplemented
     if mask is not None:
-        A = within(A, mask)
+        looked_up = _is_looked_up(A, B, mask)
+        result = merge_matrices(A, B, _intersection(A, B, op), mask.pattern) if looked_up else NotImplemented
+        return intersect(within(A, mask), B, op) if result is NotImplemented else result
     if A.nvals == 0 or B.nvals == 0 or same_structure(A, B):
         return jit.in_numpy(intersect_in_numpy, A, B, op)
+    result = merge_matrices(A, B, _intersection(A, B, op))
+    return jit.in_numpy(intersect_in_numpy, A, B, op) if result is NotImplemented else result
+
+
+def _union(A, B, op, left_default, right_default, dtype):
+    one = _iso_union(A, B, op, dtype, left_default, right_default, True)
+    return Merge.of(op, "union", dtype, one, left_default, right_default)
+
+
+def _intersection(A, B, op):
     reads_a, reads_b = op.kind not in ("pair", "second", "any"), op.kind not in ("pair", "first")
     one = None
     if (A.iso or not reads_a) and (B.iso or not reads_b):
         one = combine(op, op.return_type, A, None, B, None, None)[0]
-    result = merge_matrices(A, B, Merge(op, "meet", op.return_type, one))
-    return jit.in_numpy(intersect_in_numpy, A, B, op) if result is NotImplemented else result
+    return Merge(op, "meet", op.return_type, one)
 
 
 def restrict(A, mask):

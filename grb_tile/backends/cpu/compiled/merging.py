@@ -1,7 +1,8 @@
 """Merges of two operands' entries through compiled kernels: specialisation, row lists, load balancing, packing.
 
 Both kinds of operands are merged row by row (templates/merge_rows.py): CSR and DCSR matrices over one list of rows,
-sparse vectors over ranges of their indices.  Threads take chunks of rows with about equal work.
+sparse vectors over ranges of their indices.  Threads take chunks of rows with about equal work.  Inside a mask only its
+entries are looked up in both matrices (templates/merge_masked.py).
 """
 
 from typing import NamedTuple
@@ -102,44 +103,51 @@ def operand_arrays(what, x, y):
 # ---------------------------------------------------------------------- matrices
 
 
-def merge_matrices(A, B, what):
-    """The merge of two matrices, or NotImplemented."""
+def merge_matrices(A, B, what, mask=None):
+    """The merge of two matrices, at the entries of the matrix `mask` if it is given, or NotImplemented."""
     count = A.indices.shape[0] + B.indices.shape[0]
-    if count <= tuning.BOUND_SIZE and count < tuning.PARALLEL_ROWS:
-        a, b = matrix_kind(A), matrix_kind(B)
-        if a is not None and b is not None:
-            C = _merges[what.mode, None if what.one is not None else what.op, what.dtype, what.defaults is None, a, b](
-                A, B, what
-            )
+    work = count if mask is None else tuning.LOOKED_UP * mask.indices.shape[0]
+    if work <= tuning.BOUND_SIZE and work < tuning.PARALLEL_ROWS:
+        kinds = matrix_kind(A), matrix_kind(B), None if mask is None else matrix_kind(mask)
+        if kinds[0] is not None and kinds[1] is not None and (mask is None or kinds[2] is not None):
+            op = None if what.one is not None else what.op
+            C = _merges[what.mode, op, what.dtype, what.defaults is None, *kinds](A, B, what, mask)
             if C is not NotImplemented:
                 return C
     seconds = jit.numpy_seconds(count, tuning.NUMPY_UNION_NS if what.mode == "union" else tuning.NUMPY_MEET_NS)
-    kernel, functions = merge_functions("merge_rows", what, A, B, count, seconds, INDEX=A.indices.dtype.char)
+    template = "merge_rows" if mask is None else "merge_masked"
+    kernel, functions = merge_functions(template, what, A, B, count, seconds, INDEX=A.indices.dtype.char)
     if functions is None:
         return NotImplemented
-    return jit.attempt(kernel, lambda: _matrices(functions, A, B, what))
+    if mask is None:
+        return jit.attempt(kernel, lambda: _matrices(functions, A, B, what))
+    return jit.attempt(kernel, lambda: _inside(functions, A, B, what, mask))
 
 
-def _prepare(mode, op, dtype, plain, a, b):
-    """The merge of small CSR matrices of these kinds (bound.py), a function of A, B and the Merge."""
+def _prepare(mode, op, dtype, plain, a, b, m):
+    """The merge of small CSR matrices of these kinds (bound.py), a function of A, B, the Merge and the mask."""
     (a_type, a_iso, index), (b_type, b_iso, b_index) = a, b
-    if index != b_index or a_type._is_udt or b_type._is_udt:
+    if index != b_index or a_type._is_udt or b_type._is_udt or m is not None and m[2] != index:
         return None
+    template = "merge_rows" if m is None else "merge_masked"
     if op is None:
-        key = ("merge_rows", mode, None, None, None, None, None, True, True, index)
+        key = (template, mode, None, None, None, None, None, True, True, index)
     else:
-        key = ("merge_rows", mode, op, a_type, b_type, dtype, not plain, a_iso, b_iso, index)
+        key = (template, mode, op, a_type, b_type, dtype, not plain, a_iso, b_iso, index)
     kernel = merge_kernel(key, {"INDEX": index})
     if kernel is None:
         return None
     one, np_type, np_index = op is None, dtype.np_type, np.dtype(index)
 
-    def run(A, B, what):
+    def run(A, B, what, M):
         functions = kernel.functions or kernel.of_small_calls(tuning.SMALL_MERGE_SECONDS)
         if functions is None:
             return NotImplemented
         of_a, of_b = A.indices.shape[0], B.indices.shape[0]
         capacity = of_a + of_b if mode == "union" else of_a if mode == "difference" else min(of_a, of_b)
+        inside = ()
+        if M is not None:
+            inside, capacity = (M.indptr, M.indices), min(capacity, M.indices.shape[0])
         indptr, indices = np.empty(A.nrows + 1, np.int64), np.empty(capacity, np_index)
         if one:
             a_values = b_values = a_default = b_default = values = _TRUE
@@ -148,7 +156,7 @@ def _prepare(mode, op, dtype, plain, a, b):
             a_default, b_default = (a_values, b_values) if plain else what.defaults
         try:
             count = functions.matrices(
-                A.indptr, A.indices, a_values, a_default, B.indptr, B.indices, b_values, b_default,
+                A.indptr, A.indices, a_values, a_default, B.indptr, B.indices, b_values, b_default, *inside,
                 indptr, indices, values,
             )  # fmt: skip
         except KernelError:  # the general form finds out what the kernel refuses
@@ -175,6 +183,27 @@ def _matrices(functions, A, B, what):
         rows, indptr = without_empty_rows(rows, indptr)
     iso = what.one is not None and indices.shape[0] > 0
     return choose_format(Compressed(A.nrows, A.ncols, what.dtype, indptr, indices, values, iso, rows))
+
+
+def _inside(functions, A, B, what, M):
+    """The merge of A and B at the entries of M."""
+    if M.rows is None:
+        A, B = to_csr(A), to_csr(B)
+    indptr, indices, iso = np.zeros_like(M.indptr), np.empty_like(M.indices), what.one is not None
+    values = _TRUE if iso else np.empty(indices.shape[0], what.np_type)
+    arguments = *_operands(A, spans(A, M.rows), B, spans(B, M.rows), what), *spans(M, M.rows), jit.plain(M.indices)
+    cuts, threads = gather.balanced(M.indptr[1:] * tuning.LOOKED_UP)
+    starts = M.indptr[cuts[:-1]].tolist()
+
+    def job(chunk, worker):
+        return functions.rows(*arguments, indices, values, indptr[1:], cuts[chunk], cuts[chunk + 1], starts[chunk])
+
+    found = jit.share_out(job, len(starts), threads)
+    indices, values = packed(indices, what.one if iso else values, starts, found, iso)
+    rows, indptr = without_empty_rows(M.rows, indptr.cumsum())
+    return choose_format(
+        Compressed(A.nrows, A.ncols, what.dtype, indptr, indices, values, iso and indices.shape[0] > 0, rows)
+    )
 
 
 def _common_rows(A, B, mode):
@@ -255,13 +284,18 @@ def _ranges(indices, borders):
 # ---------------------------------------------------------------------- rows
 
 
-def merge_rows(functions, x, of_x, y, of_y, what, counts):
-    """(indices, values): the merge of the spans of_x of x's entries and of_y of y's; counts: filled, results a row."""
+def _operands(x, of_x, y, of_y, what):
+    """The arguments of a kernel for the spans of_x of x's entries and of_y of y's."""
     (x_values, x_default), (y_values, y_default) = operand_arrays(what, x, y)
-    arguments = (
+    return (
         *of_x, jit.plain(x.indices), x_values, x_default, *of_y,
         jit.plain(y.indices.astype(x.indices.dtype, copy=False)), y_values, y_default,
     )  # fmt: skip
+
+
+def merge_rows(functions, x, of_x, y, of_y, what, counts):
+    """(indices, values): the merge of the spans of_x of x's entries and of_y of y's; counts: filled, results a row."""
+    arguments = _operands(x, of_x, y, of_y, what)
     iso = what.one is not None
     n, many = of_x[0].shape[0], x.indices.shape[0] + y.indices.shape[0]
     if many < tuning.PARALLEL_ROWS or jit.thread_count() == 1 or n < 2:

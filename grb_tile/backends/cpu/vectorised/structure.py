@@ -46,7 +46,7 @@ def build_vector(size, indices, values, dup, dtype):
                     )
                 values, iso = fold_segments(values, iso, starts, count, dup, dtype)
                 indices = indices[starts]
-    values, iso = _stored(values, iso, count, dtype)
+    values, iso = stored(values, iso, count, dtype)
     return vector_of(size, dtype, np.array(indices, index_dtype(size)), values, iso)
 
 
@@ -93,11 +93,11 @@ def build_matrix(nrows, ncols, rows, cols, values, dup, dtype):
                 )
             values, iso = fold_segments(values, iso, starts, count, dup, dtype)
             rows, cols = rows[starts], cols[starts]
-    values, iso = _stored(values, iso, count, dtype)
+    values, iso = stored(values, iso, count, dtype)
     return compressed(nrows, ncols, dtype, rows, np.array(cols, index_dtype(ncols)), values, iso)
 
 
-def _stored(values, iso, count, dtype):
+def stored(values, iso, count, dtype):
     """(values, iso) of a new store of `count` tuples: cast, one value where all are equal, in an array of its own."""
     values = cast(values, dtype)
     if count == 0:
