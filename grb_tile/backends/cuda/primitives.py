@@ -31,6 +31,7 @@ PRIMITIVES = {  # where a function returns NotImplemented, the host computes
 }  # fmt: skip
 DECLINING = {  # where a function returns NotImplemented, so does the primitive
     "structure.outside": {"outside": "A"},
+    "structure.grid": {"split_matrix": "A"},
     "structure.gather": {"gather_region": "u"},
     "products.matmul": {"reduce_matmul": "A B mask BT"},
     "products.inner_windows": {"matmul_inner": "A B"},

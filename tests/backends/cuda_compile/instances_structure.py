@@ -35,15 +35,16 @@ def instances():
             yield "structure/prefix_sums.cuh", "words_to_positions", "", (index, moved)
             for other in INDICES:
                 yield "structure/prefix_sums.cuh", "compact", "", (other, index, moved)
-                yield "structure/concat.cuh", "put_entries", "", (other, index, moved)
             for name in ("gather", "copy_rows", "sort_rows"):
                 yield "structure/gather.cuh", name, "", (index, moved)
     yield "structure/prefix_sums.cuh", "flagged_starts", "", ("void",)
     for name in ("closed_starts", "align_starts", "placed_starts"):
         yield "structure/convert.cuh", name, "", ("void",)
-    for name in ("add_starts", "move_cursors"):
-        yield "structure/concat.cuh", name, "", ("void",)
+    for name in ("joined_starts", "tile_starts"):
+        yield "structure/grid.cuh", name, "", ("void",)
     for moved in MOVED:
+        for name in ("joined_entries", "tile_entries"):
+            yield "structure/grid.cuh", name, "", (moved,)
         yield "structure/gather.cuh", "gather", "", ("uint32_t", moved)
         yield "structure/gather.cuh", "gather_region", "", (moved,)
     for key in ("uint32_t", "word"):
