@@ -26,7 +26,7 @@ from ..dense import DenseForms
 from ..guard import guarded
 from ..indices import IndexArrays
 from ..protocol import Backend
-from ..rearranged import split_matrix
+from ..rearranged import ranked_rows, reshape_matrix, split_matrix
 from .elementwise.element import element
 from .graph.methods import WholeLoops
 from .primitives import TabledPrimitives
@@ -197,6 +197,14 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
     def split_matrix(self, A, heights, widths):
         result = NotImplemented if type(A) is Dense else super().split_matrix(A, heights, widths)
         return split_matrix(self, A, heights, widths) if result is NotImplemented else result
+
+    def reshape_matrix(self, A, nrows, ncols):
+        result = super().reshape_matrix(A, nrows, ncols)
+        return reshape_matrix(self, A, nrows, ncols) if result is NotImplemented else result
+
+    def ranked_rows(self, x, order, ncols, values, columns, seed=0):
+        result = super().ranked_rows(x, order, ncols, values, columns, seed)
+        return ranked_rows(self, x, order, ncols, values, columns, seed) if result is NotImplemented else result
 
     def sorts_products(self, A, u, semiring):
         return self._call("products.matvec", "lacks_atomic", A, u, semiring)

@@ -20,7 +20,9 @@ def instances():
         yield "structure/build.cuh", "pair_keys", "", (index, index, "word")
         yield "structure/gather.cuh", "look_up", "", (index,)
         yield "structure/gather.cuh", "range_bounds", "", (index,)
+        yield "structure/reshape.cuh", "reshaped_starts", "", (index,)
         for other in INDICES:
+            yield "structure/reshape.cuh", "reshaped_entries", "", (index, other)
             yield "structure/gather.cuh", "places_in_range", "", (index, other)
             yield "structure/gather.cuh", "new_columns", "", (index, other)
         for other in ("bool", *INDICES):

@@ -78,11 +78,19 @@ def _selected(device, indptr, longest, keys, k):
 def _sorted(device, n, keys, k):
     """_selected of a single row of n entries, many of which are kept: the keys are sorted, by all blocks."""
     name, values, key, largest = keys
-    ordered = device.empty(n, np.uint32 if values is not None and values.dtype.itemsize <= 4 else np.uint64)
-    kernel = device.launcher.kernel("elementwise/first_of_rows.cuh", "keys_of_row", "", (name,))
-    kernel.over(n, (values, bits_of(key), largest, n, ordered))
-    order = sorted_by_key(device, ordered, 1 << (8 * ordered.dtype.itemsize), None)[1][:k].astype(np.int64)
+    order = order_of_keys(device, n, name, values, key, largest, largest)[:k].astype(np.int64)
     return device.xp.sort(n - 1 - order if largest else order)
+
+
+def order_of_keys(device, n, name, values, key, backwards, descending):
+    """The permutation of n entries, counted from the last one if `backwards`, that sorts their keys.
+
+    values: of C++ type `name`; None, with uint64_t: keys are hashes of the entries' numbers under `key`.
+    """
+    keys = device.empty(n, np.uint32 if values is not None and values.dtype.itemsize <= 4 else np.uint64)
+    kernel = device.launcher.kernel("elementwise/first_of_rows.cuh", "keys_of_row", "", (name,))
+    kernel.over(n, (values, bits_of(key), backwards, descending, n, keys))
+    return sorted_by_key(device, keys, 1 << (8 * keys.dtype.itemsize), None)[1]
 
 
 def _select(device, indptr, longest, entries, keys, k):
