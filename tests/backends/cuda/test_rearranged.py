@@ -125,3 +125,5 @@ def test_launches(monkeypatch):
     assert len(launches) == 3, launches
     shim().reshape_matrix(A, 720, 1)
     assert len(launches) == 5, launches
+    shim().first_of_rows(A, "last", 2)
+    assert len(launches) == 7, launches

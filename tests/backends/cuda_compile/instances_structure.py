@@ -55,7 +55,7 @@ def instances():
         for payloads in (("NoPayload",) * 2, ("uint32_t", "NoPayload"), ("word", "uint32_t"), ("uint32_t", "word")):
             for bits in ("8", "7"):
                 yield "structure/radix_sort.cuh", "radix_pass", "", (key, *payloads, bits)
-    for name in ("pick_rows", "sum_rows"):
+    for name in ("pick_rows", "sum_rows", "capped_rows"):
         yield "structure/transpose.cuh", name, "", ("int64_t",)
     yield "structure/transpose.cuh", "assigned_rows", "", ("void",)
     for have in NUMBERS:
