@@ -42,7 +42,7 @@ def test_a_row_of_tiles_without_entries():
         agree.assert_same(shim().concat_matrices(tiles, dtypes.FP64), NUMPY.concat_matrices(tiles, dtypes.FP64))
 
 
-SHAPES = [(1, 2), (2, 1), (2, 2), (3, 4), (1, 20), (20, 1), (5, 5)]  # of grids; more tiles than one launch has, too
+SHAPES = [(1, 2), (2, 1), (3, 4), (3, 5), (4, 4), (1, 17), (17, 1), (5, 7)]  # of grids: about, and above, MOST_TILES
 
 
 @pytest.fixture
