@@ -233,7 +233,10 @@ class Backend(GraphOperations, IndexArrays, RearrangedEntries, PlannedProducts):
         return NotImplemented
 
     def dense_matmul(self, A: Dense, B: Dense, semiring: Any) -> Any:
-        """C[i,j] = (+)_k A[i,k] (x) B[k,j] for full A and B; C is full and row-major.  NotImplemented: as `spmm`."""
+        """C[i,j] = (+)_k A[i,k] (x) B[k,j], row-major, for full A and B; on a device for bitmaps, too.
+
+        NotImplemented: as `spmm`.
+        """
         return NotImplemented
 
     def spmm(self, A: Compressed, X: Dense, semiring: Any, notes: list | None = None) -> Any:
