@@ -42,7 +42,7 @@ from ..storage.place import at, first_value, host, is_host
 from ..storage.store import BitmapVector, Compressed, Dense, SparseVector, StoredMask, index_dtype, same_structure
 from ..storage.update_entries import update_entries
 from .dense_products import is_plus, matvec, product
-from .dense_regions import joined, put_full, region
+from .dense_regions import joined, put_full, region, reshaped
 from .protocol import Backend
 
 
@@ -204,6 +204,9 @@ class DenseForms(Backend):
         I, J = range(own[0]) if I is None else I, range(own[1]) if J is None else J
         flat = self.expand_vector(A.flat, self._positions(I, J, lines, width), nrows * ncols)
         return matrix_of(flat, nrows, ncols, A.by_columns)
+
+    def reshape_matrix(self, A, nrows, ncols):
+        return reshaped(A, nrows, ncols) if type(A) is Dense else super().reshape_matrix(A, nrows, ncols)
 
     def put_region(self, c, t, I, J, width, accum):
         if type(c) is not Dense:
@@ -461,7 +464,7 @@ def _deep(argument):
 for _name in (
     "reduce_matmul", "kronecker", "scan", "first_of_rows", "has_ascending_columns", "least_absent", "best_labels",
     "bfs", "bfs_multi", "sssp", "fixpoint", "distances", "dependencies", "components", "strong_components",
-    "core_numbers", "peel_truss", "triangle_corners",
+    "core_numbers", "peel_truss", "triangle_corners", "ranked_rows",
     "topological_levels", "cuthill_mckee", "greedy_colours", "independent_set", "bipartite_matching", "random_walks",
 ):  # fmt: skip
     setattr(DenseForms, _name, _by_rows_first(_name))

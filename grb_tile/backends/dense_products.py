@@ -2,7 +2,8 @@
 
     sparse x dense   SpMM: C is dense                     dense x sparse   C' = B' A', SpMM over the transposed operands
     full x full      a product of two arrays, or SpMM      full x full<M>   SDDMM: dot products at M's entries only
-    dense x dense    SpMM over the first operand's CSR     full x vector    as a full matrix of one column (on a device)
+    dense x dense    SpMM over the first operand's CSR;    full x vector    as a full matrix of one column (on a device)
+                     arrays with zeros (on a device)
 
 A mask is applied to the finished SpMM, which costs as much as writing it once more; where the mask admits few positions
 the row-wise product of the operands' CSR is the cheaper one.
@@ -40,7 +41,8 @@ def product(
                 return C, "sddmm"
         if mask.pattern.nvals * tuning.DENSE_MASK < size:
             return None
-    C = backend.dense_matmul(A, B, semiring) if both else NotImplemented
+    dense = both or backend.on_device and type(A) is type(B) is Dense
+    C = backend.dense_matmul(A, B, semiring) if dense else NotImplemented
     method = "spmm" if C is NotImplemented else "dense"
     C = _spmm(backend, A, B, semiring, notes) if C is NotImplemented else C
     if C is NotImplemented:

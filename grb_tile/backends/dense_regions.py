@@ -7,7 +7,7 @@ import numpy as np
 from ..dtypes import cast
 from ..storage import bits
 from ..storage.convert import share
-from ..storage.dense import in_order, in_two_dimensions, writable_flat
+from ..storage.dense import in_order, in_two_dimensions, matrix_of, writable_flat
 from ..storage.host_memory import check_memory
 from ..storage.place import is_host
 from ..storage.store import BitmapVector, Dense, full_values
@@ -103,3 +103,10 @@ def _picked(backend, xp, values, I, axis):
         cut = slice(I.start, I.stop, I.step)
         return values[cut] if axis == 0 else values[:, cut]
     return xp.take(values, backend.positions(I), axis)
+
+
+def reshaped(A, nrows, ncols):
+    """The matrix of that shape which has A's entries in row-major order."""
+    flat = in_order(A, False).flat
+    flat.shared = True
+    return matrix_of(flat, nrows, ncols)

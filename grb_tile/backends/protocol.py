@@ -44,6 +44,7 @@ from . import plain
 from .graph import GraphOperations
 from .indices import IndexArrays
 from .planned import PlannedProducts
+from .rearranged import RearrangedEntries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     Positions = np.ndarray | range | None
 
 
-class Backend(GraphOperations, IndexArrays, PlannedProducts):
+class Backend(GraphOperations, IndexArrays, RearrangedEntries, PlannedProducts):
     """Base class of backends; each method states what the primitive returns."""
 
     name = "abstract"  # for reports and messages
@@ -139,10 +140,6 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
     def expand_matrix(self, A: Compressed, I: Positions, J: Positions, nrows: int, ncols: int) -> Compressed:
         """T[I[k], J[l]] = A[k,l]; T is nrows x ncols; I, J as for expand_vector."""
         return self._missing("expand_matrix")
-
-    def concat_matrices(self, tiles: list[list[Compressed]], dtype: DataType) -> Compressed:
-        """T[i + top, j + left] = A[i,j] for each tile A of a grid (a list of rows of tiles), cast to `dtype`."""
-        return plain.concat_matrices(self, tiles, dtype)
 
     def outside(self, A: Any, I: Positions, J: Positions) -> Any:
         """T[i,j] = A[i,j] unless i is in I and j in J (each an int64 array without duplicates, a range, or None).
@@ -236,7 +233,10 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
         return NotImplemented
 
     def dense_matmul(self, A: Dense, B: Dense, semiring: Any) -> Any:
-        """C[i,j] = (+)_k A[i,k] (x) B[k,j] for full A and B; C is full and row-major.  NotImplemented: as `spmm`."""
+        """C[i,j] = (+)_k A[i,k] (x) B[k,j], row-major, for full A and B; on a device for bitmaps, too.
+
+        NotImplemented: as `spmm`.
+        """
         return NotImplemented
 
     def spmm(self, A: Compressed, X: Dense, semiring: Any, notes: list | None = None) -> Any:
@@ -493,7 +493,7 @@ class Backend(GraphOperations, IndexArrays, PlannedProducts):
 
 PRIMITIVES = [
     name
-    for cls in (Backend, GraphOperations, IndexArrays)
+    for cls in (Backend, GraphOperations, IndexArrays, RearrangedEntries)
     for name, value in vars(cls).items()
     if isinstance(value, FunctionType) and not name.startswith("_")
 ]

@@ -1,23 +1,17 @@
-"""Entries line by line (rows, columns, or a whole vector): ranks and orders; and sizes of chunks.
+"""Lines (rows, columns, or a whole vector) whose entries are put in another order; and sizes of chunks."""
 
-Entries come as arrays (major, minor, values) sorted by line `major` and within a line by `minor`, on the host or on a
-device; `xp` is their array module.  `major` is None where all are of one line.
-"""
-
-from functools import cmp_to_key
+from functools import cmp_to_key, partial
 
 import numpy as np
 
 from ..backends.select import current
 from ..dtypes import BOOL
 from ..exceptions import DomainMismatch
-from ..hashing import hashes
 from ..operators import get_typed_op
-from ..storage.place import host_array
-from . import kinds
-from .arguments import expect_op, integral, whole_number
+from .arguments import dimension, expect_op, integral, whole_number
 
-_HOWS = ("first", "last", "smallest", "largest", "random")
+_REVERSED = {"first": "last", "last": "first", "smallest": "largest", "largest": "smallest", "random": "random"}
+_ORDERS = {"lt": "smallest", "le": "smallest", "gt": "descending", "ge": "descending"}  # of Backend.ranked_rows
 
 
 def normalize_chunks(chunks, shape):
@@ -86,7 +80,7 @@ def axis_chunks(size, chunk):
 def check_how(how):
     """`how` in lower case.  Raises: ValueError unless it is one of first, last, smallest, largest, random."""
     how = how.lower()
-    if how not in _HOWS:
+    if how not in _REVERSED:
         raise ValueError('`how` argument must be one of: "first", "last", "smallest", "largest", "random"')
     return how
 
@@ -106,98 +100,47 @@ def lines_of(x, columnwise=False):
 
 def first_of_lines(store, how, k):
     """The store of the k entries of each line that come first in the order `how`."""
-    seed = current().agreed(int(np.random.default_rng().integers(1 << 62))) if how == "random" else 0
-    return current().first_of_rows(store, how, k, seed)
+    return current().first_of_rows(store, how, k, _seed(how))
 
 
-def entries_of(x, columnwise=False):
-    """(xp, major, minor, values): the entries of a Vector, all of one line, or of a Matrix, line by line."""
-    return entries_of_lines(lines_of(x, columnwise))
+def _seed(how):
+    return current().agreed(int(np.random.default_rng().integers(1 << 62))) if how == "random" else 0
 
 
-def entries_of_lines(store):
-    """entries_of by the store of lines_of."""
-    *major, minor, values = current().tuples(store)
-    xp = _module_of(minor)
-    return xp, major[0] if major else None, minor, values
+def ranked_lines(x, how, k, reverse, columnwise, asindex):
+    """The store of the first k (None: of all) entries of each line in the order `how`, moved to the line's beginning.
+
+    reverse: the last of them first.  asindex: the positions of the values in their place.
+    """
+    store, backend = lines_of(x, columnwise), current()
+    if k is not None:
+        store = first_of_lines(store, how, dimension(k, "size" if x.ndim == 1 else "nrows" if columnwise else "ncols"))
+    order = _REVERSED[how] if reverse else how
+    C, P = backend.ranked_rows(store, order, k, not asindex, asindex, _seed(how))
+    found = P if asindex else C
+    return backend.transpose(found) if columnwise else found
 
 
-def of_entries(places, values, dtype, shape, name):
-    """The Vector or Matrix of entries at distinct positions of that shape, arrays of the backend in use or NumPy's."""
-    made = (kinds.Vector if len(shape) == 1 else kinds.Matrix)(dtype, *shape, name=name)
-    if values.shape[0]:
-        build = current().build_vector if len(shape) == 1 else current().build_matrix
-        made._store = build(*shape, *places, values, None, made.dtype)
-        made._log(f"build_{made.dtype}", f"..., {values.shape[0]}")
-    return made
+def sorted_lines(x, op, columnwise, values, positions):
+    """(C, P), stores or None: the values of each line in the order of `op`, equal ones by position; where they were.
 
-
-def _module_of(array):
-    """NumPy also beside a device, for user-defined types, which have no device form."""
-    return np if type(array) is np.ndarray else current().xp
-
-
-def _runs(major):
-    """(first entry, number of entries) of each line that has some; NumPy."""
-    starts = np.flatnonzero(np.concatenate([[True], major[1:] != major[:-1]])) if major.shape[0] else np.zeros(0, int)
-    return starts, np.diff(starts, append=major.shape[0])
-
-
-def ranks(xp, major, reverse=False):
-    """The rank of each entry in its line; reverse: counted from the line's end."""
-    at = xp.arange(major.shape[0])
-    if xp is np:
-        starts, lengths = _runs(major)
-        return np.repeat(starts + lengths - 1, lengths) - at if reverse else at - np.repeat(starts, lengths)
-    return xp.searchsorted(major, major, side="right") - 1 - at if reverse else at - xp.searchsorted(major, major)
-
-
-def ordered(xp, major, values, how):
-    """The order that puts each line's entries by `how`, lines ascending."""
-    count = values.shape[0]
-    if how == "random":
-        seed = current().agreed(int(np.random.default_rng().integers(1 << 62)))
-        return _by_line(major, hashes(xp, 0, count, seed, 0))
-    if how == "last":
-        return _backwards(xp, major, count)
-    if how == "first":
-        return xp.arange(count)
-    order = _by_line(major, values)
-    return order if how == "smallest" else order[_backwards(xp, major, count)]
-
-
-def _by_line(major, keys):
-    """The order by line, then key; equal keys as they come."""
-    order = keys.argsort(kind="stable")
-    return order if major is None else order[major[order].argsort(kind="stable")]
-
-
-def _backwards(xp, major, count):
-    """The order that reverses each line of `count` entries in all."""
-    if major is None:
-        return xp.arange(count - 1, -1, -1)
-    return xp.searchsorted(major, major) + ranks(xp, major, reverse=True)
-
-
-def sorted_by(parent, op, xp, major, minor, values):
-    """The order in which `op` sorts each line; equal values by position."""
-    op = get_typed_op(op, parent.dtype, kind="binary")
+    Raises: TypeError, DomainMismatch unless op is a BinaryOp that returns BOOL.
+    """
+    op = get_typed_op(op, x.dtype, kind="binary")
     if op.opclass == "Monoid":
         op = op.binaryop
-    expect_op(parent, op, "BinaryOp", within="sort", argname="op")
+    expect_op(x, op, "BinaryOp", within="sort", argname="op")
     if op.return_type is not BOOL:
         raise DomainMismatch(f"sort needs a BinaryOp that returns BOOL; {op} returns {op.return_type}")
-    if op.name in ("lt", "le") and not parent.dtype._is_udt:
-        return _by_line(major, values)
-    if op.name in ("gt", "ge") and not parent.dtype._is_udt:
-        back = _backwards(xp, major, values.shape[0])  # backwards before and after: equal values stay in order
-        return back[_by_line(major, values[back])][back]
-    major = np.zeros(values.shape[0], np.int64) if major is None else host_array(major)
-    return xp.asarray(_compared(op, major, host_array(minor), host_array(values)))
+    store, backend = lines_of(x, columnwise), current()
+    order = None if x.dtype._is_udt else _ORDERS.get(op.name)
+    found = backend.ranked_rows(store, order or partial(_compared, op), store.shape[-1], values, positions)
+    return [backend.transpose(part) if columnwise and part is not None else part for part in found]
 
 
 def _compared(op, major, minor, values):
-    """The order of an operator of the user's, by one comparison after the other."""
+    """The order of an operator of the user's, line by line, by one comparison after the other."""
+    major = np.zeros(values.shape[0], np.int64) if major is None else major
 
     def compare(a, b):
         if major[a] != major[b]:

@@ -177,15 +177,7 @@ def split_matrix(A, heights, widths):
         raise DimensionMismatch(
             f"split: heights sum to {sum(heights)} and widths to {sum(widths)}, but the matrix is {A.nrows} x {A.ncols}"
         )
-    out, top = [], 0
-    for height in heights:
-        row, left = [], 0
-        for width in widths:
-            row.append(shift_matrix(A, -top, -left, height, width))
-            left += width
-        out.append(row)
-        top += height
-    return out
+    return current().split_matrix(A, heights, widths)
 
 
 def split_vector(u, sizes):

@@ -69,7 +69,8 @@ template <class T> struct RowKeys {
   const T* values;         // null: hashes of the numbers
   word seed;
   int64_t begin, length;
-  bool largest;
+  bool largest;  // equal keys are taken from the end
+  bool descending;
   GRB_DEVICE int64_t entry(int64_t p) const {
     const int64_t at = begin + (largest ? length - 1 - p : p);
     return entries ? entries[at] : at;
@@ -79,7 +80,7 @@ template <class T> struct RowKeys {
     OrderedKey<T> found;
     if constexpr (is_same<T, uint64_t>) found = values ? word(values[at]) : mixed_by(word(at), seed);
     else found = ordered_key(values[at]);
-    return largest ? ~found : found;
+    return descending ? ~found : found;
   }
 };
 
@@ -178,7 +179,7 @@ __global__ void first_of_rows(const int64_t* indptr, const int64_t* listed, int6
   const int64_t step = BLOCK ? int64_t(gridDim.x) : warp_count();
   for (int64_t q = BLOCK ? int64_t(blockIdx.x) : warp_number(); q < n; q += step) {
     const int64_t r = listed ? listed[q] : q;
-    const RowKeys<T> row{entries, values, seed, indptr[r], indptr[r + 1] - indptr[r], largest};
+    const RowKeys<T> row{entries, values, seed, indptr[r], indptr[r + 1] - indptr[r], largest, largest};
     if (!BLOCK && row.length > longest) continue;
     if (row.length <= k) {
       for (int64_t p = threads.number(); p < row.length; p += threads.size())
@@ -189,10 +190,11 @@ __global__ void first_of_rows(const int64_t* indptr, const int64_t* listed, int6
   }
 }
 
-// keys[p] = the key of the entry that is p-th in the order of equal keys, for one long row, which is sorted.
+// keys[p] = the key of the entry that is p-th in the order of equal keys, of a row, or of all entries: they are sorted.
 template <class T>
-__global__ void keys_of_row(const T* values, word seed, bool largest, int64_t n, OrderedKey<T>* keys) {
-  const RowKeys<T> row{nullptr, values, seed, 0, n, largest};
+__global__ void keys_of_row(const T* values, word seed, bool largest, bool descending, int64_t n,
+                            OrderedKey<T>* keys) {
+  const RowKeys<T> row{nullptr, values, seed, 0, n, largest, descending};
   GRB_EACH(p, n) keys[p] = row.key(p);
 }
 

@@ -1,6 +1,6 @@
 // Row pointers (CSR) from the sorted row numbers of entries (COO), and the start and length of given rows.
 //
-// Callers: backends/cuda/structure/arrays.py (line_starts), structure/rows.py (rows picked or assigned).
+// Callers: backends/cuda/structure/arrays.py (line_starts), structure/rows.py (rows picked, capped or assigned).
 // Launch: one thread for each row, with one binary search; those that sum lengths: tiles of rows, as write_sums.
 #pragma once
 #include "base/views.cuh"
@@ -37,6 +37,21 @@ sum_rows(const int64_t* wanted, int64_t first, int64_t step, int64_t n, const P*
   if (thread_number() == 0) pointers[0] = 0;
   write_sums_of<true>([=](int64_t k) { return picked_row(wanted, first, step, k, indptr, rows, stored, starts); }, n,
                       pointers + 1, states, finished, sent);
+}
+
+// The row pointers where each row keeps its first (from_end: last) k entries, and where those of a row begin.  Launch,
+// states, finished, sent: as of write_sums.
+template <class P>
+__global__ void __launch_bounds__(256)
+capped_rows(const P* indptr, int64_t n, int64_t k, bool from_end, int64_t* starts, int64_t* pointers, word* states,
+            word* finished, word* sent) {
+  if (thread_number() == 0) pointers[0] = 0;
+  const auto taken = [=](int64_t r) {
+    const int64_t start = indptr[r], stop = indptr[r + 1], count = min(stop - start, k);
+    starts[r] = from_end ? stop - count : start;
+    return count;
+  };
+  write_sums_of<true>(taken, n, pointers + 1, states, finished, sent);
 }
 
 // The row pointers of C after C(I, :) = T, and for copy_rows ~start of a row of T, start of one of C.

@@ -20,7 +20,7 @@ INHERITED = {  # what a backend need not say again: identity, a plain form in Nu
     "array", "received",
     "positions", "is_array", "is_equal", "edges_of", "is_ready", "count_saving", "broadcast_over", "copy_here",
     "bind", "bound", "concat_matrices", "inner", "dense_product", "reduce_lines", "spmm", "sddmm", "dense_matvec",
-    "dense_matmul",
+    "dense_matmul", "split_matrix", "reshape_matrix", "ranked_rows",
     "broadcast_combine",
     "matmul_inner", "outside", "device_report", "reduce_matmul", "sorts_products", "tile_facts", "check_memory",
     "compile_ahead", "positions_in", "bounds_of", "last_of_each",

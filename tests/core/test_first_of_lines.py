@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import grb_tile as gb
+from grb_tile.backends import rearranged
 from grb_tile.backends.cpu.vectorised import first_of_rows
-from grb_tile.core.ss import matrix
 from support import seeds
 
 TYPES = ["BOOL", "INT8", "UINT64", "FP32", "FP64", "FC64"]
@@ -80,9 +80,9 @@ def test_vectors(how):
 
 def test_few_entries_are_sorted(monkeypatch):
     """Of lines longer than k, only the k that are taken are put in order, and none where no order is asked for."""
-    sizes, plain = [], matrix.ordered
+    sizes, plain = [], rearranged._ordered
     monkeypatch.setattr(
-        matrix, "ordered", lambda xp, major, *rest: sizes.append(major.shape[0]) or plain(xp, major, *rest)
+        rearranged, "_ordered", lambda xp, major, *rest: sizes.append(major.shape[0]) or plain(xp, major, *rest)
     )
     A = gb.Matrix.from_dense(np.random.default_rng(1).random((20, 500)))
     for how in ("smallest", "largest"):

@@ -20,12 +20,13 @@ from ...exceptions import GraphblasException, OutOfMemory
 from ...planner.device_limits import LEAST_ARCH
 from ...storage import place
 from ...storage.host_memory import check_memory
-from ...storage.store import BitmapVector, Compressed, SparseVector, StoredMask, same_structure
+from ...storage.store import BitmapVector, Compressed, Dense, SparseVector, StoredMask, same_structure
 from .. import plain
 from ..dense import DenseForms
 from ..guard import guarded
 from ..indices import IndexArrays
 from ..protocol import Backend
+from ..rearranged import ranked_rows, reshape_matrix, split_matrix
 from .elementwise.element import element
 from .graph.methods import WholeLoops
 from .primitives import TabledPrimitives
@@ -191,7 +192,19 @@ class CudaPrimitives(WholeLoops, TabledPrimitives, Backend):
     @reporting
     def concat_matrices(self, tiles, dtype):
         tiles = [list(map(self.store_to_device, row)) for row in tiles]
-        return self._call("structure.concat", "concat_matrices", tiles, dtype)
+        return self._call("structure.grid", "concat_matrices", tiles, dtype)
+
+    def split_matrix(self, A, heights, widths):
+        result = NotImplemented if type(A) is Dense else super().split_matrix(A, heights, widths)
+        return split_matrix(self, A, heights, widths) if result is NotImplemented else result
+
+    def reshape_matrix(self, A, nrows, ncols):
+        result = super().reshape_matrix(A, nrows, ncols)
+        return reshape_matrix(self, A, nrows, ncols) if result is NotImplemented else result
+
+    def ranked_rows(self, x, order, ncols, values, columns, seed=0):
+        result = super().ranked_rows(x, order, ncols, values, columns, seed)
+        return ranked_rows(self, x, order, ncols, values, columns, seed) if result is NotImplemented else result
 
     def sorts_products(self, A, u, semiring):
         return self._call("products.matvec", "lacks_atomic", A, u, semiring)

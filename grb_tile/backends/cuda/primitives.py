@@ -31,6 +31,9 @@ PRIMITIVES = {  # where a function returns NotImplemented, the host computes
 }  # fmt: skip
 DECLINING = {  # where a function returns NotImplemented, so does the primitive
     "structure.outside": {"outside": "A"},
+    "structure.grid": {"split_matrix": "A"},
+    "structure.reshape": {"reshape_matrix": "A"},
+    "elementwise.ranked_rows": {"ranked_rows": "x"},
     "structure.gather": {"gather_region": "u"},
     "products.matmul": {"reduce_matmul": "A B mask BT"},
     "products.inner_windows": {"matmul_inner": "A B"},

@@ -12,20 +12,16 @@ from ...dtypes import UINT64
 from ...exceptions import EmptyObject
 from ...operators import get_typed_op
 from .. import kinds
-from ..arguments import check_options, expect_type, indices_array
+from ..arguments import check_options, dimension, expect_type, indices_array
 from ..build import check_empty
 from ..lines import (
     check_count,
     check_how,
-    entries_of,
-    entries_of_lines,
     first_of_lines,
     lines_of,
     normalize_chunks,
-    of_entries,
-    ordered,
-    ranks,
-    sorted_by,
+    ranked_lines,
+    sorted_lines,
 )
 from ..matrix_export import check_order
 from .formats import MATRIX_FORMATS, add_formats, export_matrix, import_matrix
@@ -97,15 +93,6 @@ class MatrixTools(Tools):
         values = np.array([value], parent.dtype.np_type)
         parent._build(rows, columns, values, get_typed_op("any", parent.dtype, kind="binary"))
 
-    def _lines(self, order):
-        """(columnwise, xp, major, minor, values), see entries_of."""
-        columnwise = check_order(order) == "columnwise"
-        return columnwise, *entries_of(self._parent, columnwise)
-
-    def _from_lines(self, columnwise, major, minor, values, dtype, shape, name):
-        rows, columns = (minor, major) if columnwise else (major, minor)
-        return of_entries((rows, columns), values, dtype, shape, name)
-
     def reshape(
         self,
         nrows: Any,
@@ -126,14 +113,14 @@ class MatrixTools(Tools):
         parent = self._parent
         columnwise = check_order(order) == "columnwise"
         shape = _new_shape(parent.shape, nrows, ncols)
-        _, rows, columns, values = entries_of(parent)
-        old_rows, old_cols = parent.shape
-        at = columns * old_rows + rows if columnwise else rows * old_cols + columns
-        i, j = (at % shape[0], at // shape[0]) if columnwise else (at // shape[1], at % shape[1])
-        out = of_entries((i, j), values, parent.dtype, shape, name)
+        store, backend = parent._store, current()
+        if columnwise:
+            store = backend.transpose(backend.reshape_matrix(backend.transpose(store), shape[1], shape[0]))
+        else:
+            store = backend.reshape_matrix(store, *shape)
         if not inplace:
-            return out
-        parent._store = out._store
+            return kinds.Matrix._from_store(store, parent.dtype, name)
+        parent._store = store
         parent._set_shape(*shape)
         return None
 
@@ -184,21 +171,9 @@ class MatrixTools(Tools):
         order="columnwise": C(r, j) of column j.  k: the number of columns (rows) of C; None: the longest row (column)
         """
         how, columnwise = check_how(how), check_order(order) == "columnwise"
-        store = lines_of(self._parent, columnwise)
-        if k is not None:
-            k = check_count(k)
-            store = first_of_lines(store, how, k)
-        xp, major, minor, values = entries_of_lines(store)
-        picked, rank = ordered(xp, major, values, how), ranks(xp, major)
-        if k is None:
-            k = int(rank.max()) + 1 if rank.shape[0] else 0
-        major = major[picked]
-        if reverse:
-            rank = ranks(xp, major, reverse=True)
-        kept, dtype = (minor.astype(np.uint64), UINT64) if asindex else (values, self._parent.dtype)
-        nrows, ncols = self._parent.shape
-        shape = (k, ncols) if columnwise else (nrows, k)
-        return self._from_lines(columnwise, major, rank, kept[picked], dtype, shape, name)
+        k = None if k is None else check_count(k)
+        store = ranked_lines(self._parent, how, k, reverse, columnwise, asindex)
+        return kinds.Matrix._from_store(store, UINT64 if asindex else self._parent.dtype, name)
 
     def sort(
         self,
@@ -215,16 +190,12 @@ class MatrixTools(Tools):
         """
         if opts:
             check_options(opts)
-        columnwise, xp, major, minor, stored = self._lines(order)
-        picked = sorted_by(self._parent, op, xp, major, minor, stored)
-        shape, rank = self._parent.shape, ranks(xp, major)
-        C = P = None
-        if values:
-            C = self._from_lines(columnwise, major, rank, stored[picked], self._parent.dtype, shape, "Values")
-        if permutation:
-            minor = minor[picked].astype(np.uint64)
-            P = self._from_lines(columnwise, major, rank, minor, UINT64, shape, "Permutation")
-        return C, P
+        columnwise, dtype = check_order(order) == "columnwise", self._parent.dtype
+        C, P = sorted_lines(self._parent, op, columnwise, values, permutation)
+        return (
+            None if C is None else kinds.Matrix._from_store(C, dtype, "Values"),
+            None if P is None else kinds.Matrix._from_store(P, UINT64, "Permutation"),
+        )
 
 
 def _new_shape(old, nrows, ncols):
@@ -240,7 +211,7 @@ def _new_shape(old, nrows, ncols):
     if ncols is None or nrows * ncols != size:
         shown = (nrows,) if ncols is None else (nrows, ncols)
         raise ValueError(f"cannot reshape array of size {size} into shape {shown}")
-    return nrows, ncols
+    return dimension(nrows, "nrows"), dimension(ncols, "ncols")
 
 
 add_formats(MatrixTools, export_matrix, import_matrix, MATRIX_FORMATS)

@@ -18,12 +18,9 @@ from ..lines import (
     axis_chunks,
     check_count,
     check_how,
-    entries_of,
-    entries_of_lines,
     first_of_lines,
-    of_entries,
-    ordered,
-    sorted_by,
+    ranked_lines,
+    sorted_lines,
 )
 from .formats import VECTOR_FORMATS, add_formats, export_vector, import_vector
 from .serialize import reader
@@ -120,14 +117,9 @@ class VectorTools(Tools):
         size   of w; None: the number of entries.  reverse: the last of them first
         """
         parent, how = self._parent, check_how(how)
-        store = parent._store
-        size = store.nvals if size is None else check_count(size, "size")
-        xp, line, indices, values = entries_of_lines(first_of_lines(store, how, size))
-        order = ordered(xp, line, values, how)
-        if reverse:
-            order = order[::-1]
-        kept, dtype = (indices.astype(np.uint64), UINT64) if asindex else (values, parent.dtype)
-        return of_entries((xp.arange(order.shape[0]),), kept[order], dtype, (size,), name)
+        size = None if size is None else check_count(size, "size")
+        store = ranked_lines(parent, how, size, reverse, False, asindex)
+        return kinds.Vector._from_store(store, UINT64 if asindex else parent.dtype, name)
 
     def sort(
         self, op: OperatorLike = "lt", *, values: bool = True, permutation: bool = True, **opts: Any
@@ -136,15 +128,11 @@ class VectorTools(Tools):
         if opts:
             check_options(opts)
         parent = self._parent
-        xp, line, indices, stored = entries_of(parent)
-        order = sorted_by(parent, op, xp, line, indices, stored)
-        positions = xp.arange(order.shape[0])
-        size, w, p = parent.size, None, None
-        if values:
-            w = of_entries((positions,), stored[order], parent.dtype, (size,), "values")
-        if permutation:
-            p = of_entries((positions,), indices[order].astype(np.uint64), UINT64, (size,), "permutation")
-        return w, p
+        w, p = sorted_lines(parent, op, False, values, permutation)
+        return (
+            None if w is None else kinds.Vector._from_store(w, parent.dtype, "values"),
+            None if p is None else kinds.Vector._from_store(p, UINT64, "permutation"),
+        )
 
 
 add_formats(VectorTools, export_vector, import_vector, VECTOR_FORMATS)

@@ -112,3 +112,31 @@ def test_full_matrices_are_multiplied_by_the_library_of_the_device(dtype, by_lib
         assert found.isclose(gb.semiring.plus_times(A @ B).new()) or str(found.to_dense()) == str(
             gb.semiring.plus_times(A @ B).new().to_dense()
         )
+
+
+@pytest.mark.parametrize("dtype", ["FP32", "FP64"])
+@pytest.mark.parametrize("kinds", [("bitmap", "bitmap"), ("bitmap", "full"), ("full", "bitmap")], ids="-".join)
+def test_bitmaps_are_multiplied_by_the_library_of_the_device(dtype, kinds):
+    """With zeros at absent positions: rows and columns without entries, every order of the operands, masks; and by the
+    general kernel where an absent entry would meet a value that is not finite, beside which it is no zero."""
+    rng = generator("a bitmap times a bitmap", dtype, *kinds)
+    for m, n, k in ((7, 12, 9), (13, 5, 70), (1, 66, 1)):
+        A, B = (dense(rng, shape, kind, dtype)[0] for shape, kind in zip(((m, n), (n, k)), kinds, strict=True))
+        if kinds[1] == "bitmap" and k > 1:
+            del B[:, 4]
+        M = sparse(rng, (m, k), 0.9, "BOOL")
+        for a, b in ((A, B), (B.T, A.T), (A.T.new().T, B.T.new().T)):
+            mask = M if a.shape[0] == m else M.T.new()
+            for keep in (None, mask.S, ~mask.S):
+                found, plan = of_device(lambda a, b, keep=keep: gb.semiring.plus_times(a @ b).new(mask=keep), (a, b))
+                if keep is None:
+                    assert "spmm" not in plan
+                agree(found, gb.semiring.plus_times(a @ b).new(mask=keep), "plus_times")
+        for value in (float("nan"), float("inf"), -float("inf")):
+            a, b = A.dup(), B.dup()
+            x = a if kinds[1] == "bitmap" else b  # beside it entries are absent
+            x[0, 0] = value
+            found, plan = of_device(lambda a, b: gb.semiring.plus_times(a @ b).new(), (a, b))
+            assert "spmm" in plan
+            want = gb.semiring.plus_times(a @ b).new()
+            assert found.isequal(want) or [str(part) for part in found.to_coo()] == [str(p) for p in want.to_coo()]

@@ -83,6 +83,7 @@ TESTS = {
     "test_row_labels.py::test_sums_of_what_a_warp_has": "communities/row_labels_bin.cuh EACH FEW",
     "test_first_of_rows.py::test_rows_of_all_lengths": "elementwise/first_of_rows.cuh ROWS AT_ONCE",
     "test_prefix_sums.py::test_flagged_entries": "structure/prefix_sums.cuh OF_THREAD MOST_THREADS",
+    "test_grid.py::test_grids_are_cut_and_joined": "structure/grid.cuh MOST_TILES",
     "test_prefix_sums.py::test_ranges": "structure/gather.cuh SEARCHES",
     "test_program_lowerings.py::test_parts_of_as_many_blocks_as_a_warp_loads_at_once":
         "elementwise/reduce.cuh TOGETHER; programs/numbers.cuh TOGETHER NEXT",

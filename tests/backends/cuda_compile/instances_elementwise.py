@@ -147,6 +147,11 @@ def instances():
         for of_block in ("true", "false"):
             yield "elementwise/first_of_rows.cuh", "first_of_rows", "", (of(name).cuda_type, of_block)
         yield "elementwise/first_of_rows.cuh", "keys_of_row", "", (of(name).cuda_type,)
+        for index in ("int32_t", "int64_t"):
+            yield "elementwise/ranked_rows.cuh", "ranked_rows", "", ("1", index, of(name).cuda_type)
+    for moved in ("uint8_t", "uint64_t", "ulonglong2"):
+        for by in ("0", "2"):
+            yield "elementwise/ranked_rows.cuh", "ranked_rows", "", (by, "int32_t", moved)
     for size in ("uint8_t", "uint64_t", "ulonglong2"):
         yield "elementwise/element.cuh", "element_of_list", "", ("int32_t", size)
         yield "elementwise/element.cuh", "element_of_bitmap", "", (size,)

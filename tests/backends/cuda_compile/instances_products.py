@@ -119,6 +119,9 @@ def masked_chains():
 def instances():
     """(header, name, functors, template) of each."""
     yield from spmm_rounded()
+    yield "products/dense_flags.cuh", "words_of_counts", "", ("void",)
+    for real in ("float", "double"):
+        yield "products/dense_flags.cuh", "filled_values", "", (real,)
     for number, (text, atomic, structure_only, has_start, shows) in enumerate(dict.fromkeys(structs())):
         full, masked = (("true", "false"), ("false", "true"))[number % 2]
         yield "products/rows.cuh", "matvec_rows", text, ("int32_t", "int32_t", "int32_t", "S", full, masked)

@@ -20,7 +20,9 @@ def instances():
         yield "structure/build.cuh", "pair_keys", "", (index, index, "word")
         yield "structure/gather.cuh", "look_up", "", (index,)
         yield "structure/gather.cuh", "range_bounds", "", (index,)
+        yield "structure/reshape.cuh", "reshaped_starts", "", (index,)
         for other in INDICES:
+            yield "structure/reshape.cuh", "reshaped_entries", "", (index, other)
             yield "structure/gather.cuh", "places_in_range", "", (index, other)
             yield "structure/gather.cuh", "new_columns", "", (index, other)
         for other in ("bool", *INDICES):
@@ -35,15 +37,16 @@ def instances():
             yield "structure/prefix_sums.cuh", "words_to_positions", "", (index, moved)
             for other in INDICES:
                 yield "structure/prefix_sums.cuh", "compact", "", (other, index, moved)
-                yield "structure/concat.cuh", "put_entries", "", (other, index, moved)
             for name in ("gather", "copy_rows", "sort_rows"):
                 yield "structure/gather.cuh", name, "", (index, moved)
     yield "structure/prefix_sums.cuh", "flagged_starts", "", ("void",)
     for name in ("closed_starts", "align_starts", "placed_starts"):
         yield "structure/convert.cuh", name, "", ("void",)
-    for name in ("add_starts", "move_cursors"):
-        yield "structure/concat.cuh", name, "", ("void",)
+    for name in ("joined_starts", "tile_starts"):
+        yield "structure/grid.cuh", name, "", ("void",)
     for moved in MOVED:
+        for name in ("joined_entries", "tile_entries"):
+            yield "structure/grid.cuh", name, "", (moved,)
         yield "structure/gather.cuh", "gather", "", ("uint32_t", moved)
         yield "structure/gather.cuh", "gather_region", "", (moved,)
     for key in ("uint32_t", "word"):
@@ -52,7 +55,7 @@ def instances():
         for payloads in (("NoPayload",) * 2, ("uint32_t", "NoPayload"), ("word", "uint32_t"), ("uint32_t", "word")):
             for bits in ("8", "7"):
                 yield "structure/radix_sort.cuh", "radix_pass", "", (key, *payloads, bits)
-    for name in ("pick_rows", "sum_rows"):
+    for name in ("pick_rows", "sum_rows", "capped_rows"):
         yield "structure/transpose.cuh", name, "", ("int64_t",)
     yield "structure/transpose.cuh", "assigned_rows", "", ("void",)
     for have in NUMBERS:

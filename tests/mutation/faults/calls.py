@@ -240,10 +240,10 @@ FAULTS = [
         "        if count == size:\n",
     ),
     Fault(
-        "grb_tile/core/lines.py",
+        "grb_tile/backends/rearranged.py",
         "the largest of equal values is the first, not the last",
-        'return order if how == "smallest" else',
-        'return order if how in ("smallest", "largest") else',
+        '    if order == "smallest":\n',
+        '    if order in ("smallest", "largest"):\n',
         ("tests/core/test_objects.py",),
     ),
     Fault(

@@ -7,7 +7,7 @@ TESTS = (CUDA + "test_matvec.py",)
 MATVEC = (CUDA + "test_matvec.py",)
 ELEMENTWISE = (CUDA + "test_elementwise.py", CUDA + "test_mapping.py")
 MERGING = (CUDA + "test_merging.py",)
-STRUCTURE = (CUDA + "test_structure.py", CUDA + "test_constructors.py", CUDA + "test_prefix_sums.py")
+STRUCTURE = tuple(CUDA + f"test_{name}.py" for name in ("structure", "grid", "constructors", "prefix_sums"))
 BFS = (CUDA + "test_bfs.py",)
 SSSP = (CUDA + "test_sssp.py",)
 SEGMENTS = (CUDA + "test_segments.py",)
@@ -304,10 +304,10 @@ FAULTS = [
         STRUCTURE,
     ),
     Fault(
-        "kernels/structure/concat.cuh",
+        "kernels/structure/grid.cuh",
         "tiles of one row of tiles lie over each other",
-        "cursors[r] += indptr[r + 1] - indptr[r]",
-        "cursors[r] += 0",
+        "offset -= length;",
+        "offset -= 0;",
         STRUCTURE,
     ),
     # ---- products

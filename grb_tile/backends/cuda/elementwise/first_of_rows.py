@@ -1,17 +1,20 @@
 """The first k entries of each row by value on the device.  Semantics: backends/protocol.py.
 
-Kernels: elementwise/first_of_rows.cuh.  Read-backs: the size of the result with the length of the longest row; the
-number of long rows, and that of their pieces, where there are some.
+Kernels: elementwise/first_of_rows.cuh; structure/transpose.cuh for the first and the last by place.  Read-backs: the
+size of the result, the length of the longest row; the number of long rows, and of their pieces, where there are some.
 """
 
 import numpy as np
 
 from ....hashing import key_of
 from ....storage.convert import share
+from ....storage.store import index_dtype
 from ..runtime.launch import bits_of
-from ..structure.arrays import gather, ranges, to_sparse, vector_of
+from ..runtime.moves import copied
+from ..structure.arrays import gather, progression, ranges, to_sparse, vector_of
 from ..structure.positions import empty_like, is_matrix, keep_matrix_entries
 from ..structure.prefix_sums import numbers_of, running_sums
+from ..structure.rows import capped_rows
 from ..structure.sorting import sorted_by_key
 from .values import all_plain
 
@@ -30,27 +33,39 @@ def first_of_rows(device, x, how, k, seed):
     count = x.nvals
     if count == 0:
         return x
-    indptr = x.indptr if is_matrix(x) else device.array(np.array([0, count], np.int64))
-    lengths = indptr[1:] - indptr[:-1]
-    taken = device.xp.minimum(lengths, k)
-    ends, total = running_sums(device, taken, total=True)
-    (longest,) = device.read(lengths.max())
-    if total == count:
-        return x
-    if total == 0:
+    if k == 0:
         return empty_like(device, x, x.dtype)
-    from_end = how in ("last", "largest")
-    if how == "random":
-        keys = "uint64_t", None, key_of(seed, 0), False
-        kept = _selected(device, indptr, longest, keys, k)
-    elif is_ordered and not x.iso:
-        kept = _selected(device, indptr, longest, (x.dtype.cuda_type, x.values, 0, from_end), k)
-    else:
-        kept = ranges(device, indptr[1:] - taken if from_end else indptr[:-1], ends, total, want_segment=False)[1]
-    if is_matrix(x):
+    k, from_end, matrix = min(k, count), how in ("last", "largest"), is_matrix(x)
+    by_place = how != "random" and (x.iso or not is_ordered)
+    if matrix and by_place:
+        return capped_rows(device, x, k, from_end)
+    if not matrix and count <= k:
+        return x
+    if by_place:
+        return _part(device, x, count - k if from_end else 0, k)
+    indptr, longest = x.indptr if matrix else device.array(np.array([0, count], np.int64)), count
+    if matrix:
+        (longest,) = device.read((indptr[1:] - indptr[:-1]).max())
+        if longest <= k:
+            return x
+    keys = ("uint64_t", None, key_of(seed, 0), False) if how == "random" else (x.dtype.cuda_type, x.values, 0, from_end)
+    kept = _selected(device, indptr, longest, keys, k)
+    if matrix:
         return keep_matrix_entries(device, x, kept)
     values = x.values if x.iso else gather(device, x.values, kept)
     indices = kept if x.format == "bitmap" else gather(device, x.indices, kept)
+    result = vector_of(device, x.size, x.dtype, indices, values, x.iso)
+    return share(x, result) if x.iso else result
+
+
+def _part(device, x, start, count):
+    """The vector of `count` entries from the one numbered `start` on."""
+    part = slice(start, start + count)
+    if x.format == "bitmap":
+        indices = progression(device, count, index_dtype(x.size), start)
+    else:
+        indices = copied(device, x.indices[part])
+    values = x.values if x.iso else copied(device, x.values[part])
     result = vector_of(device, x.size, x.dtype, indices, values, x.iso)
     return share(x, result) if x.iso else result
 
@@ -78,11 +93,19 @@ def _selected(device, indptr, longest, keys, k):
 def _sorted(device, n, keys, k):
     """_selected of a single row of n entries, many of which are kept: the keys are sorted, by all blocks."""
     name, values, key, largest = keys
-    ordered = device.empty(n, np.uint32 if values is not None and values.dtype.itemsize <= 4 else np.uint64)
-    kernel = device.launcher.kernel("elementwise/first_of_rows.cuh", "keys_of_row", "", (name,))
-    kernel.over(n, (values, bits_of(key), largest, n, ordered))
-    order = sorted_by_key(device, ordered, 1 << (8 * ordered.dtype.itemsize), None)[1][:k].astype(np.int64)
+    order = order_of_keys(device, n, name, values, key, largest, largest)[:k].astype(np.int64)
     return device.xp.sort(n - 1 - order if largest else order)
+
+
+def order_of_keys(device, n, name, values, key, backwards, descending):
+    """The permutation of n entries, counted from the last one if `backwards`, that sorts their keys.
+
+    values: of C++ type `name`; None, with uint64_t: keys are hashes of the entries' numbers under `key`.
+    """
+    keys = device.empty(n, np.uint32 if values is not None and values.dtype.itemsize <= 4 else np.uint64)
+    kernel = device.launcher.kernel("elementwise/first_of_rows.cuh", "keys_of_row", "", (name,))
+    kernel.over(n, (values, bits_of(key), backwards, descending, n, keys))
+    return sorted_by_key(device, keys, 1 << (8 * keys.dtype.itemsize), None)[1]
 
 
 def _select(device, indptr, longest, entries, keys, k):

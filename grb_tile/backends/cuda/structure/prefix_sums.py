@@ -59,6 +59,12 @@ def summed(device, n, header, name, template, *arguments, total=True):
     return device.sent(lambda sent: kernel(tiles.blocks, tiles.threads, (*arguments, *states, sent)))[0]
 
 
+def prepared_sums(device, n):
+    """(blocks, threads, (states, finished)) of a launch of sums of n > 0 items whose arguments are one struct."""
+    tiles = _Tiles(device, n)
+    return tiles.blocks, tiles.threads, look_back(device, tiles.count)
+
+
 def running_sums(device, counts, dtype=np.int64, *, total=False, out=None):
     """Inclusive sums of an array of integers or flags, as `dtype`; total: (sums, their last on the host).
 

@@ -56,6 +56,18 @@ def gather_rows(device, A, I):
     return _matrix(device, count, A.ncols, A, indptr, indices, values)
 
 
+def capped_rows(device, A, k, from_end):
+    """The first k entries of each row, or the last ones; k is at least 1."""
+    rows, count = A.indptr.shape[0] - 1, A.indices.shape[0]
+    starts, indptr = device.empty(rows, np.int64), device.empty(rows + 1, np.int64)
+    given = A.indptr, rows, k, from_end, starts, indptr
+    total = summed(device, rows, _HEADER, "capped_rows", (index_type(A.indptr),), *given)
+    if total == count:
+        return A
+    indices, values = _copied(device, indptr, starts, total, A, None, A.iso)
+    return _matrix(device, A.nrows, A.ncols, A, indptr, indices, values, A.rows)
+
+
 def gather_columns(device, A, J):
     """A(:, J), a range or a list."""
     ncols, count = len(J), A.indices.shape[0]
