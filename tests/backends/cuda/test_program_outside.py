@@ -204,6 +204,14 @@ NUMBERS = {  # (text, does it run on the device?)
         ),
         False,
     ),
+    "computed with a whole number": (
+        tried(
+            "w('plus') << u.apply('cdiv', right=x * 3)\nx = x + 0.5",
+            inside="x = 1\nw, u = v.dup(), v.dup(int)",
+            after="w, x",
+        ),
+        False,
+    ),
     "kept in a branch": (tried("if v.reduce('max') > 1e9: x = 0.5\nv << v + x", inside="x = 2", after="v, x"), False),
     "a total": (tried("x += v.reduce('plus').new().value\nv << v * 0.5", inside="x = 0", after="v, x"), True),
     "a sum of a reduction": (

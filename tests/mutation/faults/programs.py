@@ -171,9 +171,9 @@ FAULTS = [
         "            pass\n        raise\n",
     ),
     Fault(
-        "grb_tile/programs/captured.py",
+        "grb_tile/programs/results.py",
         "swapped objects end where they began",
-        "for _ in range(turns % period(captured.next, k)):",
+        "for _ in range(turns % period(known.next, k)):",
         "for _ in range(0):",
     ),
     Fault(
@@ -334,7 +334,7 @@ FAULTS = [
         "                if False:\n",
     ),
     Fault(
-        "grb_tile/programs/carried.py",
+        "grb_tile/programs/reads.py",
         "what a step of the library's iterations reads is not in the signature",
         'module.startswith("grb_tile") and not module.startswith("grb_tile.algorithms")',
         'module.startswith("grb_tile")',
