@@ -59,62 +59,57 @@ class _Private(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def shared_with(
-    definition: ast.FunctionDef, loop: ast.stmt, bound: set[str], again: bool, heads: set[int]
-) -> str | None:
-    """Why the names that a loop binds cannot be its own, None where they can: others see them while it runs.
+class Surroundings:
+    """What a function does with the names that a loop in it binds; read before its tree is changed."""
 
-    bound: these names.  again: a loop around it may come to it again.  heads: ids of conditions of loops.
-    """
-    for inner in ast.walk(loop):
-        if isinstance(inner, ast.Name) and inner.id in _OF_THE_FRAME:
-            return f"line {inner.lineno}: `{inner.id}` within, which sees the names of its function"
-    for inner in within(definition):
-        if isinstance(inner, (ast.Global, ast.Nonlocal)) and (names := bound.intersection(inner.names)):
+    def __init__(self, definition: ast.FunctionDef, heads: set[int]) -> None:
+        """heads: ids of the functions that are conditions of loops, which see the names as the loops do."""
+        nodes = list(ast.walk(definition))
+        at_once = {id(x) for call in nodes if isinstance(call, ast.Call) for x in call.args} | heads | {id(definition)}
+        late = [x for x in nodes if isinstance(x, (*SCOPES, ast.GeneratorExp)) and id(x) not in at_once]
+        self._functions = [(x.lineno, _free_in(x)) for x in late]
+        outer = [x for x in within(definition) if isinstance(x, (ast.Global, ast.Nonlocal))]
+        self._outer = {name for x in outer for name in x.names}
+        self._read = [(x.id, x.lineno) for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)]
+        self._caught = [(x.body[0].lineno, x.body[-1].end_lineno or 0) for x in nodes if _catches(x)]
+
+    def why_not(self, loop: ast.stmt, bound: set[str], again: bool) -> str | None:
+        """Why the names that a loop binds cannot be its own while it runs; None where they can.
+
+        bound: these names.  again: a loop around it may come to it again.
+        """
+        first, last = loop.lineno, loop.end_lineno or 0
+        for name, line in self._read:
+            if name in _OF_THE_FRAME and first <= line <= last:
+                return f"line {line}: `{name}` within, which sees the names of its function"
+        if names := bound & self._outer:
             return f"`{min(names)}` is bound in it, a name of an outer scope: bind another, and that one after the loop"
-    at_once = {id(x) for call in ast.walk(definition) if isinstance(call, ast.Call) for x in call.args}
-    for inner in ast.walk(definition):
-        late = isinstance(inner, SCOPES) or isinstance(inner, ast.GeneratorExp) and id(inner) not in at_once
-        if not late or inner is definition or id(inner) in heads or inner.lineno > (loop.end_lineno or 0) and not again:
-            continue
-        if names := bound.intersection(_free_in(inner)):
-            return f"line {inner.lineno}: a function reads `{min(names)}`, which the loop binds: give it as an argument"
-    if names := bound & _read_after_an_error(definition, loop):
-        return f"`{min(names)}` may be read after an exception in the `try` around it"
-    return None
+        for line, free in self._functions:
+            if (line <= last or again) and (names := bound & free):
+                return f"line {line}: a function reads `{min(names)}`, which the loop binds: give it as an argument"
+        if any(start <= first <= end for start, end in self._caught):
+            others = {name for name, line in self._read if not first <= line <= last}
+            if names := bound & others:
+                return f"`{min(names)}` may be read after an exception in the `try` around it"
+        return None
 
 
 def _free_in(scope):
     """The names that a function within another reads, which are not its own."""
     arguments = getattr(scope, "args", None)
     own = {x.arg for x in ast.walk(arguments) if isinstance(x, ast.arg)} if arguments else set()
-    free = set()
+    free, outer = set(), set()
     for inner in ast.walk(scope):
         if isinstance(inner, (ast.Global, ast.Nonlocal)):
-            free.update(inner.names)
+            outer.update(inner.names)
         elif isinstance(inner, ast.Name):
             (free if isinstance(inner.ctx, ast.Load) else own).add(inner.id)
-    outer = {name for x in ast.walk(scope) if isinstance(x, ast.Nonlocal) for name in x.names}
     return free - own | outer
 
 
-def _read_after_an_error(definition, loop):
-    """The names that the function reads beside the loop, where a `try` around the loop may end an exception."""
-    if not any(_catches(part, loop) for part in ast.walk(definition)):
-        return set()
-    own = {id(x) for x in ast.walk(loop)}
-    return {x.id for x in ast.walk(definition) if isinstance(x, ast.Name) and id(x) not in own and (
-        isinstance(x.ctx, ast.Load)
-    )}  # fmt: skip
-
-
-def _catches(part, loop):
-    """Is it a `try` around the loop, or a `with` that may end an exception?"""
+def _catches(part):
+    """Is it a `try`, or a `with` that may end an exception?"""
     if isinstance(part, ast.With):
         called = [x.context_expr.func for x in part.items if isinstance(x.context_expr, ast.Call)]
-        names = {getattr(x, "attr", getattr(x, "id", "")) for x in called}
-        if not names & {"suppress", "raises", "assertRaises"}:
-            return False
-    elif not isinstance(part, ast.Try | ast.TryStar):
-        return False
-    return any(x is loop for y in part.body for x in ast.walk(y))
+        return any(getattr(x, "attr", getattr(x, "id", "")) in ("suppress", "raises", "assertRaises") for x in called)
+    return isinstance(part, ast.Try | ast.TryStar)

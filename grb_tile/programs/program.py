@@ -30,10 +30,10 @@ def program(function: Callable | None = None, *, strict: bool = False) -> Any:
         if size > limit: return r                           and loops in loops
 
     are decided there.  Numbers that the loop binds (`depth += 1`) are INT64, FP64 or BOOL there; vectors are carried as
-    bitmaps, matrices that change within a pattern.  What a turn cannot do without the host (`print` runs in the first
-    calls only; an array that is made in the body; `int()` of a number; a product of such a matrix without a mask) makes
-    the loop run turn by turn from Python, after a CaptureWarning that names the line; with `strict` it raises
-    CaptureError.
+    bitmaps, matrices that change within a pattern.  What a turn cannot do without the host (an array that is made in
+    the body, a number of the loop as an index of a list or as a text), or does unseen (a clock, an attribute that is
+    set), makes the loop run turn by turn from Python, after a CaptureWarning that names the line; with `strict` it
+    raises CaptureError.
 
     Raises: CaptureError (with strict); TypeError where `function` is none.
 

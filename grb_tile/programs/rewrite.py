@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 from .conditions import BRANCH, Conditions, condition as condition_of
 from .counters import Counter
-from .definitions import definition_of, shared_with
+from .definitions import Surroundings, definition_of
 from .jumps import (
     LOOPS,
     SCOPES,
@@ -102,7 +102,7 @@ class _Loops:
         self._count = self._branches = 0
         self._within_loop = False
         heads = [x.iter for x in ast.walk(definition) if isinstance(x, ast.For) and self._turns_of(x)]
-        self._heads = {id(x) for head in heads for x in ast.walk(head) if isinstance(x, ast.Lambda)}
+        self._around = Surroundings(definition, {id(x) for head in heads for x in ast.walk(head)})
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
         made: list[ast.stmt] = []
@@ -157,7 +157,7 @@ class _Loops:
             reason = self._why_not(statement)
             if reason is None and not within_turn:
                 bound, again = _bound_in([statement]), self._within_loop
-                reason = shared_with(self._definition, statement, bound, again, self._heads)
+                reason = self._around.why_not(statement, bound, again)
             self.found.append(Found(statement.lineno, reason, _written_in(statement)))
             self._numbers[place] = None if reason is not None else self._count
             self._count += reason is None

@@ -109,8 +109,8 @@ FAULTS = [
     Fault(
         "grb_tile/programs/definitions.py",
         "a function that reads a name which the loop binds sees the one of before",
-        "        if names := bound.intersection(_free_in(inner)):\n",
-        "        if False:\n",
+        "if (line <= last or again) and (names := bound & free):",
+        "if False:",
         OUTSIDE,
     ),
     Fault(
