@@ -7,14 +7,17 @@ division by 0 gives inf or NaN.
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
+from ..dtypes import BOOL, INT64
 from ..exceptions import CaptureError
 from ..storage.store import BitmapVector
-from . import kinds
+from . import kinds, tracing
 from .arguments import output_type
 
 _PYTHON = (bool, int, float)
+_ARITHMETIC = {"plus", "minus", "times", "truediv", "floordiv", "numpy.mod", "pow"}
 
 
 class Number:
@@ -73,14 +76,26 @@ class Number:
     def __iter__(self):
         self._refuse("iteration")
 
+    def __format__(self, spec):
+        return self._refuse("a text")
+
     def __abs__(self):
-        return Number(self.vector.apply("abs").new())
+        return Number(_counted(self).vector.apply("abs").new())
 
     def __neg__(self):
-        return Number(self.vector.apply("ainv").new())
+        return Number(_counted(self).vector.apply("ainv").new())
 
     def __repr__(self):
+        if tracing.current() is not None:
+            self._refuse("a text")
         return f"Number({self.dtype.name}, on the device)"
+
+
+def _counted(x: Any) -> Any:
+    """x, a BOOL as the INT64 that Python computes with."""
+    if type(x) is bool:
+        return int(x)
+    return x.new(INT64) if type(x) is Number and x.dtype is BOOL else x
 
 
 def spread_like(number: Number, target: Any) -> Any:
@@ -104,6 +119,8 @@ def selected(x: Any, op: Any, number: Number) -> Any:
 
 def combined(left: Any, right: Any, name: str) -> Any:
     """`left op right` where one of them is a Number: a Number, or an expression where the other is a Vector."""
+    if name in _ARITHMETIC and all(type(x) is bool or type(x) is Number and x.dtype is BOOL for x in (left, right)):
+        left, right = _counted(left), _counted(right)  # True + True is 2
     first, second = type(left) is Number, type(right) is Number
     if first and second:
         return Number(left.vector.ewise_mult(right.vector, name).new())
@@ -119,4 +136,6 @@ def combined(left: Any, right: Any, name: str) -> Any:
         store = other._store.of_one_value(number.dtype, number.vector._store.values)
         spread = kinds.Matrix._from_store(store, number.dtype)
         return spread.ewise_mult(other, name) if first else other.ewise_mult(spread, name)
+    if name in ("eq", "ne") and isinstance(other, numbers.Number):  # Python would compare identities
+        raise CaptureError(f"programs: a number of the loop is compared with a {type(other).__name__}")
     return NotImplemented

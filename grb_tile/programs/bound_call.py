@@ -24,96 +24,18 @@ from ..core.matrix import Matrix
 from ..core.scalar import Scalar
 from ..core.transposed import TransposedMatrix
 from ..core.vector import Vector
-from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
 from .captured import ENDLESS, Captured
-from .carried import Carried, global_names, is_fixed, told
-from .names import NUMBERS, UNDEFINED, begins_as, is_object, period
+from .carried import Carried, told
+from .names import NUMBERS, UNDEFINED, begins_as, is_object
+from .reads import Reads, is_fixed
+from .results import PYTHON, left_by
 from .search import NO_SEARCH
 
-_CONTENTS, _STORE = attrgetter("cell_contents"), attrgetter("_store")
+_STORE = attrgetter("_store")
 _ANY, _SAME, _TYPE, _VECTOR, _MATRIX, _TRANSPOSED, _PLAIN, _SCALAR, _CODE = range(9)
 _IMMUTABLE = {bool, int, float, complex, str, bytes, type(None), type(Ellipsis)}
 _LEAST, _MOST = -(2**63), 2**63 - 1
-_PYTHON = {BOOL: bool, INT64: int, FP64: float}
-
-
-class Places:
-    """Where the values are that a function reads: cells, globals that are there, and those of functions among these.
-
-    absent: names of its code that are no globals now.  functions: (place among its own values, its Places) of each.
-    """
-
-    def __init__(self, function: Any, seen: tuple = ()) -> None:
-        """seen: the codes around it.  Raises: RecursionError where it is one of them."""
-        self.code, scope = function.__code__, function.__globals__
-        if self.code in seen:
-            raise RecursionError
-        names = global_names(self.code)
-        self.present = tuple(name for name in names if name in scope)
-        self.absent = frozenset(names) - scope.keys()
-        self.functions = [
-            (k, Places(value, (*seen, self.code)))
-            for k, value in enumerate(self._own(function))
-            if type(value) is types.FunctionType and not is_fixed(value)
-        ]
-
-    def _own(self, function):
-        return [
-            *map(_CONTENTS, function.__closure__ or ()),
-            *map(function.__globals__.__getitem__, self.present),
-        ]
-
-    def alike(self, other: Places) -> bool:
-        """Are they the same?"""
-        return (self.code, self.present, self.absent) == (other.code, other.present, other.absent) and (
-            len(self.functions) == len(other.functions)
-            and all(k == j and x.alike(y) for (k, x), (j, y) in zip(self.functions, other.functions, strict=True))
-        )
-
-    def read(self, function: Any, every: list) -> bool:
-        """Append all of the values to `every`; False where other names are bound, or to other functions."""
-        scope = function.__globals__
-        if function.__code__ is not self.code or not scope.keys().isdisjoint(self.absent):
-            return False
-        start = len(every)
-        try:
-            every += map(_CONTENTS, function.__closure__ or ())
-            every += map(scope.__getitem__, self.present)
-        except (ValueError, KeyError):  # an empty cell
-            return False
-        for k, places in self.functions:
-            inner = every[start + k]
-            if type(inner) is not types.FunctionType:
-                return False
-            every += inner.__defaults__ or ()
-            every += (inner.__kwdefaults__ or {}).values()
-            if not places.read(inner, every):
-                return False
-        return True
-
-
-class Reads:
-    """The Places of a loop's test and body."""
-
-    def __init__(self, test: Callable, body: Callable) -> None:
-        """Raises: RecursionError, and ValueError where a cell is empty."""
-        self._test, self._body = Places(test), Places(body)
-
-    def alike(self, other: Reads | None) -> bool:
-        """Are they the same?"""
-        return other is not None and self._test.alike(other._test) and self._body.alike(other._body)
-
-    def of(self, test: Callable, body: Callable, named: tuple) -> list | None:
-        """The values of the names and then all that test and body read, None where these are others than those."""
-        every: list = []
-        for _, get in named:
-            try:
-                closure = get.__closure__  # it is `lambda: name`, as a rule
-                every.append(closure[0].cell_contents if closure else get())
-            except (ValueError, NameError):
-                every.append(UNDEFINED)
-        return every if self._test.read(test, every) and self._body.read(body, every) else None
 
 
 def checks_of(carried: Carried, every: list) -> list | None:
@@ -165,9 +87,7 @@ class BoundCall:
         self.known, self.backend, self.reads = known, backend, reads
         self._checks, self._count = checks, count
         self._loop: Any = None
-        roles = list(enumerate(known.roles))
-        self._homes = [(k, known.homes[k]) for k, role in roles if role == "object"]
-        self._numbers = [(k, known.types[k], _PYTHON.get(known.types[k])) for k in known.numbers]
+        self._numbers = [(k, known.types[k], PYTHON.get(known.types[k])) for k in known.numbers]
 
     def matched(self, every: list) -> list | None:
         """The vectors of a call that reads these values, or None where it is of another kind."""
@@ -228,7 +148,7 @@ class BoundCall:
         known, stores = self.known, list(begun)
         if self._loop is None:
             self._loop = known.device.bound(set(range(self._count)) - known.changed)
-        for k, home in self._homes:
+        for k, home in known.objects:
             stores[home] = values[k]._store
         begun = stores[:]
         for k in known.vectors:
@@ -247,7 +167,7 @@ class BoundCall:
             return tuple(values)
         left, numbers, known.turns = found
         known.pulled = known.device.pulled
-        return self._finish(values, vectors, begun, left, numbers)
+        return left_by(known, values, vectors, begun, left, numbers, known.turns)
 
     def _searched(self, test, values, vectors, begun, most):
         """Of a loop that is a search."""
@@ -262,31 +182,3 @@ class BoundCall:
         if found is None:
             raise CaptureError(NO_SEARCH)
         return found
-
-    def _finish(self, values, vectors, begun, stores, numbers):
-        """As Frame.finish."""
-        known, count, result = self.known, self._count, list(values)
-        for k, store in zip(known.vectors, stores[count:], strict=True):
-            result[k] = Vector._from_store(store)
-        for (k, dtype, exact), value in zip(self._numbers, numbers, strict=True):
-            if known.roles[k] == "number":
-                result[k] = value if type(value) is exact else value.item()
-            else:
-                result[k] = Scalar.from_value(value, dtype)
-        places = {id(vector): k for k, vector in enumerate(vectors)} if self._homes else {}
-        contents = begun
-        for k in range(count):
-            if stores[k] is not None:
-                contents[k] = stores[k]
-        for k, home in self._homes:
-            end = k
-            for _ in range(known.turns % period(known.next, k)):
-                end = known.next[end]
-            result[k] = values[end]
-            if stores[home] is not None:
-                contents[places[id(values[end])]] = stores[home]
-        for vector, store in zip(vectors, contents, strict=True):
-            vector._store = store  # one step, as elements.reset
-            vector._pending = None
-            vector._base = None
-        return tuple(result)

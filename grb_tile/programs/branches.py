@@ -18,6 +18,7 @@ from ..core.scalar import Scalar
 from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
+from .begun import Begun, as_test
 from .bounds import Outside
 from .names import NUMBERS, ONE_BRANCH, Undefined, as_number, negated, value_of
 
@@ -32,6 +33,7 @@ def branch(test: Any, then: Callable, otherwise: Callable, named: tuple) -> tupl
     Raises: CaptureError where the branches leave what cannot be chosen on the device.
     """
     values = [None if get is None else value_of(get) for _, get in named]
+    test = as_test(test)
     if type(test) is not Number:
         return tuple((then if test else otherwise)(*values))
     frame: Any = tracing.active
@@ -85,6 +87,9 @@ def _chosen(frame, flag, name, first, second):
         if name == VALUE:  # a vector of its own, where Python has one of the two, which the loop may write
             raise CaptureError("programs: an expression chooses between vectors: write `if`, and in it `x << v`")
         return Vector._from_store(frame.chosen(flag, first._store, second._store, first.dtype), first.dtype)
+    for x in (first, second):
+        if type(x) is Begun:
+            as_number(x, None, name)  # raises
     types = [x.dtype if isinstance(x, (Number, Scalar)) else NUMBERS.get(type(x)) for x in (first, second)]
     if any(t is None for t in types):
         kinds = " and a ".join(type(x).__name__ for x in (first, second))

@@ -20,6 +20,7 @@ from ..core.scalar import Scalar
 from ..core.vector import Vector
 from ..dtypes import BOOL, INT64
 from ..exceptions import CaptureError
+from .begun import Begun, as_test
 from .bounded import Matrices, within
 from .bounds import BoundedMatrix
 from .fixpoint import Fixpoint
@@ -28,15 +29,16 @@ from .names import (
     ONE_BRANCH,
     UNDEFINED,
     as_number,
+    begin_otherwise,
     begins_as,
     both,
     is_matrix,
     is_object,
     negated,
-    period,
     role_of,
 )  # fmt: skip
 from .noted import Noted
+from .results import left_by
 from .search import NO_SEARCH, Search
 
 ENDLESS = 2**62  # turns
@@ -68,6 +70,8 @@ class Captured:
         self.homes: list[int] = []  # index of the vector that a name of role "object" is bound to as a turn begins
         self.vectors: list[int] = []  # the names of role "vector"
         self.numbers: list[int] = []  # of roles "number" and "scalar"
+        self.objects: list[tuple[int, int]] = []  # (name, home) of role "object"
+        self.begun: dict[int, Any] = {}  # of numbers that begin with another type: that type
         self._kept = [value for _, value in carried.read if not isinstance(value, Vector)]  # their ids stay theirs
         self._stores = [(matrix, matrix._store) for matrix in carried.fixed]
 
@@ -221,6 +225,8 @@ class Captured:
             raise CaptureError(_ALIASES)  # no exchange of vectors: then one has two names, or has lost its name
         self.vectors = [k for k, role in enumerate(self.roles) if role == "vector"]
         self.numbers = [k for k, role in enumerate(self.roles) if role in ("number", "scalar")]
+        self.objects = [(k, self.homes[k]) for k, role in enumerate(self.roles) if role == "object"]
+        self.begun = begin_otherwise(self, carried)
 
 
 @contextmanager
@@ -275,7 +281,7 @@ class Frame:
             value = values[k]
             if isinstance(value, Scalar):
                 value = value.value
-            if type(value) is Number:  # of the loop around this one
+            if type(value) in (Number, Begun):  # of the loop around this one
                 stores.append(as_number(value, captured.types[k], self._carried.names[k]).vector._store)
                 continue
             stores.append(begins_as(self._carried.names[k], value, captured.types[k]))
@@ -300,10 +306,12 @@ class Frame:
             values[k] = _object(captured, k, stores.pop())
         for k in captured.numbers:
             values[k] = self._numbers[k] = Number(Vector._from_store(stores.pop(), captured.types[k]))
+            if k in captured.begun:
+                values[k] = Begun(values[k], carried.names[k], captured.begun[k])
         begun = [*carried.vectors, *(values[k] for k in captured.vectors)]
         self._slots, self._noted = dict(enumerate(begun)), Noted(carried.vectors, captured.device.arrays_of)
         stop, values = carried.body(*values)
-        test = False if stop is True else carried.test(*values)
+        stop, test = as_test(stop), False if stop is True else as_test(carried.test(*values))
         goes = test if stop is True or stop is False else both(True, negated(stop), lambda: test)
         self.search, left = None, self._left(values, begun)
         if not (captured.vectors or captured.inner) and captured.next == list(range(len(captured.next))):
@@ -374,34 +382,14 @@ class Frame:
     def finish(self, results: list, values: Any, turns: int) -> tuple:
         """The values of the names after `turns` turns that began with `values`; vectors get their entries."""
         captured, vectors = self.captured, self._carried.vectors
-        found = list(values)
-        results = [
-            store if store is None or type(vector) is Vector else captured.matrices.matrix_of(vector.shape, store)
-            for vector, store in zip(vectors, results, strict=False)
-        ] + results[len(vectors) :]
-        contents = [begun if store is None else store for begun, store in zip(self._begun, results, strict=False)]
-        rest = iter(results[len(vectors) :])
-        for k in captured.vectors:
-            store, shape = next(rest), captured.shapes[k]
-            if shape is None:
-                found[k] = Vector._from_store(store, store.dtype)
-            else:
-                found[k] = Matrix._from_store(captured.matrices.matrix_of(shape, store))
-        for k in captured.numbers:
-            value = next(rest)
-            found[k] = value.item() if captured.roles[k] == "number" else Scalar.from_value(value, captured.types[k])
-        places = {id(vector): k for k, vector in enumerate(vectors)}
-        for k, role in enumerate(captured.roles):
-            if role == "object":
-                end = k
-                for _ in range(turns % period(captured.next, k)):
-                    end = captured.next[end]
-                found[k] = values[end]
-                if results[captured.homes[k]] is not None:
-                    contents[places[id(values[end])]] = results[captured.homes[k]]
-        for vector, store in zip(vectors, contents, strict=True):
-            elements.reset(vector, store)
-        return tuple(found)
+        count = len(vectors) + len(captured.vectors)
+        shapes = [None if type(vector) is Vector else vector.shape for vector in vectors]
+        shapes += [captured.shapes[k] for k in captured.vectors]
+        stores = [
+            store if store is None or shape is None else captured.matrices.matrix_of(shape, store)
+            for shape, store in zip(shapes, results, strict=False)
+        ]
+        return left_by(captured, values, vectors, self._begun, stores, results[count:], turns)
 
     def slot_of(self, store: Any) -> int | None:
         """The number of the slot whose vector has that store in this turn, None for another one."""

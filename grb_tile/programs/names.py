@@ -14,6 +14,7 @@ from ..core.transposed import TransposedMatrix
 from ..core.vector import Vector
 from ..dtypes import BOOL, FP64, INT64
 from ..exceptions import CaptureError
+from .begun import Begun, as_test
 
 NUMBERS = {bool: BOOL, int: INT64, float: FP64, np.bool_: BOOL, np.int64: INT64, np.float64: FP64}
 
@@ -36,6 +37,7 @@ def value_of(get: Callable) -> Any:
 
 def negated(x: Any) -> Any:
     """`not x`, of a Number too."""
+    x = as_test(x)
     if type(x) is not Number:
         return not x
     if x.dtype is not BOOL:
@@ -46,9 +48,10 @@ def negated(x: Any) -> Any:
 
 def both(every: bool, first: Any, second: Callable[[], Any]) -> Any:
     """`first and second()` (every) or `first or second()`; a number of the device does not keep the second from it."""
+    first = as_test(first)
     if type(first) is not Number:
         return second() if bool(first) is every else first
-    other = second()
+    other = as_test(second())
     if type(other) is not Number:
         return first if bool(other) is every else other
     product = (first != 0).vector.ewise_mult((other != 0).vector, "land" if every else "lor")
@@ -62,6 +65,8 @@ def role_of(name: str, old: Any, new: Any, places: dict) -> str:
     """
     if is_object(new):
         return "object" if id(new) in places and id(old) in places else "vector"
+    if type(new) is Begun:
+        new._refuse()
     if type(new) in NUMBERS or type(new) is Number and new is not old:
         return "number"
     if isinstance(new, Scalar) and new is not old:
@@ -98,6 +103,36 @@ def begins_as(name: str, value: Any, dtype: Any) -> Any:
     return number
 
 
+def _text(value):
+    return f"a {type(value).__name__}" if is_object(value) else repr(value)
+
+
+def begin_otherwise(captured: Any, carried: Any) -> dict[int, Any]:
+    """The types with which names begin whose numbers have another type in the turns.
+
+    Raises: CaptureError where a turn may read something else, of which the slots hold nothing: None, or a number where
+    a Vector is later.
+    """
+    found = {}
+    for k in (*captured.vectors, *captured.numbers):
+        value, name = carried.values[k], carried.names[k]
+        if name in carried.always or carried.own[k] or isinstance(value, Undefined) or type(value) is Number:
+            continue
+        if k in captured.vectors or not isinstance(value, Scalar) and type(value) not in NUMBERS:
+            if not is_object(value) or k in captured.numbers:
+                kind = "number" if k in captured.numbers else "Vector"
+                raise CaptureError(
+                    f"programs: `{name}` begins as {_text(value)} and becomes a {kind}; begin with a {kind}"
+                )
+            continue
+        dtype = value.dtype if isinstance(value, Scalar) else NUMBERS[type(value)]
+        if dtype is not captured.types[k]:
+            found[k] = type(value)
+            if carried.reads.asks:  # `x is False`, which a number on the device is not
+                Begun(Number(Vector(captured.types[k], 1)), name, found[k])._refuse()
+    return found
+
+
 def as_number(value: Any, dtype: Any, name: str, where: str = "turn") -> Number:
     """The value of a name at the end of a turn, or of a branch, as a Number of its type."""
     if type(value) is Number:
@@ -107,6 +142,8 @@ def as_number(value: Any, dtype: Any, name: str, where: str = "turn") -> Number:
                 f"number of the latter type"
             )
         return value
+    if type(value) is Begun:
+        value._refuse()
     if isinstance(value, Scalar):
         value = value.value
     if value is None or type(value) not in NUMBERS:

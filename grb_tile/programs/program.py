@@ -9,9 +9,11 @@ from typing import Any
 from ..core.number import Number
 from ..exceptions import CaptureError
 from .branches import branch, either
+from .captured import ENDLESS
+from .conditions import BOTH, BRANCH, CALLED, EITHER, NOT
 from .functions import called
 from .names import UNDEFINED, both, negated
-from .rewrite import BOTH, BRANCH, CALLED, EITHER, NOT, RANGE, RUN, TURNS, UNDEFINED as UNDEFINED_NAME, rewritten
+from .rewrite import CONDITION, RANGE, RUN, TURNS, UNDEFINED as UNDEFINED_NAME, rewritten
 from .running import Loop
 
 
@@ -28,10 +30,10 @@ def program(function: Callable | None = None, *, strict: bool = False) -> Any:
         if size > limit: return r                           and loops in loops
 
     are decided there.  Numbers that the loop binds (`depth += 1`) are INT64, FP64 or BOOL there; vectors are carried as
-    bitmaps, matrices that change within a pattern.  What a turn cannot do without the host (`print` runs in the first
-    calls only; an array that is made in the body; `int()` of a number; a product of such a matrix without a mask) makes
-    the loop run turn by turn from Python, after a CaptureWarning that names the line; with `strict` it raises
-    CaptureError.
+    bitmaps, matrices that change within a pattern.  What a turn cannot do without the host (an array that is made in
+    the body, a number of the loop as an index of a list or as a text), or does unseen (a clock, an attribute that is
+    set), makes the loop run turn by turn from Python, after a CaptureWarning that names the line; with `strict` it
+    raises CaptureError.
 
     Raises: CaptureError (with strict); TypeError where `function` is none.
 
@@ -66,8 +68,7 @@ def loop(condition: Callable[[], Any] | None = None, *, max_turns: int | None = 
     >>> list(gb.loop(max_turns=3))
     [0, 1, 2]
     """
-    if condition is not None and not callable(condition):
-        raise TypeError(f"loop: condition must be a function, got {type(condition).__name__}: write `lambda: ...`")
+    condition = None if condition is None else _condition(condition)
     _checked(max_turns)
     turn = 0
     while (max_turns is None or turn < max_turns) and (condition is None or condition()):
@@ -75,10 +76,23 @@ def loop(condition: Callable[[], Any] | None = None, *, max_turns: int | None = 
         turn += 1
 
 
+def _condition(function: Any) -> Callable:
+    """The condition of a loop, which holds where it is None.  Raises: TypeError where it is no function."""
+    if function is not None and not callable(function):
+        raise TypeError(f"loop: condition must be a function, got {type(function).__name__}: write `lambda: ...`")
+    return _always if function is None else function
+
+
+def _always():
+    return True
+
+
 def _checked(max_turns: Any) -> Any:
     """max_turns.  Raises: ValueError where it is no number of turns; one of the device is left to the loop."""
-    if max_turns is None or type(max_turns) is Number or type(max_turns) is int and max_turns >= 0:
+    if max_turns is None or type(max_turns) is Number:
         return max_turns
+    if type(max_turns) is int and max_turns >= 0:
+        return min(max_turns, ENDLESS)
     raise ValueError(f"loop: max_turns must be a whole number >= 0 or None, got {max_turns!r}")
 
 
@@ -88,18 +102,20 @@ class Program:
     def __init__(self, function: Callable, strict: bool = False) -> None:
         functools.update_wrapper(self, function)
         self._function, self._strict = function, strict
-        self._made: Callable | None = None
+        self._made: Any = None
+        self._code: Any = None  # of the function as it was made
+        self._counts: Callable[[], bool] = lambda: True  # do its `range` and `gb.loop` stand for these still?
         self._loops: list[Loop] = []
         self._found: list = []
         self._reason: str | None = "it has not run yet"
 
     def _make(self):
         names = {RUN: self._run, NOT: negated, BOTH: both, BRANCH: branch, UNDEFINED_NAME: UNDEFINED}
-        names |= {RANGE: _count_of, TURNS: _checked, CALLED: called, EITHER: either}
-        self._made = self._function
-        self._reason = None
+        names |= {RANGE: _count_of, TURNS: _checked, CONDITION: _condition, CALLED: called, EITHER: either}
+        self._made, self._code = self._function, self._function.__code__
+        self._reason, self._loops = None, []
         try:
-            made, self._found = rewritten(self._function, names, loop)
+            made, self._found, self._counts = rewritten(self._function, names, loop)
         except CaptureError as error:
             if self._strict:
                 self._made = None
@@ -120,9 +136,12 @@ class Program:
         return self._loops[number].run(*loop)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._made is None:
+        function, made = self._function, self._made
+        if made is None or function.__code__ is not self._code or not self._counts():
             self._make()
-        return self._made(*args, **kwargs)  # type: ignore[misc]
+            made = self._made
+        made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+        return made(*args, **kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -163,4 +182,4 @@ class Program:
 
 def _count_of(stop: Any) -> int:
     """The turns of `range(stop)`."""
-    return len(range(stop))
+    return min(max(range(stop).stop, 0), ENDLESS)

@@ -22,15 +22,13 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
-import textwrap
 from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
-from ..exceptions import CaptureError
-from .branches import VALUE
-from .counters import counter_of
-from .functions import FUNCTIONS
+from .conditions import BRANCH, Conditions, condition as condition_of
+from .counters import Counter
+from .definitions import Surroundings, definition_of
 from .jumps import (
     LOOPS,
     SCOPES,
@@ -44,8 +42,8 @@ from .jumps import (
     without_jumps,
 )
 
-RUN, NOT, BOTH, RANGE, UNDEFINED = "__gb_run", "__gb_not", "__gb_both", "__gb_range", "__gb_undefined"
-BRANCH, TURNS, CALLED, EITHER = "__gb_branch", "__gb_turns", "__gb_called", "__gb_either"
+RUN, RANGE, TURNS, CONDITION = "__gb_run", "__gb_range", "__gb_turns", "__gb_condition"
+UNDEFINED = "__gb_undefined"
 _LEAVES = (ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.Continue, ast.Global, ast.Nonlocal, ast.Delete,
            ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import,
            ast.ImportFrom, ast.Match)  # fmt: skip
@@ -61,29 +59,22 @@ class Found(NamedTuple):
     written: tuple = ()
 
 
-def rewritten(function: Callable, names: dict[str, Any], loop: Callable) -> tuple[Callable | None, list[Found]]:
-    """(the function with its loops as calls of `names`, its loops); None where it has no such loop.
+def rewritten(
+    function: Callable, names: dict[str, Any], loop: Callable
+) -> tuple[Callable | None, list[Found], Callable[[], bool]]:
+    """(the function with its loops as calls of `names`, its loops, a function that says whether `range` and `gb.loop`
+    in it still stand for these); None where it has no such loop.
 
     loop: gb.loop.
 
     Raises: CaptureError where its source is not to be had.
     """
-    try:
-        lines, first = inspect.getsourcelines(function)
-        tree = ast.parse(textwrap.dedent("".join(lines)))
-    except (OSError, TypeError, SyntaxError) as error:
-        raise CaptureError(
-            f"program: the source of {function.__name__} is not to be had ({error}): define it in a file or a notebook"
-        ) from None
-    ast.increment_lineno(tree, first - 1)
-    definition = tree.body[0]
-    if not isinstance(definition, ast.FunctionDef):
-        raise CaptureError(f"program: expected a function defined by `def`, got {type(definition).__name__}")
-    definition.decorator_list = []
-    changed = _Loops(definition, counter_of(function, definition, loop))
+    definition = definition_of(function)
+    counter = Counter(function, definition, loop)
+    changed = _Loops(definition, counter)
     definition.body = changed.statements(definition.body)
     if not any(found.reason is None for found in changed.found):
-        return None, changed.found
+        return None, changed.found, counter.holds
     known = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     outer = ast.parse(f"def __gb_outer({', '.join([*names, *known])}):\n    return {definition.name}")
     outer.body[0].body.insert(0, definition)  # type: ignore[attr-defined]
@@ -94,13 +85,13 @@ def rewritten(function: Callable, names: dict[str, Any], loop: Callable) -> tupl
     cells = tuple(known[name] if name in known else CellType(names[name]) for name in code.co_freevars)
     made = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, cells)
     made.__kwdefaults__ = function.__kwdefaults__
-    return made, changed.found
+    return made, changed.found, counter.holds
 
 
 class _Loops:
     """Rewrites the statements of one function.
 
-    counter: counter_of.
+    counter: a Counter.
     """
 
     def __init__(self, definition: ast.FunctionDef, counter: Callable[[ast.expr], str]) -> None:
@@ -110,6 +101,8 @@ class _Loops:
         self._numbers: dict[tuple[int, int], int | None] = {}  # of loops, by their places
         self._count = self._branches = 0
         self._within_loop = False
+        heads = [x.iter for x in ast.walk(definition) if isinstance(x, ast.For) and self._turns_of(x)]
+        self._around = Surroundings(definition, {id(x) for head in heads for x in ast.walk(head)})
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
         made: list[ast.stmt] = []
@@ -157,11 +150,14 @@ class _Loops:
         """Is it a loop of a program?"""
         return isinstance(statement, ast.While) or isinstance(statement, ast.For) and self._turns_of(statement)
 
-    def _number_of(self, statement):
+    def _number_of(self, statement, within_turn=False):
         """The number of the loop at that place, None where it stays in Python; a loop that was copied keeps its own."""
         place = statement.lineno, statement.col_offset
         if place not in self._numbers:
             reason = self._why_not(statement)
+            if reason is None and not within_turn:
+                bound, again = _bound_in([statement]), self._within_loop
+                reason = self._around.why_not(statement, bound, again)
             self.found.append(Found(statement.lineno, reason, _written_in(statement)))
             self._numbers[place] = None if reason is not None else self._count
             self._count += reason is None
@@ -219,8 +215,8 @@ class _Loops:
                 condition = keyword.value
             else:
                 return None
-        if condition is not None:
-            condition = condition.body if isinstance(condition, ast.Lambda) else ast.Call(condition, [], [])
+        if isinstance(condition, ast.Lambda) and any(ast.iter_child_nodes(condition.args)):
+            return None
         return condition, most
 
     def _as_calls(self, statement, number, stops, within_turn=False):
@@ -234,12 +230,18 @@ class _Loops:
         if counted is not None:
             condition, limit = counted
             before = [assign(turn, ast.Constant(0)), assign(most, limit or ast.Constant(None))]
+            if isinstance(condition, ast.Lambda):
+                test = condition.body
+            elif condition is not None:  # a function, which stays the loop's
+                function = f"__gb_condition{number}"
+                before.insert(0, assign(function, ast.Call(ast.Name(CONDITION, ast.Load()), [condition], [])))
+                test = ast.Call(ast.Name(function, ast.Load()), [], [])
             body = [
                 assign(statement.target.id, ast.Name(turn, ast.Load())),
                 assign(turn, ast.BinOp(ast.Name(turn, ast.Load()), ast.Add(), ast.Constant(1))),
                 *body,
             ]
-            test = condition or ast.Constant(True)
+            test = test or ast.Constant(True)
         stop: ast.expr = ast.Constant(False)
         last = body[-1]
         if is_break(last):
@@ -259,7 +261,7 @@ class _Loops:
             if _binds_first(turn_of, name) and self._is_dead_after(statement, name, test, within_turn)
         )  # fmt: skip
         plain = isinstance(stop, ast.Constant) and stop.value is False and isinstance(test, ast.Constant)
-        body, test, stop = self._calls_of_branches(body), _condition(test), _condition(stop)
+        body, test, stop = self._calls_of_branches(body), condition_of(test), condition_of(stop)
         names = ast.Tuple([ast.Name(name, ast.Load()) for name in bound], ast.Load())
         parameters = ", ".join(bound)
         line = f"def __gb_body{number}({parameters}): pass\ndef __gb_test{number}({parameters}): pass"
@@ -307,11 +309,11 @@ class _Loops:
                 made += self._loop_within(part)
                 continue
             if not isinstance(part, ast.If):
-                made.append(_Conditions().visit(part))
+                made.append(Conditions().visit(part))
                 continue
             self._branches += 1
             bound = sorted(_bound_in([part]))
-            test, names = _condition(part.test), ", ".join(bound)
+            test, names = condition_of(part.test), ", ".join(bound)
             functions = ast.parse("".join(
                 f"def __gb_{name}{self._branches}({names}):\n return ({names}{',' * bool(bound)})\n"
                 for name in ("then", "else")
@@ -330,9 +332,9 @@ class _Loops:
         """The statements for a loop in the body of another."""
         if self._is_loop(loop):
             loop.body, stops = without_jumps(loop.body)
-            return self._as_calls(loop, self._number_of(loop), stops, within_turn=True)
+            return self._as_calls(loop, self._number_of(loop, True), stops, within_turn=True)
         if any(isinstance(x, (ast.Break, ast.Continue)) for part in loop.body for x in of_loop(part)):
-            return [_Conditions().visit(loop)]
+            return [Conditions().visit(loop)]
         loop.body = self._calls_of_branches(loop.body)
         return [loop]
 
@@ -441,56 +443,3 @@ def _blocks_of(part):
 
 def _mentions(nodes, name):
     return any(getattr(inner, "id", None) == name for node in nodes for inner in ast.walk(node))
-
-
-class _Conditions(ast.NodeTransformer):
-    """`not x`, `x or y`, `x if test else y` and functions of numbers, such as float(x), as calls, which a number on the
-    device understands.
-    """
-
-    def visit_Call(self, node):
-        self.generic_visit(node)
-        function = node.func
-        name = function.id if isinstance(function, ast.Name) else ""
-        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
-            name = function.attr
-        if name not in FUNCTIONS or node.keywords or any(isinstance(x, ast.Starred) for x in node.args):
-            return node
-        return ast.copy_location(ast.Call(ast.Name(CALLED, ast.Load()), [function, *node.args], []), node)
-
-    def visit_BoolOp(self, node):
-        self.generic_visit(node)
-        found = node.values[-1]
-        for value in reversed(node.values[:-1]):
-            arguments = [ast.Constant(isinstance(node.op, ast.And)), value, _function(found)]
-            found = ast.Call(ast.Name(EITHER, ast.Load()), arguments, [])
-        return ast.copy_location(found, node)
-
-    def visit_IfExp(self, node):
-        self.generic_visit(node)
-        values = [_function(ast.Tuple([x], ast.Load()), "_") for x in (node.body, node.orelse)]
-        name = ast.parse(repr(((VALUE, None),)), mode="eval").body
-        call = ast.Call(ast.Name(BRANCH, ast.Load()), [_condition(node.test), *values, name], [])
-        return ast.copy_location(ast.Subscript(call, ast.Constant(0), ast.Load()), node)
-
-    def visit_UnaryOp(self, node):
-        self.generic_visit(node)
-        if isinstance(node.op, ast.Not):
-            return ast.copy_location(ast.Call(ast.Name(NOT, ast.Load()), [node.operand], []), node)
-        return node
-
-
-def _function(value, *parameters):
-    """`lambda parameters: value`"""
-    return ast.Lambda(ast.arguments([], [ast.arg(name) for name in parameters], None, [], [], None, []), value)
-
-
-def _condition(test):
-    """`a and b`, `a or b` of a condition as calls that evaluate the second only where it is needed."""
-    if isinstance(test, ast.BoolOp):
-        every = isinstance(test.op, ast.And)
-        found = _condition(test.values[-1])
-        for value in reversed(test.values[:-1]):
-            found = ast.Call(ast.Name(BOTH, ast.Load()), [ast.Constant(every), _condition(value), _function(found)], [])
-        return found
-    return _Conditions().visit(test)

@@ -16,12 +16,13 @@ from ..backends.select import current
 from ..core import elements, recorder, tracing
 from ..exceptions import CaptureError, CaptureWarning
 from ..planner.record import FREE, forced
-from .bound_call import BoundCall, Reads, checks_of
+from .bound_call import BoundCall, checks_of
 from .bounds import MOST_WIDENED, Outside, joined, pattern_of
 from .captured import Captured
 from .carried import Carried
 from .inner import Inner, run_within
 from .names import value_of
+from .reads import Reads
 from .temporaries import Temporaries
 
 KEPT = 8  # captured loops of one place, the latest
@@ -124,7 +125,7 @@ class Loop:
                     self._failed(key, known.tries, error)
                     refused = self.reason
                 except CaptureError as failure:
-                    refused = self._refused(failure, 6)
+                    refused = self._refused(failure, 5)
                 self.reason = refused
                 return self._plain(test, body, values, most)
             if found is not None:
@@ -151,7 +152,7 @@ class Loop:
             return "another program runs"
         return None if recorder.active is None else "a Recorder records the calls"
 
-    def _refused(self, error, depth=5):
+    def _refused(self, error, depth=4):
         text = f"line {self.line}: {error}"
         if self.strict:
             raise CaptureError(text) from error
@@ -209,10 +210,7 @@ class Loop:
 
     def _checks_of(self, carried, named):
         """What calls like this one have in common, which has not run yet; None where it is told only by long ways."""
-        try:
-            reads = Reads(carried.test, carried.body)
-        except (RecursionError, ValueError):
-            return None
+        reads = carried.reads
         if not reads.alike(self._reads):
             self._reads = reads
             self._bound.clear()

@@ -4,12 +4,12 @@
 //   turns, and what a bound on them leaves, are those of the loop of two calls (product and accumulation, comparison).
 //   Over a semiring: Kleene's iteration, Bellman-Ford for min_plus.  Where (+) is idempotent, a row is computed again
 //   only after an entry that it reads has changed (semi-naive evaluation).
-// A task is what a warp computes at once: 1 to 32 rows of about one length, with 32 to 1 lanes each (products/rows.cuh).
+// A task is what a warp computes at once: 1 to 32 rows of about one length, 32 to 1 lanes each (products/rows.cuh).
 // Phases of a turn:
 //   select       the tasks: all; or those that are marked, when few entries changed in the turn before the last
 //   product      v is accumulated and compared at once
-//   mark         of an entry that changed, the tasks of the rows that read it, and its own, which has to write the second
-//                array, and in which NaN changes again; not in a turn after one in which many changed
+//   mark         of an entry that changed, the tasks of the rows that read it, and its own, which has to write the
+//                second array, and in which NaN changes again; not in a turn after one in which many changed
 //   vote         how many entries changed?
 //   barrier      one; the vote is read after it
 // Launch: backends/cuda/graph/fixpoint.py, cooperative.
@@ -41,7 +41,7 @@ __global__ void tasks_of_rows(const R* rows, int64_t count, const int64_t* bins,
   }
 }
 
-// Bin 0 of `bins` is empty.  The rows that read entry j of v: reader_rows[reader_starts[j] ..], rows of A' or of A itself.
+// Bin 0 of `bins` is empty.  The rows that read entry j of v: reader_rows[reader_starts[j] ..], by rows of A'.
 // task_of: of each row.  marks: a byte for each task, in turns of either parity; null: a turn computes all.
 // most: turns at most.  until: end with the first turn that changes nothing.
 // record: turns; entries that the last one changed; entries, added to it where v has gaps.

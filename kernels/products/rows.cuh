@@ -21,8 +21,8 @@ constexpr int CLASSES = 7;  // of rows: chunks of long ones, then 32, 16, 8, 4, 
 constexpr int IN_FLIGHT = 4;
 
 // The total of entries first + lane, first + lane + lanes ... below stop, in each lane; early exit of the whole group.
-// CHANGES: other blocks have written x in this launch, before a barrier of the grid; A is read again in other turns, and
-// values of x are loaded with their presence bits, for which a turn of few entries would wait twice.
+// CHANGES: other blocks have written x in this launch, before a barrier of the grid; A is read again in other turns,
+// and values of x are loaded with their presence bits, for which a turn of few entries would wait twice.
 template <class I, class S, bool FULL, bool CHANGES = false>
 GRB_DEVICE Total<S> row_total(const I* cols, const typename S::A* a_values, const word* x_words,
                               const typename S::X* x_values, int64_t row, int64_t first, int64_t stop, int sub,

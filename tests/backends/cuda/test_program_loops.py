@@ -1,5 +1,6 @@
 """Loops within loops of programs, and `return` in them: on the device the results of the plain function."""
 
+import contextlib
 import random
 import warnings
 
@@ -193,23 +194,34 @@ def test_as_from_python(function, turns):
 
 STATEMENTS = (
     "u << A.mxv(u, 'max_times')", "w('plus') << u * 0.5", "w(u > x) << 1.0", "u(w.S, replace=True) << u + 0.125",
-    "w << u", "k += 1", "x = u.reduce('max').new().value", "x = x * 0.5", "w << w + 1.0", "u('max') << w",
-    "old = u.dup()", "w << w + k", "k += u.nvals", "u(u.S) << u * 0.5",
+    "w << u", "k += 1", "x = z.ewise_add(u, 'plus').new().reduce('max').new().value", "x = x * 0.5", "w << w + 1.0",
+    "u('max') << w", "old = u.dup()", "w << w + k", "k += u.nvals", "u(u.S) << u * 0.5", "k = k % 37",
+    "w(u.V) << 2.0", "w(~u.V, replace=True) << u", "u(p.S) << x", "p(u.S) << k", "p(~u.S) << 3", "p('plus') << 1",
+    "p << A.mxv(p, 'min_second')", "w('min') << u.vxm(A, 'min_plus')", "u << u.ewise_mult(w, 'plus')",
+    "w << u.ewise_add(w, 'min')", "u << u.select('>', x)", "w << w.select('<', 8.0)", "p << p.apply('plus', right=k)",
+    "u, w = w, u", "u, w, q = q, u, w", "x = x + 1", "x = x if k % 2 else 0.5", "b = u.nvals > w.nvals", "b = not b",
+    "x = max(x, 1.5)", "p(p.V, 'max') << k", "q(~p.S, replace=True) << w", "q = (u + w).new()", "q << z", "q << u - w",
+    "u(~w.S, 'plus', replace=True) << 0.25", "q('times') << A.T.mxv(u, 'plus_times')", "p << p % 11", "q.clear()",
+    "u(q.S) << A.mxv(u, 'plus_second')", "w(~q.V) << w.vxm(A, 'min_first')", "x, k = x + k, k + 1", "k, j = j, k",
+    "j = k - j", "x = abs(x - 1.5)", "u[k % 60] << x", "u[k % 75] << x", "w << u.apply('abs')", "x = float(k % 5)",
+    "w(p > 2, 'min', replace=True) << u * x", "p << p.select('>=', 2)", "u << u * (2.0 if b else 0.5)", "x = x or 2.5",
+    "k = int(x) % 50", "same = u.isequal(w)", "k += u.isequal(q)", "p(p == 3) << 7", "w << A.reduce_rowwise('max')",
+    "u << u.ewise_union(w, 'minus', 0.0, 1.0)", "u(~u.S) << 0.5", "w(w < x, replace=True) << w",
+    "t = w.dup(); t << t * 2",
 )  # fmt: skip
 TESTS = (
-    "x > 0.25",
-    "k > 40",
-    "u.nvals < 20",
-    "w.reduce('plus').new().value > 30.0",
-    "not k == 1",
-    "x > 0.1 and k < 90",
-)
+    "x > 0.25", "k > 40", "u.nvals < 20", "z.ewise_add(w, 'plus').new().reduce('plus').new().value > 30.0",
+    "not k == 1", "x > 0.1 and k < 90", "b", "not b or x < 2", "u.isequal(w)", "not u.isclose(q)", "p.nvals",
+    "k % 3 == 1",
+    "w.nvals > q.nvals or j > 3", "b and k % 2",
+)  # fmt: skip
 SHORT = 3, ["for j{d} in range(3):", "    k += j{d}"]
 HEADS = (  # turns at most, lines
     (5, ["m{d} = 0", "while {t} and m{d} < 5:", "    m{d} += 1"]), SHORT,
     (11, ["for j{d} in range(11):", "    w << w * 0.5"]), (4, ["for _ in gb.loop(lambda: {t}, max_turns=4):"]),
+    (2, ["for y{d} in (1, 2):", "    k += y{d}"]),
 )  # fmt: skip
-MOST_TURNS = 5 * 11 * 11  # of nested loops: a third of eleven turns within two others took minutes and showed no more
+MOST_TURNS = 200  # of nested loops: more took minutes and showed no more
 
 
 def drawn(rng, depth, lines, indent, turns=5):
@@ -238,27 +250,43 @@ def drawn(rng, depth, lines, indent, turns=5):
             lines.append(indent + rng.choice(STATEMENTS))
 
 
+def operands(call):
+    """(vectors, numbers) of a call, made anew."""
+    at = np.arange(call % 2, N, 2)
+    u, w = gb.Vector.from_coo(at, at / N, size=N), gb.Vector.from_coo(at[::3], np.full(len(at[::3]), 0.5), size=N)
+    q, p = gb.Vector.from_dense(np.arange(N) / 16), gb.Vector.from_coo(at[::2], at[::2] % 7, size=N)
+    return (u, w, q, p, gb.Vector.from_dense(np.zeros(N))), (call, 2, 0.4, True)
+
+
+def outcome(function, A, vectors, numbers):
+    """What it returns and leaves in the vectors, or the error."""
+    try:
+        found = function(A, *vectors, *numbers)
+    except (IndexError, gb.exceptions.GraphblasException) as error:
+        found = (type(error).__name__, str(error))
+    return *found, *vectors
+
+
+@pytest.mark.parametrize("on", ["cpu", "device"])
 @pytest.mark.parametrize("number", [*range(12), *(pytest.param(k, marks=pytest.mark.slow) for k in range(12, 60))])
-def test_drawn_loops(number, tmp_path):
+def test_drawn_loops(number, on, tmp_path):
     rng = random.Random(f"loops {seeds.SEED} {number}")
-    lines = ["def loop(A, u, w, k, x):", f"    for _ in {rng.choice(('range(5)', 'gb.loop(max_turns=4)'))}:"]
-    drawn(rng, 3, lines, "        ")
-    text = "\n".join([*lines, "    return u, w, k, x"])
+    lines = ["def loop(A, u, w, q, p, z, k, j, x, b):"]
+    lines.append(f"    for _ in {rng.choice(('range(5)', 'gb.loop(max_turns=4)'))}:")
+    drawn(rng, rng.randint(1, 3), lines, "        ")
+    text = "\n".join([*lines, "    return u, w, q, p, k, j, x, b"])
     file = tmp_path / "drawn.py"
     file.write_text(text)
     scope = {"gb": gb}
     exec(compile(text, str(file), "exec"), scope)
     program, A = gb.program(scope["loop"]), matrix(number)
-    for k in range(4):
-        at = np.arange(k % 2, N, 2)
-        u, w = gb.Vector.from_coo(at, at / N, size=N), gb.Vector.from_coo(at[::3], 0.5, size=N)
-        w = w.apply("ainv").new().apply("ainv").new()
-        given = (k, 0.4)
-        wanted = scope["loop"](A, u.dup(), w.dup(), *given)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CaptureWarning)
-            found = program(A, u.dup(), w.dup(), *given)
-        assert agree(found, wanted), f"{text}\n{program.explain()}"
+    with gb.config.set(backend="cpu") if on == "cpu" else contextlib.nullcontext():
+        for call in range(4):
+            wanted = outcome(scope["loop"], A, *operands(call))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", CaptureWarning)
+                found = outcome(program, A, *operands(call))
+            assert len(found) == len(wanted) and agree(found, wanted), f"{text}\n{program.explain()}"
 
 
 def swapping(A, u):

@@ -152,10 +152,10 @@ FAULTS = [
         PROGRAMS,
     ),
     Fault(
-        "grb_tile/programs/carried.py",
+        "grb_tile/programs/reads.py",
         "defaults of functions that a loop calls are not looked at",
-        '                self.read += [(f"{name}\'s default", x) for x in given]\n',
-        "",
+        "            every += function.__defaults__ or ()\n",
+        "            every += [None] * len(function.__defaults__ or ())\n",
         PROGRAMS,
     ),
     Fault(

@@ -79,10 +79,10 @@ FAULTS = [
         PROGRAM_NAMES,
     ),
     Fault(
-        "grb_tile/programs/carried.py",
+        "grb_tile/programs/reads.py",
         "names of builtins that are hidden are not read",
-        "getattr(builtins, name, self) is value or name == RUN",
-        "hasattr(builtins, name) or name == RUN",
+        "            value = scope.get(name, UNDEFINED)\n",
+        "            value = around.get(name, scope.get(name, UNDEFINED))\n",
         PROGRAM_NAMES,
     ),
     Fault(
@@ -95,8 +95,8 @@ FAULTS = [
     Fault(
         "grb_tile/programs/rewrite.py",
         "gb.loop with a keyword that is not known",
-        "            else:\n                return None\n        if condition is not None:",
-        "            else:\n                continue\n        if condition is not None:",
+        "            else:\n                return None\n        if isinstance",
+        "            else:\n                continue\n        if isinstance",
         PROGRAM_NAMES,
     ),
     Fault(

@@ -11,6 +11,7 @@ LOOPS = ("tests/backends/cuda/test_program_loops.py",)
 MATRICES = ("tests/backends/cuda/test_program_matrices.py",)
 BOUND_CALLS = ("tests/backends/cuda/test_bound_calls.py",)
 SEARCHES = ("tests/backends/cuda/test_program_searches.py",)
+OUTSIDE = ("tests/backends/cuda/test_program_outside.py",)
 ITERATIONS = ("tests/backends/cuda/test_program_algorithms.py",)
 
 FAULTS = [
@@ -78,11 +79,46 @@ FAULTS = [
         BRANCHES,
     ),
     Fault(
-        "grb_tile/programs/carried.py",
+        "grb_tile/programs/reads.py",
         "globals that only a branch reads are not in the signature",
-        "for name in global_names(code) if name in scope]",
-        "for name in code.co_names if name in scope]",
+        "    for inner in code.co_consts:\n",
+        "    for inner in ():\n",
         BRANCHES,
+    ),
+    Fault(
+        "grb_tile/programs/reads.py",
+        "attributes of the user's classes are not read",
+        "isinstance(value, type) and not is_known_type(value):",
+        "False:",
+        OUTSIDE,
+    ),
+    Fault(
+        "grb_tile/programs/reads.py",
+        "a name of an outer scope that a function binds is not seen to change",
+        'what in ("STORE_GLOBAL", "DELETE_GLOBAL") or ',
+        "",
+        OUTSIDE,
+    ),
+    Fault(
+        "grb_tile/programs/begun.py",
+        "a number that begins with another type is computed with as its later one",
+        "return other if exact or real and (compares or self._number.dtype is FP64) else self._refuse()",
+        "return other",
+        OUTSIDE,
+    ),
+    Fault(
+        "grb_tile/programs/definitions.py",
+        "a function that reads a name which the loop binds sees the one of before",
+        "if (line <= last or again) and (names := bound & free):",
+        "if False:",
+        OUTSIDE,
+    ),
+    Fault(
+        "grb_tile/programs/counters.py",
+        "a range of the user's is counted as Python's",
+        "            if self._meant(*names) != found:\n",
+        "            if False:\n",
+        OUTSIDE,
     ),
     Fault(
         "grb_tile/programs/jumps.py",
@@ -135,9 +171,9 @@ FAULTS = [
         "            pass\n        raise\n",
     ),
     Fault(
-        "grb_tile/programs/captured.py",
+        "grb_tile/programs/results.py",
         "swapped objects end where they began",
-        "for _ in range(turns % period(captured.next, k)):",
+        "for _ in range(turns % period(known.next, k)):",
         "for _ in range(0):",
     ),
     Fault(
@@ -298,7 +334,7 @@ FAULTS = [
         "                if False:\n",
     ),
     Fault(
-        "grb_tile/programs/carried.py",
+        "grb_tile/programs/reads.py",
         "what a step of the library's iterations reads is not in the signature",
         'module.startswith("grb_tile") and not module.startswith("grb_tile.algorithms")',
         'module.startswith("grb_tile")',
