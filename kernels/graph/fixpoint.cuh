@@ -37,12 +37,13 @@ __global__ void tasks_of_rows(const R* rows, int64_t count, const int64_t* bins,
   GRB_EACH(place, count) {
     int c = 1;
     while (place >= bins[16 + c]) c++;
-    task_of[rows == nullptr ? place : int64_t(rows[place])] = int32_t(bins[c - 1] + ((place - bins[8 + c]) >> (c - 1)));
+    task_of[rows[place]] = int32_t(bins[c - 1] + ((place - bins[8 + c]) >> (c - 1)));
   }
 }
 
-// Bin 0 of `bins` is empty.  The rows that read entry j of v: reader_rows[reader_starts[j] ..], by rows of A'.
-// task_of: of each row.  marks: a byte for each task, in turns of either parity; null: a turn computes all.
+// Bin 0 of `bins` is empty.  begun: what v begins with, copied to both arrays; null: they have it.  The rows that read
+// entry j of v: reader_rows[reader_starts[j] ..], by rows of A'; null: A = A'.  task_of: of each row; null: all rows are
+// in one bin, in their order.  marks: a byte for each task, in turns of either parity; null: a turn computes all.
 // most: turns at most.  until: end with the first turn that changes nothing.
 // record: turns; entries that the last one changed; entries, added to it where v has gaps.
 // After an even number of turns v is in `first`, of `size` positions.
@@ -50,13 +51,22 @@ template <class I, class P, class R, class S, bool FULL>
 __global__ void __launch_bounds__(1024, 1)
 fixpoint(const R* rows, const P* starts, const P* stops, const int64_t* all_bins, int64_t warps, const I* cols,
          const typename S::A* a_values, typename S::Z* first, typename S::Z* second, word* first_words,
-         word* second_words, int64_t size, const P* reader_starts, const I* reader_rows, const int32_t* task_of,
-         uint8_t* marks, int64_t most, bool until, void* control, unsigned long long* record) {
+         word* second_words, const typename S::Z* begun, const word* begun_words, int64_t size,
+         const P* reader_starts, const I* reader_rows, const int32_t* task_of, uint8_t* marks, int64_t most, bool until,
+         void* control, unsigned long long* record) {
   using Z = typename S::Z;
   LevelLoop<FixpointControl> loop{static_cast<FixpointControl*>(control)};
   __shared__ int64_t bins[24];
   if (threadIdx.x < 24) bins[threadIdx.x] = all_bins[threadIdx.x];
-  __syncthreads();
+  if (begun != nullptr) {
+    GRB_EACH(k, size) first[k] = second[k] = begun[k];
+    if constexpr (!FULL) {
+      GRB_EACH(k, (size + 63) >> 6) first_words[k] = second_words[k] = begun_words[k];
+    }
+    loop.barrier();
+  } else {
+    __syncthreads();
+  }
   int64_t turns = 0;
   word changes = 1;
   bool marked = false;             // are the tasks marked that this turn has to compute?
@@ -110,9 +120,12 @@ fixpoint(const R* rows, const P* starts, const P* stops, const int64_t* all_bins
           if (__ballot_sync(ALL_LANES, differs) == 0) return;
           if (differs) next_marks[task] = 1;
           if (!__shfl_sync(ALL_LANES, int(differs), lane_number() - sub)) return;
-          for (P p = reader_starts[row] + sub, end = reader_starts[row + 1]; p < end; p += lanes) {
-            const I reader = read_only(reader_rows + p);
-            next_marks[read_only(task_of + reader)] = 1;
+          const bool symmetric = reader_starts == nullptr;
+          const I* readers = symmetric ? cols : reader_rows;
+          const int64_t end = symmetric ? stop : int64_t(reader_starts[row + 1]);
+          for (int64_t p = (symmetric ? from : int64_t(reader_starts[row])) + sub; p < end; p += lanes) {
+            const I reader = read_only(readers + p);
+            next_marks[task_of == nullptr ? int64_t(reader) >> (c - 1) : int64_t(read_only(task_of + reader))] = 1;
           }
         }
       });

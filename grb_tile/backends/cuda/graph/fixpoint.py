@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BLOCK = 1024  # one block a multiprocessor: with two of 512 a barrier takes 2 us more
 TURNS = 1 << 14  # of a launch, so that a loop without end can be interrupted
-CONTROL_WORDS = 4  # FixpointControl has 32 bytes
+CONTROL_BYTES = 32  # of FixpointControl
 
 
 @on_device
@@ -46,30 +46,34 @@ def fixpoint(
     if schedule.pieces:
         return NotImplemented
     device.check_room(2 * n * v.dtype.np_type.itemsize, "fixpoint: two vectors")
-    starts = reader_rows = task_of = marks = None
-    if idempotent:
-        AT = device.to_device(readers())
-        if AT.rows is None:
-            starts, reader_rows, task_of = pointers(device, AT), AT.indices, _tasks(device, A, schedule)
-            marks = device.zeros(2 * schedule.warps, np.uint8)
+    starts = reader_rows = task_of = None
+    AT = device.to_device(readers()) if idempotent else None
+    marked = AT is not None and AT.rows is None
+    if marked and AT is not A:
+        starts, reader_rows = pointers(device, AT), AT.indices
+    if marked and schedule.rows is not None:
+        task_of = _tasks(device, A, schedule)
+    scratch = device.zeros(CONTROL_BYTES + 2 * schedule.warps * marked, np.uint8)
+    marks = scratch[CONTROL_BYTES:] if marked else None
     v = to_bitmap(device, v)
-    full = v.words is None
-    values = repeated(device, v.values, n) if v.iso else v.values.copy()
-    arrays = [values, values.copy()]
-    words = [None, None] if full else [v.words.copy(), v.words.copy()]
+    full, values = v.words is None, repeated(device, v.values, n) if v.iso else v.values
+    arrays = [device.empty(n, v.values.dtype) for _ in range(2)]
+    words = [None, None] if full else [device.empty((n + 63) >> 6, np.uint64) for _ in range(2)]
     kernel = s.kernel(device.launcher, "graph/fixpoint.cuh", "fixpoint", (
-        index_type(A.indices), index_type(schedule.starts), _rows_type(schedule), "S", "true" if full else "false",
+        index_type(A.indices), index_type(schedule.starts),
+        "int64_t" if schedule.rows is None else index_type(schedule.rows), "S", "true" if full else "false",
     ))  # fmt: skip
     threads = device.launcher.threads(BLOCK)
     blocks = device.launcher.blocks(kernel.resident_blocks(threads), schedule.warps * 32 + threads - 1, threads)
-    control, turns = device.zeros(CONTROL_WORDS, np.uint64), 0
+    turns, begun = 0, (values, v.words)
     while True:
         record = device.counters()
         kernel(blocks, threads, (
             schedule.rows, schedule.starts, schedule.stops, schedule.bins, schedule.warps, A.indices,
-            A.values if s.reads_a else None, *arrays, *words, n, starts, reader_rows, task_of, marks,
-            min(most - turns, TURNS), until, control, record,
+            A.values if s.reads_a else None, *arrays, *words, *begun, n, starts, reader_rows,
+            task_of, marks, min(most - turns, TURNS), until, scratch, record,
         ), 0, True)  # fmt: skip
+        begun = None, None
         done, changed, held = device.read(record[:3])
         turns += done
         if done % 2:
@@ -80,17 +84,13 @@ def fixpoint(
     return BitmapVector(n, v.dtype, words[0], arrays[0], n if full else held), turns, changed > 0
 
 
-def _rows_type(schedule):
-    return "int64_t" if schedule.rows is None else index_type(schedule.rows)
-
-
 def _tasks(device, A, schedule):
-    """The task of each row, int32, kept with A."""
+    """The task of each row of a schedule that names them, int32, kept with A."""
     forms = forms_of(A)
     found = forms.get("tasks_of_rows")
     if found is None:
         found = forms["tasks_of_rows"] = device.empty(A.nrows, np.int32)
-        kernel = device.launcher.kernel("graph/fixpoint.cuh", "tasks_of_rows", "", (_rows_type(schedule),))
-        held = schedule.starts.shape[0]
+        kernel = device.launcher.kernel("graph/fixpoint.cuh", "tasks_of_rows", "", (index_type(schedule.rows),))
+        held = schedule.rows.shape[0]
         kernel.over(held, (schedule.rows, held, schedule.bins, found))
     return found
