@@ -42,8 +42,8 @@ __global__ void tasks_of_rows(const R* rows, int64_t count, const int64_t* bins,
 }
 
 // Bin 0 of `bins` is empty.  begun: what v begins with, copied to both arrays; null: they have it.  The rows that read
-// entry j of v: reader_rows[reader_starts[j] ..], by rows of A'; null: A = A'.  task_of: of each row; null: all rows are
-// in one bin, in their order.  marks: a byte for each task, in turns of either parity; null: a turn computes all.
+// entry j of v: reader_rows[reader_starts[j] ..], by rows of A'; null: A = A'.  task_of: of each row; null: all rows
+// are in one bin, in their order.  marks: a byte for each task, in turns of either parity; null: a turn computes all.
 // most: turns at most.  until: end with the first turn that changes nothing.
 // record: turns; entries that the last one changed; entries, added to it where v has gaps.
 // After an even number of turns v is in `first`, of `size` positions.
