@@ -209,7 +209,4 @@ def _diagonal_values(A, values, size):
 
 def _placed(v, k, shape):
     """The matrix of `shape` with v on its k-th diagonal."""
-    M = v.diag(k)
-    if M.shape != shape:
-        M.resize(*shape)
-    return M
+    return kinds.Matrix._from_store(ops.diagonal_matrix(v._store, k, None, shape), v.dtype)

@@ -79,16 +79,18 @@ class Kronecker(Record):
         return ((self.A, self.at), (self.B, self.bt))
 
 
-def diagonal_matrix(u, k, dtype=None):
-    """The square matrix of size n + |k| with u on its k-th diagonal."""
+def diagonal_matrix(u, k, dtype=None, shape=None):
+    """The matrix with u on its k-th diagonal, square of size n + |k| unless it has a `shape`, where that fits."""
     backend = current()
     n = u.size + abs(k)
-    checks.size_limit("diag", (n, n))
+    if shape is None:
+        checks.size_limit("diag", (n, n))
+        shape = n, n
     u = backend.to_device(u)
     D = diagonal_of(u if dtype is None else backend.cast(u, dtype))
     I = None if k == 0 and D.rows is None else range(max(-k, 0), u.size + max(-k, 0))
     J = None if k == 0 else range(max(k, 0), u.size + max(k, 0))
-    return backend.expand_matrix(D, I, J, n, n)
+    return backend.expand_matrix(D, I, J, *shape)
 
 
 def diagonal(A, k, dtype=None):

@@ -75,7 +75,7 @@ REASONS = {
         backends/cpu/graph/bfs.py: empty_row_words, backends/cuda/products/bitblocks.py: spmv_blocks_of,
         backends/cuda/products/columns.py: edges_of, backends/cuda/products/matvec.py: occupied_words,
         backends/cuda/products/pull.py: form_of, backends/cuda/products/row_schedule.py: highest_degree_neighbours,
-        backends/cuda/products/row_schedule.py: longest_row, backends/cuda/products/row_schedule.py: pointers,
+        backends/cuda/structure/rows.py: longest_row, backends/cuda/products/row_schedule.py: pointers,
         backends/cuda/products/rows_as_words.py: kept_as_words,
         backends/cuda/products/segments.py: reads_most, backends/cuda/products/segments.py: segments_of,
         backends/cuda/products/tile_blocks.py: bit_blocks_of, backends/cuda/products/tile_blocks.py: entries_per_block,

@@ -14,7 +14,7 @@ from ..runtime.moves import copied
 from ..structure.arrays import gather, progression, ranges, to_sparse, vector_of
 from ..structure.positions import empty_like, is_matrix, keep_matrix_entries
 from ..structure.prefix_sums import numbers_of, running_sums
-from ..structure.rows import capped_rows
+from ..structure.rows import capped_rows, longest_row
 from ..structure.sorting import sorted_by_key
 from .values import all_plain
 
@@ -45,7 +45,7 @@ def first_of_rows(device, x, how, k, seed):
         return _part(device, x, count - k if from_end else 0, k)
     indptr, longest = x.indptr if matrix else device.array(np.array([0, count], np.int64)), count
     if matrix:
-        (longest,) = device.read((indptr[1:] - indptr[:-1]).max())
+        longest = longest_row(device, x)
         if longest <= k:
             return x
     keys = ("uint64_t", None, key_of(seed, 0), False) if how == "random" else (x.dtype.cuda_type, x.values, 0, from_end)

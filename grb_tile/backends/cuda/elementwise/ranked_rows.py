@@ -8,7 +8,7 @@ import numpy as np
 from ....dtypes import UINT64
 from ....hashing import key_of
 from ....storage.convert import share
-from ....storage.store import Compressed, index_dtype
+from ....storage.store import BitmapVector, Compressed, index_dtype
 from ..runtime.launch import bits_of
 from ..structure.arrays import as_type, gather, index_type, moved_type, progression, ranges, to_sparse, vector_of
 from ..structure.positions import is_matrix
@@ -85,5 +85,8 @@ def _placed(device, x, ncols, dtype, rank, values, iso):
     if is_matrix(x):
         rank = as_type(device, rank, index_dtype(ncols))
         return share(x, Compressed(x.nrows, ncols, dtype, x.indptr, rank, values, iso, x.rows))
-    result = vector_of(device, ncols, dtype, progression(device, x.nvals, index_dtype(ncols)), values, iso)
+    if x.nvals == ncols > 0:
+        result = BitmapVector(ncols, dtype, None, values, ncols, iso)
+    else:
+        result = vector_of(device, ncols, dtype, progression(device, x.nvals, index_dtype(ncols)), values, iso)
     return share(x, result) if iso else result

@@ -17,10 +17,10 @@ from ....planner import forced_tile_size, tuning
 from ....planner.choose_traversal import rows_beat_tiles
 from ....storage.store import forms_of
 from ....storage.tiled import can_tile
-from ..products.row_schedule import longest_row
 from ..products.tiles import DIRECTIONS, NAMES, WIDTH, bit_tiles_of, chunks_of, entries_per_tile
 from ..runtime.errors import on_device
 from ..structure.arrays import index_type
+from ..structure.rows import longest_row
 from .bfs import ARGUMENTS
 from .bfs_graph import CONTROL_WORDS
 from .kept_graph import KeptGraph

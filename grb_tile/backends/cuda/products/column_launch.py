@@ -19,7 +19,8 @@ from ....planner.record import UNRECORDED
 from ....storage.store import forms_of
 from ..runtime.array_block import layout
 from ..structure.arrays import index_type
-from .row_schedule import longest_row, pointers
+from ..structure.rows import longest_row
+from .row_schedule import pointers
 
 if TYPE_CHECKING:
     from ....planner import Plan

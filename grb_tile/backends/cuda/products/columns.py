@@ -25,10 +25,10 @@ from ..structure.arrays import (
 )
 from ..structure.formats import convert
 from ..structure.prefix_sums import numbers_of
-from ..structure.rows import summed_rows
+from ..structure.rows import longest_row, summed_rows
 from ..structure.sorting import stable_order
 from .column_launch import merge_of
-from .row_schedule import longest_row, pointers
+from .row_schedule import pointers
 
 PART = 256  # words that one warp compacts, at least
 MOST_PARTS = 4096

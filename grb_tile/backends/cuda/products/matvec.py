@@ -33,9 +33,10 @@ from ..lowering.semirings import lowered_plain
 from ..structure.arrays import as_type, counted_later, empty_vector, gather, index_type, to_bitmap, vector_of, words_of
 from ..structure.formats import choose_format
 from ..structure.prefix_sums import numbers_of
+from ..structure.rows import longest_row
 from . import bitblocks, columns, pull, segments as row_segments, tiles
 from .bound_rows import bind_rows, bound_rows
-from .row_schedule import chosen_rows, longest_row, schedule_of
+from .row_schedule import chosen_rows, schedule_of
 
 PLAIN = {"most": 1 << 24}  # blocks of plain sums: a warp for each task; fewer where each block adds to one counter
 

@@ -24,6 +24,7 @@ import numpy as np
 from ....planner import tuning
 from ....storage.store import forms_of
 from ..structure.arrays import index_type
+from ..structure.rows import longest_row
 
 # longest rows of each bin
 LONGEST = {"all": tuning.ROW_BINS_ALL, "early": tuning.ROW_BINS_EARLY, "step": tuning.ROW_BINS_STEP}
@@ -163,12 +164,3 @@ def chosen_rows(device, A, rows, mean):
     else:
         result.bins, result.warps, result.piece_ptr, result.owner, result.arrived = found
     return result
-
-
-def longest_row(device, A):
-    """Entries of the longest row, kept with A."""
-    forms = forms_of(A)
-    found = forms.get("largest_degree")
-    if found is None:
-        found = forms["largest_degree"] = device.read((A.indptr[1:] - A.indptr[:-1]).max().reshape(1))[0]
-    return found

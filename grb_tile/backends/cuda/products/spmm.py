@@ -10,7 +10,7 @@ from ....planner.choose_precision import precision_of
 from ....storage.store import BitmapVector, Compressed, Dense, forms_of
 from ..lowering.semirings import lowered_plain
 from ..structure.arrays import counted_later, index_type
-from .row_schedule import longest_row
+from ..structure.rows import longest_row
 from .spmm_rounded import multiply as rounded
 from .spmm_slabs import multiply as by_slabs, slabs_of
 

@@ -36,8 +36,8 @@ from ..structure.arrays import (
     words_of,
 )  # fmt: skip
 from ..structure.formats import convert
+from ..structure.rows import longest_row
 from ..structure.sorting import stable_order
-from .row_schedule import longest_row
 
 if TYPE_CHECKING:
     from ....storage.store import StoredMask

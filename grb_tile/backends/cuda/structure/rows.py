@@ -7,7 +7,7 @@ The length of a result is polled for once, and once more where columns come in a
 import numpy as np
 
 from ....storage import convert as conversions
-from ....storage.store import Compressed, index_dtype
+from ....storage.store import Compressed, forms_of, index_dtype
 from .arrays import as_type, compressed, gather, index_type, is_plain, moved_type, ranges, row_ids, stored_rows
 from .formats import choose_format
 from .index_lists import ascends, columns_in_list, place_table, places_in, positions_of
@@ -54,6 +54,15 @@ def gather_rows(device, A, I):
     starts, indptr, total = summed_rows(device, A, I)
     indices, values = _copied(device, indptr, starts, total, A, None, A.iso)
     return _matrix(device, count, A.ncols, A, indptr, indices, values)
+
+
+def longest_row(device, A):
+    """Entries of the longest row, kept with A."""
+    forms = forms_of(A)
+    found = forms.get("largest_degree")
+    if found is None:
+        found = forms["largest_degree"] = device.read((A.indptr[1:] - A.indptr[:-1]).max().reshape(1))[0]
+    return found
 
 
 def capped_rows(device, A, k, from_end):
