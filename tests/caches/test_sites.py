@@ -138,7 +138,7 @@ REASONS = {
         backends/cuda/runtime/kernel_groups.py: recorded, backends/cuda/runtime/cupy_kernels.py: recorded,
         backends/cuda/runtime/cupy_kernels.py: _use_workers, backends/cuda/runtime/nvrtc_workers.py: library,
         backends/cuda/products/tile_pairs.py: maps, backends/cuda/programs/graph.py: _driver,
-        backends/cuda/programs/touched.py: parameters_of,
+        backends/cuda/programs/touched.py: parameters_of, programs/reads.py: _met_in,
         backends/cuda/runtime/device.py: Device.__init__, backends/select.py: _made = {},
         core/infix.py: _CLASSES = {}, dtypes/types.py: _REGISTRY = {}, dtypes/types.py: _UNIFIED = {},
         io/lines.py: _suspects, operators/from_python.py: _PARSED = {}, operators/source.py: _TREES = {},

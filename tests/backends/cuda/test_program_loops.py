@@ -217,7 +217,7 @@ TESTS = (
 )  # fmt: skip
 SHORT = 3, ["for j{d} in range(3):", "    k += j{d}"]
 HEADS = (  # turns at most, lines
-    (5, ["m{d} = 0", "while {t} and m{d} < 5:", "    m{d} += 1"]), SHORT,
+    (5, ["m{d} = 0", "while ({t}) and m{d} < 5:", "    m{d} += 1"]), SHORT,
     (11, ["for j{d} in range(11):", "    w << w * 0.5"]), (4, ["for _ in gb.loop(lambda: {t}, max_turns=4):"]),
     (2, ["for y{d} in (1, 2):", "    k += y{d}"]),
 )  # fmt: skip
