@@ -82,6 +82,7 @@ REASONS = {
         backends/cuda/products/tiles.py: tile_facts, backends/cuda/runtime/device.py: Device.iso_value,
         backends/cuda/runtime/device.py: Device.to_device, backends/cuda/structure/arrays.py: to_bitmap,
         backends/cuda/structure/arrays.py: words_of, backends/cuda/graph/dispatch.py: _format_of,
+        backends/cuda/graph/fixpoint.py: _tasks,
         backends/cuda/graph/strong_components.py: _pivot, planner/choose_matvec.py: _of_small,
         backends/distributed/backend.py: DistributedBackend._check_equal,
         backends/distributed/backend.py: DistributedBackend._local,

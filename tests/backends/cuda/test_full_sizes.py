@@ -107,7 +107,7 @@ NO_SIZES = """
     graph/bfs.cuh SURE OF PUSH_SHARE FEW_LEFT SMALL_FRONTIER; graph/bfs_small.cuh MOST_SMALL_LEVELS;
     graph/bfs_high_diameter.cuh COUNT_MASK LEVEL_EDGE_MASK;
     graph/bfs_multi.cuh LIST_SHARE HUB_SHARE GATHER_SHARE; graph/bfs_multi_parents.cuh LIGHT_SHARE;
-    graph/cores.cuh HIGHEST_DEGREE; graph/frontier.cuh COUNT_SHIFT EDGE_MASK;
+    graph/cores.cuh HIGHEST_DEGREE; graph/fixpoint.cuh FEW; graph/frontier.cuh COUNT_SHIFT EDGE_MASK;
     graph/level_loop.cuh RECORD_HEAD; graph/spanning_forest.cuh NO_EDGE; graph/sssp.cuh FEW_ROUNDS MOST_ALONE;
     graph/sssp_high_diameter.cuh OVERFLOW; graph/sssp_state.cuh ROUND_NUMBERS;
     graph/strong_components.cuh HIGHEST_VERTEX NO_VERTEX; graph/block_group.cuh MAX_GROUP_BLOCKS"""

@@ -44,24 +44,10 @@ FAULTS = [
         OBJECTS,
     ),
     Fault(
-        "grb_tile/programs/captured.py",
-        "the second of two exchanged vectors stays where it was",
-        "                    contents[places[id(values[end])]] = results[captured.homes[k]]\n",
-        "                    contents[captured.homes[k]] = results[captured.homes[k]]\n",
-        OBJECTS,
-    ),
-    Fault(
-        "grb_tile/programs/bound_call.py",
+        "grb_tile/programs/results.py",
         "the second of two exchanged vectors stays where it was",
         "                contents[places[id(values[end])]] = stores[home]\n",
         "                contents[home] = stores[home]\n",
-        OBJECTS,
-    ),
-    Fault(
-        "grb_tile/programs/bound_call.py",
-        "a global that is bound later is not seen",
-        "self.absent = frozenset(names) - scope.keys()",
-        "self.absent = frozenset()",
         OBJECTS,
     ),
     Fault(

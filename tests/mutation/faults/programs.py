@@ -44,10 +44,10 @@ FAULTS = [
         SEARCHES,
     ),
     Fault(
-        "grb_tile/programs/captured.py",
+        "grb_tile/programs/search.py",
         "a search does not end after the turns that the loop allows",
-        "self.search = frame.search if most is None else None",
-        "self.search = frame.search",
+        "if bounded or len(written) != 2",
+        "if len(written) != 2",
         SEARCHES,
     ),
     Fault(
