@@ -46,7 +46,7 @@ OPERANDS = {
     "c": lambda lib: lib.Scalar.from_value(7, is_cscalar=True, name="c"),
     "b": lambda lib: lib.Scalar.from_value(True, name="b"),
 }
-NUMBER = re.compile(r"_\d+\b| at 0x[0-9a-f]+")  # of an object without a name
+NUMBER = re.compile(r'_\d+\b(?:"? +)?| at 0x[0-9a-f]+')  # of an object without a name, and the room after it
 LETTER = re.compile(r"\b[A-Za-z]\b")
 
 

@@ -13,6 +13,7 @@ from backends.cuda.test_programs import agree, matrix, on_the_device  # noqa: F4
 
 import grb_tile as gb
 from grb_tile.backends.cuda.programs import persistent, slots
+from grb_tile.backends.cuda.runtime.device import Device
 from grb_tile.exceptions import CaptureWarning
 from grb_tile.programs.carried import Carried
 
@@ -230,7 +231,9 @@ def test_room_is_made_before_operands_have_addresses(monkeypatch):
             raise MemoryError("no room at first")
         return real(self, *arguments)
 
+    room = Device.make_room
     monkeypatch.setattr(slots.Slot, "result", result)
+    monkeypatch.setattr(Device, "make_room", lambda device: room(device) or True)  # on a device there may be nothing
     assert program(A, vector(1), vector(90), 2).isequal(wanted) and calls
     assert unread.isequal(labels(A, vector(3), vector(4), 3))
 
