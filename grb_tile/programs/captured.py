@@ -314,7 +314,8 @@ class Frame:
         stop, test = as_test(stop), False if stop is True else as_test(carried.test(*values))
         goes = test if stop is True or stop is False else both(True, negated(stop), lambda: test)
         self.search, left = None, self._left(values, begun)
-        if not (captured.vectors or captured.inner) and captured.next == list(range(len(captured.next))):
+        more = captured.vectors or captured.inner or "scalar" in captured.roles
+        if not more and captured.next == list(range(len(captured.next))):
             numbers = {k: (self._numbers[k], values[k]) for k in captured.numbers}
             self.search = self._noted.whole(numbers, goes, self.bounded, (Search, Fixpoint))
         return left, goes.vector._store if type(goes) is Number else bool(goes)

@@ -236,6 +236,33 @@ def test_arguments_stay_as_they_were():
     assert agree(found[1], found[3]) and all(agree(d, bellman_ford(A, k)) for d, k in zip(found, (0, 7, 30, 7)))
 
 
+def test_scalars_and_names_that_turns_bind():
+    def counted(A, v):
+        t, changed = gb.Scalar.from_value(0), True
+        while changed:
+            old = v.dup()
+            v("min") << v.vxm(A, "min_plus")
+            changed = not v.isequal(old)
+            t = (t + 1).new()
+        return v, t.value
+
+    def bound_within(A, v):
+        for k in range(9):  # noqa: B007
+            old = v.dup()
+            v("min") << v.vxm(A, "min_plus")
+            same = v.isequal(old)
+            if same:
+                break
+        return v, k, same
+
+    for function, is_one in ((counted, False), (bound_within, True)):
+        program, A = gb.program(function), matrix(1)
+        for source in (3, 5, 7, 3):
+            v = gb.Vector.from_coo([source], [0.0], size=N)
+            assert agree(program(A, v.dup()), function(A, v.dup())), program.explain()
+        assert (AS_ONE in program.explain()) is is_one, program.explain()
+
+
 def test_where_the_backend_has_none(on_the_device, monkeypatch):  # noqa: F811
     monkeypatch.setattr(type(on_the_device), "fixpoint", lambda *_: NotImplemented)
     program, A = gb.program(bellman_ford, strict=True), matrix(2)

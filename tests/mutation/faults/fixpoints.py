@@ -7,6 +7,13 @@ KERNEL, FOUND, NOTED = "kernels/graph/fixpoint.cuh", "grb_tile/programs/fixpoint
 
 FAULTS = [
     Fault(
+        "grb_tile/programs/captured.py",
+        "a gb.Scalar ends as a number of Python",
+        ' or "scalar" in captured.roles',
+        "",
+        TESTS,
+    ),
+    Fault(
         KERNEL,
         "an entry that changed is not written to the second array",
         "          if (differs) next_marks[task] = 1;\n",

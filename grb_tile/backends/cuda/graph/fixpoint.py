@@ -12,6 +12,7 @@ from ..lowering.semirings import is_idempotent, lowered_plain
 from ..products.row_schedule import longest_row, pointers, schedule_of
 from ..runtime.errors import on_device
 from ..structure.arrays import index_type, repeated, to_bitmap
+from ..structure.formats import choose_format
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +82,8 @@ def fixpoint(
             words.reverse()
         if turns == most or until and not changed:
             break
-    return BitmapVector(n, v.dtype, words[0], arrays[0], n if full else held), turns, changed > 0
+    found = choose_format(device, BitmapVector(n, v.dtype, words[0], arrays[0], n if full else held))
+    return found, turns, changed > 0
 
 
 def _tasks(device, A, schedule):

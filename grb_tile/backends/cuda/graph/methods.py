@@ -89,7 +89,10 @@ class WholeLoops:
 
     @without_host
     def fixpoint(self, A, readers, v, semiring, most, until):
-        return self._find("graph.fixpoint", "fixpoint")(self.device, A, readers, v, semiring, most, until)
+        try:
+            return self._find("graph.fixpoint", "fixpoint")(self.device, A, readers, v, semiring, most, until)
+        except OutOfMemory:  # the transpose, and another vector; the loop's own products may need less
+            return NotImplemented
 
     @without_host
     def components(self, A, in_edges, symmetric):
