@@ -38,6 +38,7 @@ from .names import (
     role_of,
 )  # fmt: skip
 from .noted import Noted
+from .reads import apart
 from .results import left_by
 from .search import NO_SEARCH, Search
 
@@ -138,7 +139,8 @@ class Captured:
                 turns, going = self.device.settle(frame.turn, left - self.turns)
                 self.turns += turns
             self.device.capture(frame.turn, [store for _, store in self._stores])
-            self._recorded = None if self.device.has_graph else frame
+            if not self.device.has_graph:
+                self._recorded, carried.test, carried.body = frame, apart(carried.test), apart(carried.body)
             if going and self.turns < left:
                 self.device.launch(frame.turn, left - self.turns)
                 self.turns += self.device.turns

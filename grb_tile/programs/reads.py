@@ -4,6 +4,7 @@
     every = reads.of(test, body, named)      # the values of the names, then all that the two read; None: not as before
     reads.names                              # how the latter are called, in that order
     reads.reason                             # what test and body do that no name tells, or None
+    body = apart(body)                       # which reads the values of now, later, too
 
 `settings.ALPHA` is read as it stands: the byte code tells which attributes follow a name.  Functions among what is read
 are read from, too, with their defaults and attributes.
@@ -277,3 +278,32 @@ class Reads:
             if every[start + first] is not every[start + other]:
                 return None
         return every
+
+
+def apart(function: types.FunctionType, made: dict[int, Any] | None = None) -> types.FunctionType:
+    """The function with cells and global names of its own, which stay bound to what they are now.
+
+    So have the functions of the user that these names stand for.  Attributes of modules and classes are read as they
+    stand.  made: by id, the functions and the dicts of global names that have been met.
+    """
+    made = {} if made is None else made
+    if id(function) in made:
+        return made[id(function)]
+    code, cells = function.__code__, function.__closure__ or ()
+    scope = made.setdefault(id(function.__globals__), dict(function.__globals__))
+    own = tuple(types.CellType() for _ in cells)
+    made[id(function)] = found = types.FunctionType(code, scope, function.__name__, function.__defaults__, own)
+    found.__kwdefaults__ = function.__kwdefaults__
+    found.__dict__.update(function.__dict__)
+
+    def value_apart(value):
+        return apart(value, made) if type(value) is types.FunctionType and not is_fixed(value) else value
+
+    for cell, mine in zip(cells, own, strict=True):
+        value = value_of(lambda cell=cell: cell.cell_contents)
+        if value is not UNDEFINED:
+            mine.cell_contents = value_apart(value)
+    for name, _ in _met_in(code)[0]:
+        if name in function.__globals__:
+            scope[name] = value_apart(function.__globals__[name])
+    return found

@@ -5,6 +5,7 @@ from . import Fault
 PROGRAM_NUMBERS = ("tests/backends/cuda/test_program_numbers.py",)
 PROGRAM_NAMES = ("tests/backends/cuda/test_program_names.py",)
 GRAPH_ARGUMENTS = ("tests/algorithms/test_graph_arguments.py",)
+PROGRAM_LOOPS = ("tests/backends/cuda/test_program_loops.py",)
 EVERY_PAIR_OF_FORMS = ("tests/backends/cuda/test_every_pair_of_forms.py",)
 
 FAULTS = [
@@ -35,6 +36,20 @@ FAULTS = [
         "isinstance(carried.values[k], Undefined) and not sure:",
         "isinstance(carried.values[k], Undefined):",
         PROGRAM_NAMES,
+    ),
+    Fault(
+        "grb_tile/programs/captured.py",
+        "the emulation's turn reads what names stand for later",
+        "frame, apart(carried.test), apart(carried.body)",
+        "frame, carried.test, carried.body",
+        PROGRAM_LOOPS,
+    ),
+    Fault(
+        "grb_tile/programs/reads.py",
+        "functions of global names read what their names stand for later",
+        "            scope[name] = value_apart(function.__globals__[name])\n",
+        "            scope[name] = function.__globals__[name]\n",
+        PROGRAM_LOOPS,
     ),
     Fault(
         "grb_tile/programs/carried.py",
