@@ -424,7 +424,7 @@ class Frame:
 
     def write(self, target: Any, record: Any = None, desc: Any = None) -> None:
         """Note a vector that is written."""
-        self._noted.write(target, record, desc)
+        self._noted.write(target, record, desc, not self.flags)
         if any(target is matrix for matrix in self._carried.fixed):
             raise CaptureError("programs: a Matrix is written in the loop, and no name of it stands left of `<<` there")
         self._written.setdefault(id(target), (target, sys.getrefcount(target) + 1))

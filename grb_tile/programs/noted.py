@@ -9,7 +9,8 @@ from ..core.number import Number
 
 
 class Written(NamedTuple):
-    """What a turn wrote.  what: the Record of `target << record`, a Number of `target << number`, None for all else.
+    """What a turn wrote.  what: the Record of `target << record`, a Number of `target << number`, None for all else,
+    and for what a branch writes.
 
     of_begun: is the vector that a product reads the target as the turn began?
     """
@@ -46,11 +47,12 @@ class Noted:
         """The next write assigns this number."""
         self._assigned = number, desc
 
-    def write(self, target: Any, record: Any, desc: Any) -> None:
-        """A vector is about to be written."""
+    def write(self, target: Any, record: Any, desc: Any, sure: bool) -> None:
+        """A vector is about to be written; sure: in each turn, not in a branch that may not be taken."""
         if record is None and self._assigned is not None:
             record, desc = self._assigned
         self._assigned = None
+        record = record if sure else None
         u = getattr(record, "u", None)
         of_begun = u is not None and self.is_begun(target, u._store)
         self.writes.append(Written(target, record, desc, of_begun))

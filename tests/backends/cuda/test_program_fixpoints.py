@@ -74,6 +74,8 @@ OTHERS = {
     "values of the matrix alone": text([OLD, 'v("max") << A.mxv(v, "max_first")', TEST]),
     "turns in twos": text([*TURN, "turns += 2"], after="v, turns"),
     "any": text([OLD, 'v("any") << v.vxm(A, "any_pair")', TEST], test="for _ in range(3)"),
+    "in a branch": text([OLD, "if turns < 3:", "    " + STEP, TEST, "turns += 1"], after="v, turns, changed"),
+    "in a branch of some turns": text(["if turns < 3:", "    " + STEP, "turns += 1"], test="for _ in range(most)"),
     "values written": text(["v[3] << 0.5", OLD, STEP, TEST], test="for _ in range(4)"),
 }
 
