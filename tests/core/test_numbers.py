@@ -31,7 +31,11 @@ class Trace:
 
     def number(self, found, dtype):
         self.told.append(("number", found, dtype.name))
-        return number(found) if type(found) is not bool else ("compared", found)
+        return number(found) if type(found) is not bool else ("close", found)
+
+    def compared(self, x, y, found):
+        self.told.append(("compared", x, y))
+        return "compared", found
 
     def write(self, target, record=None, desc=None):
         self.told.append(("write", target))
@@ -118,7 +122,8 @@ def test_what_a_loop_is_told(trace):
     found = v.reduce("plus").new(float)
     assert value_of(found) == ("FP64", 3.0) and trace.told[1:] == [("number", 3, "INT64")]
     assert value_of(A.reduce_scalar("max").new()) == ("INT64", 6) and trace.told[2:] == [("number", 6, "INT64")]
-    assert v.isequal(v) == ("compared", True) and trace.told[3:] == [("number", True, "BOOL")]
+    assert v.isequal(v) == ("compared", True) and trace.told[3:] == [("compared", v._store, v._store)]
+    assert v.isclose(v) == ("close", True) and trace.told[4:] == [("number", True, "BOOL")]
     w = v.dup()
     trace.told.clear()
     for write in (
