@@ -59,6 +59,7 @@ OTHERS = {
     "the other mask": text([ASSIGN, 'f(~f.S, replace=True) << f.vxm(A, "any_pair")', ADD], test="depth < 3"),
     "few turns": text(TURN, test="f.nvals and depth < 3"),
     "entries of levels": text(TURN, test="level.nvals < 40"),
+    "assigned in a branch": text(["if depth != 1:", "    " + ASSIGN, PRODUCT, ADD]),
     "product in a branch": text([ASSIGN, "if depth < 3:", "    " + PRODUCT, "else:", "    f.clear()", ADD]),
     "cleared": text([ASSIGN, "f.clear()", ADD]),
     "assigned after the product": text([PRODUCT, ASSIGN, ADD], begin="level[source] << 0"),
