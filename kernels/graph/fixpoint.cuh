@@ -106,20 +106,22 @@ fixpoint(const R* rows, const P* starts, const P* stops, const int64_t* all_bins
         const Z before = writes ? v[row] : Z();  // any value where it has none: loaded now, and not after its bit
         Total<S> total = row_total<I, S, FULL, true>(cols, a_values, v_words, v, row, from, stop, sub, lanes);
         join_lanes<S>(total, lanes);
-        bool differs = false;
+        bool moved = false;                      // 0 to -0 is no change that counts, but rows may read it
         if (writes && (had || total.have)) {
           const Z now = !had ? total.value : total.have ? S::add(before, total.value) : before;
-          differs = !had || !(now == before);
+          const bool differs = !had || !(now == before);
+          changed += differs;
+          moved = differs;
+          if constexpr (sizeof(Z) <= 8) moved |= !same_bits(now, before);
           next[row] = now;
           if constexpr (!FULL) {
             if (!has(next_words, row)) atomicOr(&next_words[row >> 6], bit_of(row));
           }
         }
-        changed += differs;
         if (marking) {
-          if (__ballot_sync(ALL_LANES, differs) == 0) return;
-          if (differs) next_marks[task] = 1;
-          if (!__shfl_sync(ALL_LANES, int(differs), lane_number() - sub)) return;
+          if (__ballot_sync(ALL_LANES, moved) == 0) return;
+          if (moved) next_marks[task] = 1;
+          if (!__shfl_sync(ALL_LANES, int(moved), lane_number() - sub)) return;
           const bool symmetric = reader_starts == nullptr;
           const I* readers = symmetric ? cols : reader_rows;
           const int64_t end = symmetric ? stop : int64_t(reader_starts[row + 1]);

@@ -100,8 +100,8 @@ def check(function, A, is_one):
     """
     program = gb.program(function)
     for begun in vectors():
-        for most in (30, 4):
-            for _ in range(3):
+        for most, calls in ((30, 3), (4, 1)):
+            for _ in range(calls):
                 v, w = begun.dup(), begun.dup()
                 assert agree(program(A, v, most), function(A, w, most)), (begun, program.explain())
                 assert agree(v, w) and v.dtype is w.dtype

@@ -16,7 +16,7 @@ FAULTS = [
     Fault(
         KERNEL,
         "an entry that changed is not written to the second array",
-        "          if (differs) next_marks[task] = 1;\n",
+        "          if (moved) next_marks[task] = 1;\n",
         "",
         TESTS,
     ),
