@@ -93,13 +93,13 @@ def vectors():
     yield gb.Vector(float, N)
 
 
-def check(function, A, is_one):
+def check(function, A, is_one, beginnings=None):
     """Calls from each beginning, of many turns and of few, as turn by turn; is each of more than a turn one operation?
 
     Not where all entries have one value that stays: such a vector is carried as its pattern.
     """
     program = gb.program(function)
-    for begun in vectors():
+    for begun in list(vectors())[slice(beginnings)]:
         for most, calls in ((30, 3), (4, 1)):
             for _ in range(calls):
                 v, w = begun.dup(), begun.dup()
@@ -122,6 +122,13 @@ def test_iterations(name, symmetric, in_files):  # noqa: F811
 def test_other_loops(name, in_files):  # noqa: F811
     warnings.simplefilter("ignore", CaptureWarning)
     check(in_files(name, OTHERS[name]), matrix(4, False), False)
+
+
+@pytest.mark.parametrize("is_one", [True, False])
+def test_every_text_from_one_entry(is_one, in_files):  # noqa: F811
+    warnings.simplefilter("ignore", CaptureWarning)
+    for name, source in (ITERATIONS if is_one else OTHERS).items():
+        check(in_files(name, source), matrix(4, False), is_one, 1)
 
 
 @pytest.mark.parametrize("dtype", ["INT8", "UINT16", "INT64", "UINT64", "FP32", "BOOL", "FC64"])
