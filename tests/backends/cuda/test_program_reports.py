@@ -134,6 +134,7 @@ NAMES = {  # what a turn binds -> is the loop captured?
     "a Scalar that is read": ("s = gb.Scalar.from_value(3.0)", ["v << v + s"], True),
     "the same matrix": ("B = A", ["B = A", "v << B.mxv(v)"], True),
     "a matrix that is read": ("B = A.T", ["v << B.mxv(v)"], True),
+    "a transpose that stays": ("B = A.T", ["v << B.mxv(v)", "B = B"], True),
     "two matrices in turn": ("B = A.T.new()", ["A, B = B, A", "v << A.mxv(v)"], True),
     "a matrix that is made": ("B = A", ["B = A.apply('abs').new()", "v << B.mxv(v)"], True),
     "a matrix that is written": ("B = A.dup()", ["B << B.apply('abs')", "v << B.mxv(v)"], True),

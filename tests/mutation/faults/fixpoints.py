@@ -77,11 +77,4 @@ FAULTS = [
         "of_begun = u is not None",
         TESTS,
     ),
-    Fault(
-        NOTED,
-        "compared before the write",
-        "if len(self.writes) == 1 and type(found) is Number:",
-        "if self.writes and type(found) is Number:",
-        TESTS,
-    ),
 ]
