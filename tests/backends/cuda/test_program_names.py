@@ -310,3 +310,21 @@ def test_a_scalar_whose_values_are_an_array():
         s.value = [first, 2.0, 3.0]
         assert program(full(1.0), s).isequal(function(full(1.0), s)), (first, program.explain())
     assert "3 turns on the device" in program.explain()
+
+
+def test_the_kind_that_was_used_last_stays():
+    """Of loops whose later calls are not bound, because a matrix changes."""
+    program = gb.program(
+        function_of("v, B", "for _ in range(3):", "    B << B.apply('abs')", "    v << B.mxv(v)", "return v")
+    )
+
+    def call(size):
+        v, B = gb.Vector.from_scalar(1.0, size), gb.Vector.from_scalar(-0.5, size).diag()
+        assert program(v, B).isclose(gb.Vector.from_scalar(0.125, size)), program.explain()
+        return "first call of its kind" not in program.explain()
+
+    for size in range(4, 12):  # as many kinds as are kept
+        assert not call(size) and call(size)
+    assert call(4)
+    assert not call(12)  # the oldest goes, which is 5
+    assert call(4)

@@ -168,3 +168,14 @@ def test_a_number_that_is_written_into_a_vector_of_another_type(dtype):
         for text, x, y in zip(WRITTEN, found, wanted, strict=True):
             assert x.dtype is y.dtype and x.isequal(y), (text, x, y, program.explain())
         assert ("on the device" in program.explain()) == (call > 0), program.explain()
+
+
+def test_a_whole_number_that_floats_do_not_hold():
+    """2^53 + 1 is greater than 2^53, which it would be rounded to."""
+    head = ["for _ in range(most):", "    if x > 9007199254740992.0:", "        v << v + 1.0", "    x = x * 0.5"]
+    function = function_of("v, x, most", *head, "return v, x")
+    program = gb.program(function)
+    warnings.simplefilter("ignore", CaptureWarning)
+    for x in (2**53 + 1, 2**53 + 1, 2**53 + 1, 2**53 + 2, 2.0**53, 2**53 + 1):
+        found, wanted = (tried(gb.Vector.from_dense([1.0, 2.0]), x, 3) for tried in (program, function))
+        assert found[0].isequal(wanted[0]) and found[1] == wanted[1], (x, program.explain())
