@@ -95,7 +95,7 @@ def begins_as(name: str, value: Any, dtype: Any) -> Any:
     Raises: CaptureError where it is not of the type that turns give it.
     """
     value = value.value if isinstance(value, Scalar) else value
-    value = value.item() if isinstance(value, np.generic) else value  # Python compares whole numbers with floats exactly
+    value = value.item() if isinstance(value, np.generic) else value  # Python compares it with a float exactly
     number = dtype.np_type.type(value if type(value) in NUMBERS else 0)
     if type(value) in NUMBERS and number.item() != value == value:
         raise CaptureError(
